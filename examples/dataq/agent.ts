@@ -1,4 +1,5 @@
-// An agent: a model behind OpenAI's API (locallm has it) with dataq's operations as tools, for 20,000 tokens.
+// An agent: a model with an OpenAI API, such as locallm, that uses dataq's operations as tools and spends at most
+// 20,000 tokens.
 //   OPENAI_BASE_URL=http://127.0.0.1:11434/v1 MODEL=qwen3:4b node agent.ts "哪些人被列入失信名单？……"
 import { DataQuery, isDataQueryError, type OperationName } from "dataq-client";
 

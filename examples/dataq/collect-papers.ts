@@ -1,5 +1,5 @@
-// All hits of a search into a file, a line each, within a budget. A run that was stopped, or whose budget was
-// spent, goes on where it was when it is started again.
+// Writes all hits of a search to a file, one per line, within a budget. A run that was stopped, or that spent its
+// budget, continues where it stopped when you start it again.
 //   node collect-papers.ts 神经网络 papers.jsonl
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { BudgetExceededError, DataQuery, type PageState } from "dataq-client";

@@ -1,4 +1,4 @@
-// The text of a law's article, with its source and what it cost.
+// Prints the text of an article of law, its source and what it cost.
 //   node law-article.ts 民法典 第五百七十七条
 import { DataQuery } from "dataq-client";
 

@@ -34,7 +34,7 @@ describe.skipIf(!chromiumPath)("a customer's journey, in Debian's chromium", () 
     (await service.call("/console/api/people")).body.data.find(
       (one: { email: string }) => one.email === email,
     );
-  /** For the service and for the page. */
+  /** Moves the clock of the service and of the page. */
   const moveClock = async (ms: number) => {
     service.nowMs += ms;
     await page.clock.setFixedTime(service.nowMs);

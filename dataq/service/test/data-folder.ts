@@ -16,7 +16,7 @@ const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
  * Any PostgreSQL ≥ 15 with the right to create databases. Every test of the service uses its own database on it.
  */
 const serverUrl = process.env["TEST_DATABASE_URL"];
-/** A folder of this test run (`test-run.ts`). Outside a run nothing is prepared. */
+/** The folder of this test run (`test-run.ts`). Outside a test run, nothing is prepared. */
 const runFolder = process.env["DATAQ_TEST_RUN"];
 
 export const isEmbedded = serverUrl === undefined;
@@ -81,7 +81,7 @@ export function environmentOf(folder: string): Record<string, string> {
   };
 }
 
-/** Undefined if the folder has an embedded server. */
+/** The URL of the folder's database; undefined if the folder has an embedded server. */
 function databaseUrl(folder: string): string | undefined {
   if (serverUrl === undefined) return undefined;
   const url = new URL(serverUrl);

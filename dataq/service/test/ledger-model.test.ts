@@ -7,7 +7,10 @@ import { openWallet, topUp } from "../src/ledger/movement.ts";
 import { isEmbedded, makeDataFolder, openFolder, queryAsOwner, removeDataFolder } from "./data-folder.ts";
 import { checkLaws, playSteps, prepareModel, stepArbitrary } from "./ledger-model.ts";
 
-/** Enough that most steps run beside others, and few enough that each account has holds, captures and voids. */
+/**
+ * Number of accounts: enough that most steps run at the same time as others, and few enough that each account
+ * has holds, captures and voids.
+ */
 const ACCOUNTS = 20;
 
 let folder: string;

@@ -15,7 +15,7 @@ export async function tellingParent<Result>(run: () => Promise<Result>): Promise
   try {
     return await run();
   } catch (error) {
-    // Awaited, because the process exits next.
+    // This is awaited, because the process exits next.
     await new Promise<void>((sent) => {
       if (process.send) process.send({ said: saidOf(error) }, undefined, undefined, () => sent());
       else sent();

@@ -225,8 +225,8 @@ async function move(
 }
 
 /**
- * Moves tokens unless there is already an entry with the same reference. Of two simultaneous deliveries, one fails on
- * the unique index, with its whole statement.
+ * Moves tokens unless there is already an entry with the same reference. If two deliveries arrive at once,
+ * the whole statement of one of them fails on the unique index.
  */
 async function moveOnce(
   queries: Queries,

@@ -11,9 +11,9 @@ export interface Kept {
   /** The answer without the parts that differ from call to call: see envelope.ts. */
   readonly payload: Payload;
   readonly madeAt: Date;
-  /** How long it can be used from then on, in seconds. */
+  /** How long the answer can be used after that, in seconds. */
   readonly ttlS: number;
-  /** Whether this account asked for it while it was fresh. Only then does it cost half. */
+  /** Whether this account asked for the answer while it was fresh. Only then does a repeat cost half. */
   readonly isOwn: boolean;
 }
 
@@ -105,7 +105,7 @@ function placesOf({ parts }: Payload): Buffer {
 
 type Place = readonly [segment: number, ordinal: number, from: number, to: number];
 
-/** Undefined if the index has deleted a part of it. */
+/** Unpacks a stored answer. Undefined if the index has deleted a part of it. */
 async function unpacked(stored: Buffer, readStored: ReadStored): Promise<Payload | undefined> {
   if (stored[0] === openBracket) {
     const list = JSON.parse(stored.toString()) as (string | Place)[];
@@ -141,7 +141,7 @@ const quickly = { chunkSize: 1 << 16, params: { [constants.ZSTD_c_compressionLev
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
-/** Equal questions over equal data have equal keys. */
+/** The cache key. Equal questions over equal data have equal keys. */
 export function cacheKeyOf(request: QueryRequest, sourceVersion: string): Buffer {
   return createHash("sha256")
     .update(JSON.stringify([sourceVersion, ...identityOf(request)]))

@@ -51,7 +51,7 @@ export async function dryRun(parts: PipelineParts, question: Question): Promise<
   return { json: Buffer.from(JSON.stringify(body)), tokens: 0, balance, cache: "MISS" };
 }
 
-/** Computed by the code that charges for the call. */
+/** Computes the price with the code that charges for the call. */
 async function costOf(parts: PipelineParts, question: Question) {
   const { quoted } = await look(parts, question);
   return {
@@ -69,7 +69,7 @@ export function countQuestions(body: unknown): number {
   return typeof pages === "number" ? Math.max(1, Math.min(pages, MAX_QUESTIONS)) : 1;
 }
 
-/** Undefined if the body is a single query. */
+/** The queries in a body; undefined if the body is a single query. */
 function questionsOf(body: unknown): { readonly path: string; readonly question: unknown }[] | undefined {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return undefined;
   const { queries, pages, ...question } = body as Record<string, unknown>;

@@ -10,7 +10,10 @@ export interface OlderRequest {
   complete(json: Buffer): Buffer;
 }
 
-/** Undefined for a body that is not from that client: one with `operation`, or without `type`. */
+/**
+ * Reads a request of the older client. Undefined for a body with `operation` or without `type`, which is not
+ * from that client.
+ */
 export function readOlderRequest(body: unknown): OlderRequest | undefined {
   if (!isObject(body) || body["operation"] !== undefined || body["type"] === undefined) return undefined;
   const { domain, type, query = "", filters = {}, top_k: topK = 20, ...others } = body;

@@ -13,7 +13,7 @@ export interface SearchIndex {
     documents: AsyncIterable<IndexDocument>,
     options: RefreshOptions,
   ): Promise<RefreshReport>;
-  /** Undefined if nothing was ever added to the corpus. */
+  /** Searches a corpus. Undefined if nothing was ever added to it. */
   search(corpus: string, question: Question, page: SearchPage): Promise<Found | undefined>;
 }
 
@@ -98,7 +98,9 @@ export type Query =
 export interface Question {
   /** What a document must contain. */
   readonly query: Query;
-  /** What it should contain. Without it, every document that matches the query is found, unranked. */
+  /**
+   * What a document should contain. Without this, every document that matches the query is found, unranked.
+   */
   readonly wanted?: Wanted;
   /** Inclusive, YYYY-MM-DD. A document without a date is in no range. `none`: only documents without a date. */
   readonly dates?: { readonly from?: string; readonly to?: string } | "none";

@@ -60,7 +60,7 @@ export class PostingIndex implements SearchIndex {
     this.#bodies = new Bodies(database.pool);
   }
 
-  /** Undefined if nothing was ever added to the corpus. */
+  /** Searches a corpus. Undefined if nothing was ever added to it. */
   async search(corpus: string, question: Question, page: SearchPage): Promise<Found | undefined> {
     const snapshot = await this.#snapshots.open(corpus, page.snapshot);
     if (snapshot === undefined) return undefined;
@@ -403,7 +403,10 @@ export class PostingIndex implements SearchIndex {
     this.#blocks.put(key, block, 100 + 2 * key.length + postings);
   }
 
-  /** Not cached: phrases are rare, and positions take more memory than postings. */
+  /**
+   * Reads positions of terms. They are not cached, because phrases are rare and positions take more memory
+   * than postings.
+   */
   async #places(snapshot: OpenSnapshot, terms: readonly string[]): Promise<Map<string, Uint8Array>[]> {
     const found = snapshot.segments.map(() => new Map<string, Uint8Array>());
     if (terms.length === 0) return found;
