@@ -52,7 +52,8 @@ function forkRunner({ env }: RunnerStart) {
   const file = isSource ? "./child.ts" : "./child.js";
   return fork(fileURLToPath(new URL(file, import.meta.url)), {
     env: { ...runnerEnvironment(env), ...smallHeap.env },
-    // Source code needs our own `-C` conditions. Otherwise the flags (`--eval`, `--inspect`) belong to the embedding program.
+    // If we run from source, the child needs our `-C` conditions. In a built package, flags such as `--eval`
+    // and `--inspect` belong to the embedding program.
     execArgv: [...(isSource ? process.execArgv : []), ...smallHeap.execArgv],
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });

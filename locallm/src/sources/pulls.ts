@@ -28,7 +28,7 @@ export interface PullSettings {
 
 export interface PullOptions {
   insecure: boolean;
-  /** From the request; null uses the credentials file. */
+  /** The request's credentials. If null, the credentials file is used. */
   credentials: Credentials | null;
 }
 

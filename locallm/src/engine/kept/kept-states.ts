@@ -53,7 +53,7 @@ export interface Found {
  * 1/100 of the time that it takes to compute the same tokens.
  */
 const worthwhileShare = 1 / 64;
-/** Shorter beginnings are computed again, because that takes no longer than the calls. */
+/** Shorter beginnings are computed again, because restoring them takes just as long. */
 const leastTokens = 32;
 const chunkBytes = 4 * 2 ** 20;
 
