@@ -1,5 +1,5 @@
 // Checks a company before a contract: its registration, and whether the courts list it as a dishonest debtor. Uses the
-// synchronous client, one call after the other, and asks for the price before each purchase.
+// synchronous client, one call after the other, and asks for the price of the registration first.
 //   node company-check.ts 91330106MA0000007Q
 import { DataQuerySync, NotFoundError } from "dataq-client";
 
