@@ -145,7 +145,7 @@ test("catalogue, OpenAPI, reference page, capabilities and status are public and
     expect(agents.text).toContain(`- [${name}](/v1/catalog/${name}): ${description.en}`);
   for (const [, path] of agents.text.matchAll(/\]\((\/(?!console)[^)]*)\)/g))
     expect((await get(path!)).status, path).toBe(200);
-  // The call in the example is one of them.
+  // The example shows a call that works.
   const [, shown] = /\n {4}(\{.*\})\n/.exec(agents.text)!;
   expect(await service.call("/v1/data/query", { body: JSON.parse(shown!) })).toMatchObject({ status: 200 });
   expect((await get("/capabilities.json")).body.capabilities).toHaveLength(operations.length);

@@ -214,7 +214,7 @@ describe("keys", () => {
     const ask = (text: string, key = capped.key) =>
       service.call("/v1/data/query", { key, body: { operation: "legal_laws", query: text } });
     expect((await ask("民法典1")).status).toBe(200);
-    // A new text does not start a new month. During the grace period both share one cap.
+    // A rotated key does not start a new month. During the grace period both share one cap.
     const rotated = (await service.call(`/v1/keys/${capped.id}/rotate`, { body: { grace_s: 3_600 } })).body;
     expect((await ask("民法典2", rotated.key)).status).toBe(200);
     for (const key of [capped.key, rotated.key])

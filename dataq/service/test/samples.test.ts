@@ -125,7 +125,7 @@ const foreign: Partial<Record<OperationName, readonly Params[]>> = {
   ].map((name) => ({ name })),
 };
 
-/** For an operation that is not listed above. */
+/** Makes values for an operation that the table above does not list. */
 function unlikely(name: OperationName): Params[] {
   const [parameter = "query"] = Object.keys(operations.find((one) => one.name === name)?.params.shape ?? {});
   return Array.from({ length: 10 }, (_, number) => ({ [parameter]: `qzxw${number}` }));

@@ -110,7 +110,7 @@ function conditionsOf(query: Query): readonly Query[] {
   return "all" in query ? query.all.flatMap(conditionsOf) : [query];
 }
 
-/** The parts of a choice that a document of the segment can match. The sets of several terms are not made here. */
+/** The parts of a choice that a document of the segment can match. It does not build the sets of parts with several terms yet. */
 function waysOf(
   parts: readonly Query[],
   documents: number,
