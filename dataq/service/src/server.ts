@@ -122,7 +122,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     const recovered = await recover(database, clock());
     if (recovered > 0)
       progress(
-        `${recovered} calls were interrupted when the service last stopped; their tokens were returned.`,
+        `The last stop of the service interrupted ${recovered} ${recovered === 1 ? "call" : "calls"}; the tokens were returned.`,
       );
 
     const index = new PostingIndex(database);

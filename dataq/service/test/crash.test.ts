@@ -120,7 +120,7 @@ test.skipIf(!isEmbedded)(
     process.kill(postmaster.rows[0]!.pid, "SIGKILL");
     await own.close();
     const again = await startService({ folder: data });
-    expect(again.log()).toContain("their tokens were given back");
+    expect(again.log()).toContain("interrupted 1 call; the tokens were returned");
     expect((await again.call("/v1/balance", { key: keys[0] })).body).toMatchObject({
       balance: 50_000,
       held: 0,
