@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 import { hostname as machineName, networkInterfaces } from "node:os";
 import type { FastifyInstance } from "fastify";
-import { isLoopback } from "../wire/address.ts";
+import { bareHostname, isLoopback } from "../wire/address.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { isV1Path } from "./error-reply.ts";
 
@@ -106,11 +106,7 @@ function originRule(listed: readonly string[]): (origin: string) => boolean {
  */
 function isOwnPage(origin: string, host: string): boolean {
   const url = URL.parse(origin);
-  return url !== null && url.host === host.toLowerCase() && isIP(bareAddress(url.hostname)) !== 0;
-}
-
-function bareAddress(hostname: string): string {
-  return hostname.replace(/^\[|\]$/g, "");
+  return url !== null && url.host === host.toLowerCase() && isIP(bareHostname(url)) !== 0;
 }
 
 const localOrigin =

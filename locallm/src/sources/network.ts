@@ -11,7 +11,7 @@ import { isIP, type LookupFunction, type Socket } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { getCACertificates } from "node:tls";
-import { isLoopback, isPrivateAddress } from "../wire/address.ts";
+import { bareHostname, isLoopback, isPrivateAddress } from "../wire/address.ts";
 import { LocallmError } from "../wire/errors.ts";
 
 export interface NetworkSettings {
@@ -255,14 +255,6 @@ function isExcepted(url: URL, hostname: string, except: string | null): boolean 
     if (name === "" || (port !== undefined && port !== url.port)) return false;
     return name === "*" || hostname === name || hostname.endsWith(`.${name}`);
   });
-}
-
-/** The host name without brackets and without a trailing dot. */
-export function bareHostname(url: URL): string {
-  return url.hostname
-    .replace(/^\[|\]$/g, "")
-    .replace(/\.$/, "")
-    .toLowerCase();
 }
 
 function parseLocation(location: string, base: URL): URL {

@@ -1,11 +1,11 @@
 import type { Store } from "../library/store.ts";
-import { isLoopback } from "../wire/address.ts";
+import { bareHostname, isLoopback } from "../wire/address.ts";
 import type { ProgressLine } from "../wire/api/library.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { defaultModelName, type ModelName } from "../wire/model-name.ts";
 import type { Credentials, CredentialsFile } from "./credentials.ts";
 import { pullFromUrl } from "./https.ts";
-import { bareHostname, Network, type NetworkSettings } from "./network.ts";
+import { Network, type NetworkSettings } from "./network.ts";
 import { pullFromNpm } from "./npm.ts";
 import { pullFromRegistry } from "./oci/pull.ts";
 import { pushToRegistry } from "./oci/push.ts";

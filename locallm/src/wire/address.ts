@@ -1,5 +1,13 @@
 import { BlockList, isIP } from "node:net";
 
+/** The host name of a URL without brackets and without a trailing dot. */
+export function bareHostname(url: URL): string {
+  return url.hostname
+    .replace(/^\[|\]$/g, "")
+    .replace(/\.$/, "")
+    .toLowerCase();
+}
+
 /** Whether a host name or address always refers to the local machine. IPv6 without brackets. */
 export function isLoopback(hostname: string): boolean {
   const name = hostname.toLowerCase().replace(/\.$/, "");
