@@ -19,7 +19,7 @@ import * as nodeModule from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isConsoleBuilt } from "../dataq/console/scripts/built.mjs";
-import { underLock } from "./install.mjs";
+import { installedLevel, underLock } from "./install.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const packages = ["locallm", "dataq/contract", "dataq/client", "dataq/service"];
@@ -37,7 +37,17 @@ async function build() {
   process.removeAllListeners("warning");
   for (const folder of named.length > 0 ? named : packages) compile(join(root, folder));
   if (named.length > 0) for (const folder of named) declare(join(root, folder));
-  else if (!isConsoleBuilt()) await underLock(() => import("../dataq/console/scripts/build.mjs"));
+  else {
+    if (!isConsoleBuilt()) await underLock(() => import("../dataq/console/scripts/build.mjs"));
+    // Users keep only what running needs. Developers have the level "everything".
+    if (installedLevel() === "runtime") await underLock(pruneOnce);
+  }
+}
+
+/** Another start may have pruned while this one waited for the lock. */
+async function pruneOnce() {
+  const { prune } = await import("./prune.mjs");
+  if (installedLevel() === "runtime") prune();
 }
 
 /** The shell that ran the install may still use the machine's own Node, which cannot strip types. */

@@ -1,11 +1,10 @@
 // Removes files from node_modules that the products do not need at run time: the tools that built the
 // console, packages that npm installs only as optional peers, Node's C headers, and builds for other
-// processors. Does nothing if tests and checks are installed. Like install.mjs, it runs on any Node and has
-// no dependencies.
-import { readFileSync, realpathSync, rmSync } from "node:fs";
+// processors. build.mjs calls it after a build for users; it has no dependencies.
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { installedLevel, markInstalled, underLock } from "./install.mjs";
+import { markInstalled } from "./install.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const running = ["locallm", "dataq/contract", "dataq/client", "dataq/service"];
@@ -15,10 +14,8 @@ const neverRead = [
   `node_modules/@node-llama-cpp/linux-${process.arch === "arm64" ? "x64" : "arm64"}`,
 ];
 
-const isRun = realpathSync(process.argv[1]) === fileURLToPath(import.meta.url);
-if (isRun && installedLevel() === "runtime") await underLock(() => installedLevel() === "runtime" && prune());
-
-function prune() {
+/** Requires the install lock and the level "runtime". */
+export function prune() {
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const needed = reachable(packages);
   for (const [path, { link }] of Object.entries(packages))
