@@ -348,7 +348,8 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     ]);
     expect(lines[0]).toContain("−5,000");
     await page.locator("tbody tr a").first().click();
-    await page.getByText("Held", { exact: true }).first().waitFor();
+    // "Held" stands outside the table too, before the entries have loaded.
+    await page.locator("tbody").getByText("Held", { exact: true }).waitFor();
     expect(await page.locator("tbody tr").count()).toBe(2);
   });
 
