@@ -41,7 +41,7 @@ export async function look(
   if (call.principal.mode === "test") return { quoted: { tokens: 0, reason: "sandbox" } };
   if ((await source.answeredBy?.()) === "sample") return { quoted: samplesOnly };
   if (!isCacheable(request, price)) return { quoted: quote(price, false) };
-  const params = (await source.normalised?.(request.params, false)) ?? request.params;
+  const params = (await source.normalised?.(request.params, false, now)) ?? request.params;
   const cacheKey = cacheKeyOf({ ...request, params }, await source.version(false));
   if (request.cache === "bypass") return { cacheKey, quoted: quote(price, false) };
   const kept = await parts.cache.find(cacheKey, call.principal.account.id, now);

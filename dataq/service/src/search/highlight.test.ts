@@ -34,6 +34,17 @@ test("no other part of the text has more of the words, and each one shown is mar
   );
 });
 
+test("the order of the words does not change the part that is shown, however often each occurs", () => {
+  const text = `${"丙。".repeat(600)}${"甲。".repeat(600)}${"。".repeat(80)}甲乙${"。".repeat(80)}丁甲`;
+  const orders = [
+    ["丙", "甲", "乙", "丁"],
+    ["甲", "乙", "丁", "丙"],
+    ["丁", "乙", "甲", "丙"],
+  ];
+  const shown = new Set(orders.map((words) => highlight(markable(text), words, { width: 60 })));
+  expect(shown.size).toBe(1);
+});
+
 test("escapes the text, matches letters of either case, and omits a word longer than the part", () => {
   expect(highlight(markable("a <b> ABC & c"), ["abc"])).toBe("a &lt;b&gt; <em>ABC</em> &amp; c");
   expect(highlight(markable(`${"长".repeat(200)}短`), ["长".repeat(200), "短"], { width: 60 })).toContain(

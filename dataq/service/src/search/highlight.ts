@@ -40,7 +40,8 @@ export function highlight(
 }
 
 const margin = 20;
-const mostPlaces = 500;
+/** Limits the work on a long text. It is per word, so that a frequent word does not hide the others. */
+const mostPlacesOfWord = 500;
 
 interface Place {
   readonly at: number;
@@ -52,9 +53,10 @@ function findAll(form: string, words: readonly string[]): Place[] {
   const places: Place[] = [];
   for (const [index, word] of words.entries()) {
     if (word === "") continue;
+    const most = places.length + mostPlacesOfWord;
     for (let at = form.indexOf(word); at !== -1; at = form.indexOf(word, at + word.length)) {
       places.push({ at, length: word.length, word: index });
-      if (places.length === mostPlaces) break;
+      if (places.length === most) break;
     }
   }
   return places.sort((a, b) => a.at - b.at || b.length - a.length);

@@ -51,9 +51,9 @@ export class LayeredSource implements Source {
     return `${kind} ${await source.version(sandbox)}`;
   }
 
-  async normalised(params: Params, sandbox: boolean): Promise<Params> {
+  async normalised(params: Params, sandbox: boolean, now: Date): Promise<Params> {
     const { source } = await this.#chosen(sandbox);
-    return source.normalised?.(params, sandbox) ?? params;
+    return source.normalised?.(params, sandbox, now) ?? params;
   }
 
   async run(params: Params, page: Page, context: SourceContext): Promise<Answer> {

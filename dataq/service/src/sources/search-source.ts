@@ -68,18 +68,20 @@ export class SearchSource implements OptionalSource {
     return (await this.#index.state(this.#corpus))?.snapshot ?? "none";
   }
 
-  /** Normalises script and width, so that equal questions are looked up alike. */
-  normalised(params: Params): Params {
-    return Object.fromEntries(
-      Object.entries(params).map(([name, value]) => [
-        name,
-        simplified(value.normalize("NFKC")).replace(/\s+/g, " ").trim(),
-      ]),
-    );
+  /**
+   * The question as it is read: 民法典577 and 民法典 第577条 are one question. A question with an own way to render its
+   * records stays text, because a function cannot be compared.
+   */
+  async normalised(asked: Params, _sandbox: boolean, now: Date): Promise<Params> {
+    const params = inOneScript(asked);
+    const read = await this.#searching.read(params, this.#index, this.#corpus, now);
+    if (read.render !== undefined) return params;
+    const { question, warnings, notHeld } = read;
+    return { read: JSON.stringify([question, warnings, typeof notHeld === "string" ? notHeld : null]) };
   }
 
   async run(asked: Params, page: Page, context: SourceContext): Promise<Answer> {
-    const params = this.normalised(asked);
+    const params = inOneScript(asked);
     const read = await this.#searching.read(params, this.#index, this.#corpus, context.now);
     const { question, warnings, notHeld, render = this.#searching.render } = read;
     const generated = this.#generated;
@@ -122,6 +124,16 @@ export class SearchSource implements OptionalSource {
     const { source, ...fields } = (render === undefined ? stored : render(stored, now)) as { source: object };
     return { ...fields, ...members, source };
   }
+}
+
+/** Simplified characters, half width, single spaces. */
+function inOneScript(params: Params): Params {
+  return Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [
+      name,
+      simplified(value.normalize("NFKC")).replace(/\s+/g, " ").trim(),
+    ]),
+  );
 }
 
 function someSamples(count: number): string {

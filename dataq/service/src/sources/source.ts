@@ -7,8 +7,8 @@ export interface Source {
   /** Changes when the data behind the answers changes. Part of the cache key. */
   version(sandbox: boolean): Promise<string>;
   run(params: Params, page: Page, context: SourceContext): Promise<Answer>;
-  /** The parameters in normal form, so that equal questions share an answer in the cache. */
-  normalised?(params: Params, sandbox: boolean): Promise<Params> | Params;
+  /** How the parameters are understood, so that questions that mean the same share an answer in the cache. */
+  normalised?(params: Params, sandbox: boolean, now: Date): Promise<Params> | Params;
   /** Rejects values that only the data can judge, before the call is priced. */
   check?(params: Params, sandbox: boolean): Promise<void>;
   /** Where an answer for a live key would come from now. A source without this has real data. */
