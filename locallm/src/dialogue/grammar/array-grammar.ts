@@ -2,8 +2,8 @@ import { literal, repeat } from "./gbnf.ts";
 import { anyArray, space } from "./json-rules.ts";
 import { schemaLimits } from "./schema-error.ts";
 import { hintOf, wordAt } from "./schema-path.ts";
-import { type Conjunct, type Conjuncts, type Shape, types } from "./schema-shape.ts";
 import type { SchemaWriting } from "./schema-writing.ts";
+import { type Conjunct, type Conjuncts, type Shape, types } from "./shape.ts";
 
 const mostUnique = 6;
 const mostContained = 16;

@@ -4,8 +4,8 @@ import { integer, number } from "./json-rules.ts";
 import type { Language } from "./language.ts";
 import { decimalRange, integerRange, multiplesOf } from "./number-range.ts";
 import { hintOf } from "./schema-path.ts";
-import type { Shape } from "./schema-shape.ts";
 import type { SchemaWriting } from "./schema-writing.ts";
+import type { Shape } from "./shape.ts";
 
 /** Writes numbers: ranges and multiples. */
 export class NumberGrammar {

@@ -4,8 +4,8 @@ import { anyObject, space, string } from "./json-rules.ts";
 import { everything, jsonChars, Language, lengthsFrom, textsOf, writableLanguage } from "./language.ts";
 import { schemaLimits } from "./schema-error.ts";
 import { hintOf, wordAt } from "./schema-path.ts";
-import { type Conjunct, type Conjuncts, type Shape, types } from "./schema-shape.ts";
 import type { SchemaWriting } from "./schema-writing.ts";
+import { type Conjunct, type Conjuncts, type Shape, types } from "./shape.ts";
 import type { StringGrammar } from "./string-grammar.ts";
 
 interface Entry {

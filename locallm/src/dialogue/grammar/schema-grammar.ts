@@ -10,16 +10,9 @@ import { faultsOf } from "./schema-check.ts";
 import { SchemaDocument } from "./schema-document.ts";
 import { SchemaError, schemaLimits } from "./schema-error.ts";
 import { hintOf, wordAt } from "./schema-path.ts";
-import {
-  type Conjunct,
-  type Conjuncts,
-  everyType,
-  type Shape,
-  type Shapes,
-  shapesOf,
-  types,
-} from "./schema-shape.ts";
+import { type Shapes, shapesOf } from "./schema-shapes.ts";
 import type { SchemaWriting } from "./schema-writing.ts";
+import { type Conjunct, type Conjuncts, everyType, type Shape, types } from "./shape.ts";
 import { StringGrammar } from "./string-grammar.ts";
 
 export interface SchemaGrammar {

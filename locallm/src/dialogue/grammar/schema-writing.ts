@@ -1,7 +1,8 @@
 import type { Budget } from "./budget.ts";
 import type { Rules } from "./gbnf.ts";
 import type { PatternLanguages } from "./pattern-languages.ts";
-import type { Conjuncts, Shape, Shapes } from "./schema-shape.ts";
+import type { Shapes } from "./schema-shapes.ts";
+import type { Conjuncts, Shape } from "./shape.ts";
 
 /** The state and functions that the writers of strings, numbers, arrays and objects share for one schema. */
 export interface SchemaWriting {

@@ -3,8 +3,8 @@ import { string } from "./json-rules.ts";
 import { jsonChars, type Language, lengthsFrom, textsOf, writableLanguage } from "./language.ts";
 import { schemaLimits } from "./schema-error.ts";
 import { hintOf, wordAt } from "./schema-path.ts";
-import type { Shape } from "./schema-shape.ts";
 import type { SchemaWriting } from "./schema-writing.ts";
+import type { Shape } from "./shape.ts";
 import { describingFormats, stringFormats } from "./string-formats.ts";
 
 /** Writes strings: patterns, formats and lengths. */

@@ -2,7 +2,7 @@ import type { AnswerPiece } from "../../dialogue/answer-reader.ts";
 import type { ResponsesItem } from "../../wire/openai/responses.ts";
 import type { TurnDone, TurnEvent } from "../run-turn.ts";
 import { newId } from "../sse.ts";
-import type { ResponseObject } from "./response-store.ts";
+import type { ResponseObject } from "./kept-response.ts";
 
 export type ResponseEvent = { readonly type: string } & Record<string, unknown>;
 

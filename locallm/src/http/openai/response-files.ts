@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { makeFolder, writeDurably } from "../../library/durable.ts";
 import { responsesItem } from "../../wire/openai/responses.ts";
-import type { KeptResponse } from "./response-store.ts";
+import type { KeptResponse } from "./kept-response.ts";
 
 const fileName = /^(resp_[0-9a-f]{32})\.json$/;
 

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { KeptResponse } from "./kept-response.ts";
 import { ResponseFiles } from "./response-files.ts";
-import { type KeptResponse, ResponseStore } from "./response-store.ts";
+import { ResponseStore } from "./response-store.ts";
 
 const idOf = (number: number) => `resp_${String(number).padStart(32, "0")}`;
 const response = (number: number, length = 10, createdAt = number): KeptResponse => ({

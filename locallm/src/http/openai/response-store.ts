@@ -1,19 +1,5 @@
-import type { ResponsesItem } from "../../wire/openai/responses.ts";
+import type { KeptResponse } from "./kept-response.ts";
 import type { ResponseFiles } from "./response-files.ts";
-
-/** A finished response with everything that a later request needs to continue it. */
-export interface KeptResponse {
-  readonly response: ResponseObject;
-  /** The model's input in order: the input and output of earlier responses, then this request's input. */
-  readonly input: readonly ResponsesItem[];
-}
-
-export interface ResponseObject extends Readonly<Record<string, unknown>> {
-  readonly id: string;
-  /** A Unix time in seconds. */
-  readonly created_at: number;
-  readonly output: readonly ResponsesItem[];
-}
 
 export interface ResponseStoreLimits {
   /** The limit for all responses together. Each counts with its whole conversation. 0 keeps none. */

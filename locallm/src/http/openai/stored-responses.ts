@@ -5,7 +5,7 @@ import { inputItemsQuery, type ResponsesItem } from "../../wire/openai/responses
 import type { Parts } from "../parts.ts";
 import { refuse } from "../sampling.ts";
 import { newId } from "../sse.ts";
-import type { KeptResponse } from "./response-store.ts";
+import type { KeptResponse } from "./kept-response.ts";
 
 /** `GET` and `DELETE /v1/responses/{id}`, and `GET /v1/responses/{id}/input_items`. */
 export function storedResponsesRoutes(app: FastifyInstance, { responses }: Parts): void {

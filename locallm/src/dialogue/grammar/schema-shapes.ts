@@ -1,123 +1,24 @@
+import { type Action, type Branch, pushing } from "./branch.ts";
 import type { Budget } from "./budget.ts";
+import { violationsOf } from "./negation.ts";
 import { isObject, type SchemaDocument, type SchemaObject } from "./schema-document.ts";
 import { SchemaError, schemaLimits } from "./schema-error.ts";
+import { canNegate, constraining, describing } from "./schema-keywords.ts";
 import { wordAt } from "./schema-path.ts";
-
-/** A schema that a value must satisfy, or must not satisfy if `positive` is false. */
-export interface Conjunct {
-  readonly schema: unknown;
-  readonly positive: boolean;
-  /** The schema's path in the document. */
-  readonly path: string;
-}
-
-/** Schemas that one value must satisfy together. */
-export type Conjuncts = readonly Conjunct[];
-
-export const types = { null: 1, boolean: 2, number: 4, string: 8, array: 16, object: 32 } as const;
-export const everyType = 63;
-
-/** One way to satisfy a schema. It contains no further choices, and all its parts must hold. */
-export interface Shape {
-  /** Bits of `types`. */
-  types: number;
-  /** Types that keywords such as `minLength` imply if the schema has no `type`. */
-  hinted: number;
-  whole: boolean;
-  values: readonly unknown[] | null;
-  notValues: readonly unknown[];
-  minLength: number;
-  maxLength: number;
-  patterns: readonly { readonly source: string; readonly negative: boolean; readonly path: string }[];
-  formats: readonly { readonly name: string; readonly path: string }[];
-  minimum: number | null;
-  maximum: number | null;
-  minimumExcluded: boolean;
-  maximumExcluded: boolean;
-  multiples: readonly { readonly of: number; readonly negative: boolean; readonly path: string }[];
-  minItems: number;
-  maxItems: number;
-  lists: { readonly prefix: Conjuncts; readonly rest: Conjunct | null }[];
-  contains: readonly {
-    readonly item: Conjunct;
-    readonly least: number;
-    readonly most: number;
-    readonly path: string;
-  }[];
-  /** The path of `uniqueItems`. */
-  unique: string | null;
-  named: Map<string, Conjuncts>;
-  maps: PropertyMap[];
-  names: Conjuncts;
-  required: Set<string>;
-  forbidden: Set<string>;
-  minProperties: number;
-  maxProperties: number;
-  /** `unevaluatedProperties` and `unevaluatedItems`. */
-  otherProperties: Conjuncts;
-  otherItems: Conjuncts;
-  /**
-   * True if it is uncertain which properties and items are evaluated. These keywords are then ignored and
-   * named.
-   */
-  othersUncertain: boolean;
-}
-
-/** The rules of one schema for keys that it does not name. */
-export interface PropertyMap {
-  readonly named: ReadonlySet<string>;
-  readonly patterns: readonly (readonly [source: string, value: Conjunct])[];
-  readonly additional: Conjunct | null;
-}
-
-function anyShape(): Shape {
-  return {
-    types: everyType,
-    hinted: 0,
-    whole: false,
-    values: null,
-    notValues: [],
-    minLength: 0,
-    maxLength: Infinity,
-    patterns: [],
-    formats: [],
-    minimum: null,
-    maximum: null,
-    minimumExcluded: false,
-    maximumExcluded: false,
-    multiples: [],
-    minItems: 0,
-    maxItems: Infinity,
-    lists: [],
-    contains: [],
-    unique: null,
-    named: new Map(),
-    maps: [],
-    names: [],
-    required: new Set(),
-    forbidden: new Set(),
-    minProperties: 0,
-    maxProperties: Infinity,
-    otherProperties: [],
-    otherItems: [],
-    othersUncertain: false,
-  };
-}
-
-function copyOf(shape: Shape): Shape {
-  return {
-    ...shape,
-    lists: [...shape.lists],
-    named: new Map(shape.named),
-    maps: [...shape.maps],
-    required: new Set(shape.required),
-    forbidden: new Set(shape.forbidden),
-  };
-}
-
-function sizeOf({ lists, maps, named, required, forbidden }: Shape): number {
-  return lists.length + maps.length + named.size + required.size + forbidden.size;
-}
+import {
+  addNamed,
+  anyShape,
+  type Conjunct,
+  type Conjuncts,
+  copyOf,
+  everyType,
+  lowerMaximum,
+  narrow,
+  raiseMinimum,
+  type Shape,
+  sizeOf,
+  types,
+} from "./shape.ts";
 
 export interface Shapes {
   readonly shapes: readonly Shape[];
@@ -143,16 +44,6 @@ export function shapesOf(conjuncts: Conjuncts, parts: ShapeParts, withNegations 
     if (expansion.run(conjuncts)) return expansion.result();
   }
   return { shapes: [anyShape()], ignored: conjuncts.map(({ path }) => path), isPartial: false };
-}
-
-/** Adds something to a shape. Returns false if that is a contradiction. */
-type Action = (branch: Branch) => boolean;
-
-interface Branch {
-  readonly shape: Shape;
-  readonly open: Conjunct[];
-  readonly choices: (readonly Action[])[];
-  readonly seen: Set<string>;
 }
 
 class Expansion {
@@ -252,7 +143,7 @@ class Expansion {
 
   #require(branch: Branch, schema: SchemaObject, path: string): boolean {
     for (const word of Object.keys(schema))
-      if (!known.has(word) && !describing.has(word) && !word.startsWith("x-"))
+      if (!constraining.has(word) && !describing.has(word) && !word.startsWith("x-"))
         this.#ignored.add(wordAt(path, word));
     if (schema["nullable"] !== true) return this.#requireWords(branch, schema, path);
     const isNull: Action = ({ shape }) => narrow(shape, types.null);
@@ -530,139 +421,13 @@ class Expansion {
 
   /** Chooses between the ways to violate one keyword of the schema. */
   #negate(branch: Branch, schema: SchemaObject, path: string): boolean {
-    const at = (word: string) => wordAt(path, word);
-    const part = (inner: unknown, word: string, positive = false): Conjunct => ({
-      schema: inner,
-      positive,
-      path: at(word),
-    });
-    const options: Action[] = [];
-    const of = (type: number, change: (shape: Shape, open: Conjunct[]) => void): Action => {
-      return (next) => {
-        next.shape.othersUncertain = true;
-        change(next.shape, next.open);
-        return narrow(next.shape, type);
-      };
-    };
-    let skipped = 0;
-    for (const [word, value] of Object.entries(schema)) {
-      if (describing.has(word) || word.startsWith("x-")) continue;
-      const before = options.length;
-      if (word === "type") options.push(...this.#notOfType(value));
-      else if (word === "const") options.push(valuesLess([value]));
-      else if (word === "enum" && Array.isArray(value)) options.push(valuesLess(value));
-      else if (word === "$ref" && typeof value === "string") {
-        const target = this.#resolve(value, schema, at(word));
-        if (target !== undefined) options.push(pushing(part(target, word)));
-      } else if (word === "allOf" && Array.isArray(value))
-        options.push(...value.map((each, index) => pushing(part(each, `allOf[${index}]`))));
-      else if (word === "anyOf" && Array.isArray(value))
-        options.push(pushing(...value.map((each, index) => part(each, `anyOf[${index}]`))));
-      else if (word === "oneOf" && Array.isArray(value)) {
-        options.push(pushing(...value.map((each, index) => part(each, `oneOf[${index}]`))));
-        for (const [index, one] of value.entries())
-          for (const other of value.slice(index + 1))
-            options.push(pushing(part(one, `oneOf[${index}]`, true), part(other, "oneOf", true)));
-      } else if (word === "not")
-        options.push((next) => {
-          // Within a negation, nothing counts as evaluated.
-          next.shape.othersUncertain = true;
-          next.open.push(part(value, word, true));
-          return true;
-        });
-      else if (word === "if") {
-        options.push(pushing(part(value, "if", true), part(schema["then"] ?? true, "then")));
-        options.push(pushing(part(value, "if"), part(schema["else"] ?? true, "else")));
-      } else if (word === "then" || word === "else") continue;
-      else if (word === "minLength" && typeof value === "number") {
-        if (value > 0)
-          options.push(of(types.string, (shape) => (shape.maxLength = Math.min(shape.maxLength, value - 1))));
-        else continue;
-      } else if (word === "maxLength" && typeof value === "number")
-        options.push(of(types.string, (shape) => (shape.minLength = Math.max(shape.minLength, value + 1))));
-      else if (word === "pattern" && typeof value === "string")
-        options.push(
-          of(
-            types.string,
-            (shape) =>
-              (shape.patterns = [...shape.patterns, { source: value, negative: true, path: at(word) }]),
-          ),
-        );
-      else if (word === "minimum" && typeof value === "number")
-        options.push(of(types.number, (shape) => lowerMaximum(shape, value, true)));
-      else if (word === "maximum" && typeof value === "number")
-        options.push(of(types.number, (shape) => raiseMinimum(shape, value, true)));
-      else if (word === "exclusiveMinimum" && typeof value === "number")
-        options.push(of(types.number, (shape) => lowerMaximum(shape, value, false)));
-      else if (word === "exclusiveMaximum" && typeof value === "number")
-        options.push(of(types.number, (shape) => raiseMinimum(shape, value, false)));
-      else if (word === "multipleOf" && typeof value === "number")
-        options.push(
-          of(
-            types.number,
-            (shape) =>
-              (shape.multiples = [...shape.multiples, { of: value, negative: true, path: at(word) }]),
-          ),
-        );
-      else if (word === "required" && Array.isArray(value))
-        options.push(
-          ...value.map(
-            (name): Action =>
-              (next) => {
-                next.shape.forbidden.add(String(name));
-                return narrow(next.shape, types.object) && !next.shape.required.has(String(name));
-              },
-          ),
-        );
-      else if (word === "properties" && isObject(value))
-        for (const [name, inner] of Object.entries(value)) {
-          if (inner === true) continue;
-          options.push(
-            of(types.object, (shape) => {
-              shape.required.add(name);
-              addNamed(shape, name, part(inner, `properties.${name}`));
-            }),
-          );
-        }
-      else if (word === "minItems" && typeof value === "number")
-        options.push(of(types.array, (shape) => (shape.maxItems = Math.min(shape.maxItems, value - 1))));
-      else if (word === "maxItems" && typeof value === "number")
-        options.push(of(types.array, (shape) => (shape.minItems = Math.max(shape.minItems, value + 1))));
-      else if (word === "items" && !Array.isArray(value) && schema["prefixItems"] === undefined)
-        options.push(
-          of(types.array, (shape) => {
-            shape.contains = [
-              ...shape.contains,
-              { item: part(value, word), least: 1, most: Infinity, path: at(word) },
-            ];
-          }),
-        );
-      else if (word === "minProperties" && typeof value === "number")
-        options.push(
-          of(types.object, (shape) => (shape.maxProperties = Math.min(shape.maxProperties, value - 1))),
-        );
-      if (options.length === before && !(word === "properties" || word === "required")) skipped += 1;
-    }
-    if (skipped > 0) this.#isPartial = true;
-    if (options.length === 0) {
-      // The schema has no constraints, so its negation is a contradiction.
-      if (skipped === 0) return false;
-      this.#ignored.add(path);
-      return true;
-    }
-    return this.#choose(branch, options, path);
-  }
-
-  #notOfType(type: unknown): Action[] {
-    const all = Array.isArray(type) ? type : [type];
-    let bits = everyType;
-    for (const each of all) {
-      if (each === "integer") this.#isPartial = true;
-      if (each === "integer" || each === "number") bits &= ~types.number;
-      else if (typeof each === "string" && Object.hasOwn(types, each))
-        bits &= ~types[each as keyof typeof types];
-    }
-    return [(branch) => narrow(branch.shape, bits)];
+    const resolve = this.#resolve.bind(this);
+    const { ways, isPartial, isConstrained } = violationsOf(schema, path, resolve);
+    if (isPartial) this.#isPartial = true;
+    if (ways.length > 0) return this.#choose(branch, ways, path);
+    // The negation of a schema without constraints is a contradiction.
+    if (isConstrained) this.#ignored.add(path);
+    return isConstrained;
   }
 
   #resolve(reference: string, from: SchemaObject, path: string): unknown {
@@ -709,68 +474,4 @@ function topOf({ schema, positive }: Conjunct): unknown {
 
 function isOnlyReference(schema: SchemaObject): boolean {
   return Object.keys(schema).every((word) => word === "$ref" || describing.has(word));
-}
-
-function pushing(...conjuncts: Conjunct[]): Action {
-  return (branch) => {
-    branch.open.push(...conjuncts);
-    return true;
-  };
-}
-
-function valuesLess(values: readonly unknown[]): Action {
-  return ({ shape }) => {
-    shape.notValues = [...shape.notValues, ...values];
-    return true;
-  };
-}
-
-function addNamed(shape: Shape, name: string, value: Conjunct): void {
-  const known = shape.named.get(name);
-  shape.named.set(name, known === undefined ? [value] : [...known, value]);
-}
-
-function narrow(shape: Shape, bits: number): boolean {
-  shape.types &= bits;
-  return shape.types !== 0;
-}
-
-function raiseMinimum(shape: Shape, value: number, excluded: boolean): void {
-  if (shape.minimum !== null && (value < shape.minimum || (value === shape.minimum && !excluded))) return;
-  shape.minimum = value;
-  shape.minimumExcluded = excluded;
-}
-
-function lowerMaximum(shape: Shape, value: number, excluded: boolean): void {
-  if (shape.maximum !== null && (value > shape.maximum || (value === shape.maximum && !excluded))) return;
-  shape.maximum = value;
-  shape.maximumExcluded = excluded;
-}
-
-/** Keywords that only describe. */
-export const describing: ReadonlySet<string> = new Set(
-  "$schema $id id $comment $anchor $dynamicAnchor $vocabulary $defs definitions title description default examples example deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema strict discriminator".split(
-    " ",
-  ),
-);
-
-const negatable = new Set(
-  "type const enum $ref allOf anyOf not minLength maxLength pattern minimum maximum exclusiveMinimum exclusiveMaximum multipleOf required properties minItems maxItems items".split(
-    " ",
-  ),
-);
-
-const known: ReadonlySet<string> = new Set([
-  ...negatable,
-  ..."$dynamicRef oneOf if then else nullable format prefixItems additionalItems contains minContains maxContains uniqueItems unevaluatedItems patternProperties additionalProperties propertyNames minProperties maxProperties dependencies dependentRequired dependentSchemas unevaluatedProperties".split(
-    " ",
-  ),
-]);
-
-/** Whether shapes can express every violation of the schema. */
-function canNegate(schema: unknown): boolean {
-  if (!isObject(schema)) return true;
-  return Object.keys(schema).every(
-    (word) => negatable.has(word) || describing.has(word) || word.startsWith("x-"),
-  );
 }
