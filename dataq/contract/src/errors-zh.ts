@@ -63,9 +63,10 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
   last_owner: row("账户至少需要一位所有者。", "请先将另一位成员设为所有者。"),
   body_too_large: row("请求体超过 {limit} 字节。", "请缩小请求体。"),
   unsupported_media_type: row(
-    "Content-Type 是 {type}，应为 application/json。",
+    "Content-Type 应为 UTF-8 编码的 application/json，现在是 {type}。",
     "请发送请求头 Content-Type: application/json。",
   ),
+  unsupported_encoding: row("Content-Encoding 是 {encoding}，不接受压缩的请求体。", "请发送未压缩的请求体。"),
   idempotency_mismatch: row("该 Idempotency-Key 已用于另一个请求。", "新的请求请使用新的 Idempotency-Key。"),
   invalid_voucher: row("充值码无效、已使用或已过期。", "请检查是否输错。"),
   invalid_invitation: row(
@@ -117,6 +118,7 @@ const problems = {
   mismatch: "与接口不符",
   no_such_date: "不是存在的日期",
   future: "是未来的日期（北京时间）",
+  past: "早于当前时间",
   too_early: "的日期太早",
   range: "超出允许的范围",
   choice: "不是可选的值",

@@ -164,8 +164,14 @@ export const errors = {
   unsupported_media_type: row(
     415,
     "invalid_request_error",
-    "The Content-Type is {type}; it must be application/json.",
+    "The Content-Type must be application/json in UTF-8; it is {type}.",
     "Send the header Content-Type: application/json.",
+  ),
+  unsupported_encoding: row(
+    415,
+    "invalid_request_error",
+    "The Content-Encoding is {encoding}; compressed bodies are not accepted.",
+    "Send the body without compression.",
   ),
   idempotency_mismatch: row(
     422,

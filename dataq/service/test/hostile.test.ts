@@ -36,6 +36,8 @@ describe("a Host header", () => {
     ["10.0.0.1", 403],
     ["[::2]", 403],
     ["0.0.0.0", 403],
+    ["", 403],
+    [" ", 403],
     ["x".repeat(5_000), 403],
   ])("%.60s is %i", async (host, status) => {
     expect(await statusUnder(host, "GET", "/v1/catalog")).toBe(status);
@@ -48,12 +50,22 @@ describe("a Host header", () => {
       expect(await statusUnder("evil.example", method, path), route).toBe(403);
     }
   });
+
+  test("of another site is rejected before a path that cannot be decoded is", async () => {
+    for (const path of ["/%", "/v1/requests/%ff%fe"])
+      expect(await statusUnder("evil.example", "GET", path), path).toBe(403);
+  });
+
+  test("that is empty does not make the caller local", async () => {
+    expect(await statusUnder("", "GET", "/metrics")).toBe(403);
+  });
 });
 
 /** A request with any Host header. fetch always sends the right one. */
 function statusUnder(host: string, method: string, path: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    const sent = request(service.url + path, { method, headers: { host, "x-console": "1" } }, (response) => {
+    const options = { method, setHost: false, headers: { host, "x-console": "1" } };
+    const sent = request(service.url + path, options, (response) => {
       response.resume();
       resolve(response.statusCode!);
     });
@@ -147,8 +159,70 @@ test.each(["/%", "/v1/requests/%ff%fe", "/%zz?a=b"])(
       error: { param: "url", request_id: id },
     });
     expect(service.log()).toContain(id);
+    const metrics = (await service.call("/metrics")).text;
+    expect(metrics).toMatch(/dataq_requests_total\{route="none",status="400"\} [1-9]/);
   },
 );
+
+test.each([
+  ["application/json; charset=gbk", "application/json; charset=gbk"],
+  ["text/plain; charset=utf-8", "text/plain; charset=utf-8"],
+  ["application/json;boundary=x;CHARSET=utf-16", "application/json; CHARSET=utf-16"],
+  [`application/json; charset=${"x".repeat(500)}`, "application/json; charset=xxx"],
+])("a body of the type %.60s is refused, and the message names its charset", async (type, shown) => {
+  const answer = await service.call("/v1/keys", { body: {}, headers: { "content-type": type } });
+  expect(answer).toMatchObject({ status: 415, body: { code: "unsupported_media_type" } });
+  expect(answer.body.detail).toContain(shown);
+  expect(answer.body.detail).toContain("UTF-8");
+});
+
+test.each(["gzip", "GZIP", "br, gzip", "identity, deflate", "x"])(
+  "a body with the Content-Encoding %s is refused",
+  async (encoding) => {
+    const headers = { "content-encoding": encoding };
+    const answer = await service.call("/v1/keys", { body: {}, headers });
+    expect(answer).toMatchObject({ status: 415, body: { code: "unsupported_encoding" } });
+    expect(answer.body.detail).toContain(encoding);
+  },
+);
+
+test("a body with the Content-Encoding identity is read", async () => {
+  const headers = { "content-encoding": "identity" };
+  expect((await service.call("/v1/keys", { body: {}, headers })).status).toBe(201);
+});
+
+describe("a new key", () => {
+  const refused = async (body: object) => (await service.call("/v1/keys", { body })).body;
+
+  test.each([
+    [{ expires_at: "2020-01-01T00:00:00Z" }, "expires_at"],
+    [{ scopes: ["data:query", "read:account", "data:query"] }, "scopes"],
+    [{ name: "a\ud800b" }, "name"],
+    [{ name: "\udfff\ud800" }, "name"],
+  ])("cannot have %j", async (body, param) => {
+    expect(await refused(body)).toMatchObject({ code: "invalid_params", error: { param } });
+    const { id } = (await service.call("/v1/keys", { body: {} })).body;
+    const changed = await service.call(`/v1/keys/${id}`, { method: "PATCH", body });
+    expect(changed.body).toMatchObject({ code: "invalid_params", error: { param } });
+  });
+
+  test("cannot expire now, but a millisecond later", async () => {
+    const at = (ms: number) => ({ expires_at: new Date(service.nowMs + ms).toISOString() });
+    expect(await refused(at(0))).toMatchObject({ code: "invalid_params", error: { param: "expires_at" } });
+    expect((await service.call("/v1/keys", { body: at(1) })).status).toBe(201);
+  });
+});
+
+test.each([-1_001, -1e12])("an adjustment of %i names the balance that it exceeds", async (tokens) => {
+  const { id } = await service.account(1_000);
+  const body = { tokens, reason: "wrong" };
+  const answer = await service.call(`/admin/v1/accounts/${id}/adjust`, { body });
+  expect(answer).toMatchObject({ status: 400, body: { code: "invalid_params", error: { param: "tokens" } } });
+  expect(answer.body.detail).toContain("1000");
+  expect(answer.body.detail).not.toContain("call");
+  const all = await service.call(`/admin/v1/accounts/${id}/adjust`, { body: { ...body, tokens: -1_000 } });
+  expect(all.body).toEqual({ account_id: id, balance: 0 });
+});
 
 test("no text in a body causes a server error", async () => {
   const texts = [

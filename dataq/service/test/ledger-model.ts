@@ -278,7 +278,7 @@ export async function playSteps(
           equal(
             at,
             await codeOf(() => adjust(database, id, change, why)),
-            fits ? undefined : "insufficient_balance",
+            fits ? undefined : "invalid_params",
           ),
         );
         break;

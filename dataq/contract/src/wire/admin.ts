@@ -5,8 +5,9 @@ import type { Received } from "./answer.ts";
 import { tiers, voucherStates } from "./choices.ts";
 import { moment } from "./moment.ts";
 import { pageLimit, tokenCount } from "./page.ts";
+import { wellFormed } from "./well-formed.ts";
 
-const reason = z.string().trim().min(1).max(500);
+const reason = wellFormed(z.string().trim().min(1).max(500));
 const positive = tokenCount.min(1);
 
 /** All amounts are tokens. */
@@ -37,7 +38,7 @@ export const accountsQuery = z.strictObject({
 });
 
 export const newAccount = z.strictObject({
-  name: z.string().trim().min(1).max(200),
+  name: wellFormed(z.string().trim().min(1).max(200)),
   email: z.email().max(254).optional(),
   tokens: tokenCount
     .optional()
@@ -61,8 +62,8 @@ export const adjusted = z.strictObject({ account_id: z.string(), balance: z.numb
 /** A payment received by other means. Each reference is credited once. */
 export const topup = z.strictObject({
   tokens: positive,
-  reference: z.string().trim().min(1).max(200),
-  note: z.string().trim().min(1).max(500).optional(),
+  reference: wellFormed(z.string().trim().min(1).max(200)),
+  note: reason.optional(),
 });
 export const toppedUp = adjusted.extend({ tokens: z.number().int() });
 
@@ -92,7 +93,7 @@ export const vouchersQuery = z.strictObject({
 export const newVouchers = z.strictObject({
   tokens: positive,
   count: z.number().int().min(1).max(10_000).default(1),
-  batch: z.string().trim().min(1).max(100).default("manual"),
+  batch: wellFormed(z.string().trim().min(1).max(100)).default("manual"),
   expires_at: moment.optional(),
 });
 export type NewVouchers = Received<typeof newVouchers>;

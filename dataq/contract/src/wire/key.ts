@@ -4,6 +4,7 @@ import type { Received } from "./answer.ts";
 import { keyModes, memberRoles, revocationReasons, scopes } from "./choices.ts";
 import { moment } from "./moment.ts";
 import { tokenCount } from "./page.ts";
+import { wellFormed } from "./well-formed.ts";
 
 /** A key as its account sees it. Only the answer that creates a key contains its text. */
 export const apiKey = z.strictObject({
@@ -45,13 +46,23 @@ const address = z.string().refine(isNetworkBlock, {
   },
 });
 
+const name = wellFormed(z.string().max(100));
+
+const scopeList = z
+  .array(z.enum(scopes))
+  .min(1)
+  .refine((list) => new Set(list).size === list.length, {
+    error: "contains a scope twice",
+    params: { fix: "send each scope once", fixZh: "每个权限只发送一次" },
+  });
+
 /**
  * What a key may do, and from which addresses. On a change, omitted fields keep their values; for a new key,
  * they get the defaults.
  */
 export const changedKey = z.strictObject({
-  name: z.string().max(100).optional(),
-  scopes: z.array(z.enum(scopes)).min(1).optional(),
+  name: name.optional(),
+  scopes: scopeList.optional(),
   role: z.enum(memberRoles).optional().meta({ description: "The scopes of this role; instead of scopes" }),
   monthly_cap: z.number().int().min(0).nullable().optional(),
   per_second: z.number().min(0.01).max(10_000).nullable().optional(),
@@ -79,8 +90,8 @@ export const leakReport = z.strictObject({ key: z.string().max(200) });
 export const newKeys = z.strictObject({
   count: z.number().int().min(1).max(100).default(1),
   mode: z.enum(keyModes).optional(),
-  name: z.string().max(100).optional(),
-  scopes: z.array(z.enum(scopes)).min(1).optional(),
+  name: name.optional(),
+  scopes: scopeList.optional(),
   monthly_cap: tokenCount.nullable().optional(),
 });
 export const createdKeys = z.strictObject({

@@ -6,6 +6,7 @@ import { inTransaction, type Transaction } from "../database/transaction.ts";
 import type { Account, Tier } from "./account.ts";
 import { isAmong } from "./address.ts";
 import { type Author, writeAudit } from "./audit.ts";
+import { assertFuture } from "./expiry.ts";
 import { hmacOf, makeKeyText, readKeyText } from "./key-text.ts";
 import type { Grant, Principal } from "./principal.ts";
 import { defaultScopes, type Scope } from "./scope.ts";
@@ -66,6 +67,7 @@ export class Keys {
     wanted: NewKey,
     author: Author,
   ): Promise<CreatedKey> {
+    assertFuture(wanted.expiresAt, author.now);
     const mode = wanted.mode ?? "live";
     const text = makeKeyText(mode);
     const made = await transaction.query<ApiKey>(
@@ -150,6 +152,7 @@ export class Keys {
     author: Author,
     permit: Permit,
   ): Promise<ApiKey> {
+    assertFuture(wanted.expiresAt, author.now);
     return inTransaction(this.#database, async (transaction) => {
       const before = await lockKey(transaction, accountId, id, permit);
       const changed = await transaction.query<ApiKey>(

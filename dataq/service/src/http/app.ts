@@ -5,7 +5,7 @@ import { keyPattern } from "../accounts/key-text.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import { enforceAccess } from "./access.ts";
 import { sendFailure, toFailure } from "./error-reply.ts";
-import { refuseForeignHosts } from "./host.ts";
+import { hostCheck } from "./host.ts";
 import type { HttpParts } from "./parts.ts";
 import { scrub } from "./scrub.ts";
 
@@ -62,14 +62,19 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
     // Fastify runs no hooks if it cannot decode the path.
     frameworkErrors: (error, request, reply) => {
       begin(request, reply);
-      const code = sendFailure(request, reply, toFailure(error));
-      const { method } = request;
-      parts.logger.info(
-        { request_id: request.id, method, route: "none", status: reply.statusCode, code },
-        "request",
-      );
+      request.notes.code = sendFailure(request, reply, undecodable(error, request));
+      note(request, reply);
     },
   });
+  const checkHost = hostCheck(settings);
+  const undecodable = (error: unknown, request: FastifyRequest): Failure => {
+    try {
+      checkHost(request);
+      return toFailure(error);
+    } catch (foreign) {
+      return toFailure(foreign);
+    }
+  };
   app.removeAllContentTypeParsers();
   // The body stays bytes until the caller is authenticated. Then each route parses it.
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
@@ -82,9 +87,9 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
     // PostgreSQL cannot store NUL in text.
     if (/%00|\0/.test(request.url))
       throw invalid("url", "control_character", "url contains a NUL character", "remove %00", "请去掉 %00");
+    checkHost(request);
   });
-  refuseForeignHosts(app, settings);
-  app.addHook("onResponse", async (request, reply) => {
+  const note = (request: FastifyRequest, reply: FastifyReply) => {
     const { principal, notes } = request;
     const ms = performance.now() - request.receivedAtMs;
     parts.metrics.note(request, reply.statusCode, ms);
@@ -120,7 +125,8 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
       },
       "request",
     );
-  });
+  };
+  app.addHook("onResponse", async (request, reply) => note(request, reply));
   app.setErrorHandler((error, request, reply) => {
     const failure = toFailure(error, request.headers["content-type"]);
     if (failure.code === "internal_error")
@@ -132,6 +138,11 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
   endSilentConnections(app);
   app.addHook("preClose", async () => parts.exports.close());
   refuseUnknownRoutes(app);
+  app.addHook("preParsing", async ({ headers }) => {
+    const encoding = headers["content-encoding"];
+    if (encoding !== undefined && !/^identity$/i.test(encoding))
+      throw new Failure("unsupported_encoding", { encoding: encoding.slice(0, 60) || "empty" });
+  });
   enforceAccess(app, parts);
   return app;
 }

@@ -136,9 +136,11 @@ export function toFailure(error: unknown, contentType = ""): Failure {
   return new Failure("internal_error", {}, error);
 }
 
-/** A media type as a message shows it. */
+/** A media type and its charset as a message shows them. */
 export function shownType(contentType: string): string {
-  return contentType.split(";", 1)[0]!.trim().slice(0, 60) || "empty";
+  const [type, ...parameters] = contentType.split(";").map((part) => part.trim());
+  const charset = parameters.filter((parameter) => /^charset=/i.test(parameter));
+  return [type || "empty", ...charset].join("; ").slice(0, 60);
 }
 
 function billingOf(details: Failure["details"]): object {

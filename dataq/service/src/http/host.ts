@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { Failure } from "@dataq/contract";
-import type { FastifyInstance } from "fastify";
+import type { FastifyRequest } from "fastify";
 import { isLoopback } from "../accounts/address.ts";
 
 interface HostSettings {
@@ -13,22 +13,21 @@ interface HostSettings {
 }
 
 /**
- * Rejects requests whose Host header is not a name of the service. A page of another site can point its name
+ * Returns a check that rejects requests whose Host header is not a name of the service. A page of another site can point its name
  * to this machine (DNS rebinding) and would then have the same origin as the service. A service on loopback
  * always checks the name. A service that other machines can reach checks it only if the operator has
  * configured its names.
  */
-export function refuseForeignHosts(app: FastifyInstance, settings: HostSettings): void {
+export function hostCheck(settings: HostSettings): (request: FastifyRequest) => void {
   const listed = new Set(settings.allowedHosts.map((host) => host.toLowerCase()));
   const listensOnLoopback = settings.host === "localhost" || isLoopback(settings.host);
-  if (!listensOnLoopback && listed.size === 0) return;
+  if (!listensOnLoopback && listed.size === 0) return () => {};
   if (settings.publicUrl !== undefined) listed.add(new URL(settings.publicUrl).hostname.toLowerCase());
-  app.addHook("onRequest", async ({ headers }) => {
-    const { host } = headers;
+  return ({ headers: { host } }) => {
     // HTTP/1.0 has no Host header; no browser sends that.
     if (host === undefined || isLocalHost(host) || listed.has(nameOf(host) ?? "")) return;
     throw new Failure("host_not_allowed", { host: host.slice(0, 100) });
-  });
+  };
 }
 
 /** Whether a Host header names this machine in a way that works only on this machine. */

@@ -376,7 +376,10 @@ test("an adjustment downwards stops at zero", async () => {
   const id = await account(1_000, 500);
   await adjust(database, id, -1_200, why);
   expect(await readWallet(database, id, now)).toMatchObject({ paidBalance: 0, trialBalance: 300 });
-  await expect(adjust(database, id, -301, why)).rejects.toMatchObject({ code: "insufficient_balance" });
+  await expect(adjust(database, id, -301, why)).rejects.toMatchObject({
+    code: "invalid_params",
+    details: { param: "tokens" },
+  });
 });
 
 test("refunds a charge once, and at most in full", async () => {

@@ -1,4 +1,4 @@
-import { Failure } from "@dataq/contract";
+import { Failure, invalid } from "@dataq/contract";
 import type { Queries } from "../database/database.ts";
 import type { Balance } from "./balance.ts";
 import { ownNotes } from "./own-notes.ts";
@@ -62,7 +62,7 @@ export async function topUp(
 
 /**
  * Corrects the balance by hand, up or down. A negative correction takes paid tokens before trial tokens.
- * Throws `insufficient_balance` if the balance is too low.
+ * Throws `invalid_params` if the balance is too low.
  */
 export async function adjust(
   queries: Queries,
@@ -85,7 +85,13 @@ export async function adjust(
   );
   if (moved) return moved;
   const balance = await readSpendable(queries, accountId);
-  throw new Failure("insufficient_balance", { required: -tokens, balance, shortfall: -tokens - balance });
+  throw invalid(
+    "tokens",
+    "range",
+    `tokens must not take more than the balance of ${balance}`,
+    balance === 0 ? "send a positive number" : `send at least -${balance}`,
+    balance === 0 ? "余额为 0，请发送正数" : `至少 -${balance}`,
+  );
 }
 
 /** Sets the credit line, at least to what is used or held of it. */

@@ -1,0 +1,13 @@
+import { invalid } from "@dataq/contract";
+
+/** Throws if something would expire before it exists. */
+export function assertFuture(expiresAt: Date | null | undefined, now: Date): void {
+  if (expiresAt && expiresAt <= now)
+    throw invalid(
+      "expires_at",
+      "past",
+      "expires_at must be in the future",
+      "send a later time",
+      "请发送更晚的时间",
+    );
+}
