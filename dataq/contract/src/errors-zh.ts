@@ -27,15 +27,15 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
     "请轮换该 API 密钥，并改用请求头 Authorization: Bearer <API_KEY>。",
   ),
   insufficient_balance: row(
-    "本次调用需要 {required} 点数，余额 {balance}，还差 {shortfall}。",
+    "本次调用需要 {required} 点，余额 {balance} 点，还差 {shortfall} 点。",
     "请充值后重试。",
   ),
   spend_limit_reached: row(
-    "该 API 密钥在 {month} 的 {cap} 点数额度已用完。",
+    "该 API 密钥在 {month} 的额度 {cap} 点已用完。",
     "请提高该密钥的 monthly_cap，或等到下个月（北京时间）。",
   ),
   price_above_max: row(
-    "本次调用需要 {required} 点数，超过了 max_tokens（{max_tokens}）。",
+    "本次调用需要 {required} 点，超过了 max_tokens（{max_tokens}）。",
     "请提高或去掉 max_tokens。",
   ),
   scope_denied: row("该 API 密钥没有 {scope} 权限。", "请使用具有 {scope} 权限的 API 密钥。"),

@@ -81,7 +81,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await page.getByLabel("File, URL or package").fill(path);
     await page.getByRole("button", { name: "Start import" }).click();
     await page.getByText("Running").waitFor();
-    await page.getByText("8,000 records were imported.").waitFor({ timeout: 50_000 });
+    await page.getByText("Imported 8,000 records.").waitFor({ timeout: 50_000 });
     expect((await shownProgress(page)).some((share) => share > 0 && share < 1)).toBe(true);
     const { body } = await service.call("/admin/v1/jobs");
     expect(body.data[0]).toMatchObject({

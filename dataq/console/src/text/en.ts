@@ -210,7 +210,7 @@ export const en = {
     try: "Open playground",
     balance: "Balance",
     allTrial: "Trial tokens",
-    ofTrial: (tokens: string) => `Includes ${tokens} trial`,
+    ofTrial: (tokens: string) => `Includes ${tokens} trial tokens`,
     burn: "Spent per day",
     noBurn: "No spending in the last 7 days",
     longEnough: "Lasts more than 999 days",

@@ -1,5 +1,15 @@
 import { InvalidArgumentError } from "commander";
 
+/** A number with separators: 1,234. */
+export function count(value: number): string {
+  return value.toLocaleString("en");
+}
+
+/** A number with its noun: "1 row", "1,234 rows". */
+export function counted(value: number, noun: string): string {
+  return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+}
+
 /** A whole number, 0 or more. */
 export function readCount(text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("It must be a whole number, 0 or more.");

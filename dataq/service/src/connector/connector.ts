@@ -48,8 +48,8 @@ export class Connector {
     this.#calls++;
     try {
       const found = await this.#call(params, signal);
-      if (found.outcome === "wrong") throw this.#failure("upstream_error", found.why);
-      if (found.outcome === "unavailable") throw this.#failure("unavailable", found.why);
+      if (found.outcome === "wrong") throw this.#failure("upstream_error", found.why.en);
+      if (found.outcome === "unavailable") throw this.#failure("unavailable", found.why.en);
       this.#breaker.succeed();
       this.#lastFailure = undefined;
       return found;
@@ -69,7 +69,7 @@ export class Connector {
     const limit = AbortSignal.timeout(this.#options.timeLimitMs);
     try {
       const { status, text } = await exchange(this.vendor.request(params), AbortSignal.any([signal, limit]));
-      if (status < 200 || status > 299) return { outcome: "wrong", why: `status ${status}` };
+      if (status < 200 || status > 299) throw new Error(`status ${status}`);
       return this.vendor.read(parse(text), params);
     } catch (error) {
       const isLate = limit.aborted && !signal.aborted;

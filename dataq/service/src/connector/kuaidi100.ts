@@ -71,7 +71,10 @@ function read(body: unknown, params: Params): Found {
   const refused = refusal.safeParse(body);
   if (refused.success) return refusalOf(refused.data.returnCode, refused.data.message ?? "");
   const parsed = track.safeParse(body);
-  if (!parsed.success) return { outcome: "wrong", why: "the answer has an unknown form" };
+  if (!parsed.success) {
+    const why = { en: "the answer has an unknown form", zh: "响应的结构无法识别" };
+    return { outcome: "wrong", why };
+  }
   const { state, com, data } = parsed.data;
   const carrier = findCarrier(com ?? "") ?? carrierOf(params);
   const events = data.map((event) => ({
@@ -83,7 +86,11 @@ function read(body: unknown, params: Params): Found {
   }));
   const known = stateOf(state);
   if (known === undefined || events.some(({ time }) => time === null)) {
-    return { outcome: "wrong", why: `state ${state} or a time is not known` };
+    const why = {
+      en: `state ${state} is not known, or a time cannot be read`,
+      zh: `状态 ${state} 未知，或时间无法识别`,
+    };
+    return { outcome: "wrong", why };
   }
   events.sort((a, b) => (String(a.time) < String(b.time) ? 1 : -1));
   const isSigned = known === "delivered";
@@ -110,10 +117,10 @@ function read(body: unknown, params: Params): Found {
 function refusalOf(code: string, message: string): Found {
   if (code === "500") return { outcome: "not_found" };
   if (code === "408") return { outcome: "verification_required" };
+  const why = { en: `${code} ${message}`, zh: `${code} ${message}` };
   // 503 is the signature, 600 and 601 the contract or balance, 502 busy. The caller cannot fix any of these.
-  if (["502", "503", "600", "601"].includes(code))
-    return { outcome: "unavailable", why: `${code} ${message}` };
-  return { outcome: "wrong", why: `${code} ${message}` };
+  if (["502", "503", "600", "601"].includes(code)) return { outcome: "unavailable", why };
+  return { outcome: "wrong", why };
 }
 
 function carrierOf(params: Params): { readonly code: string; readonly name: string } {

@@ -71,32 +71,43 @@ function read(body: unknown, answer: MappingFile["answer"], params: Params): Fou
   if (answer.not_found !== undefined && holds(body, answer.not_found)) return { outcome: "not_found" };
   if (answer.ok !== undefined && !holds(body, answer.ok)) {
     const found = JSON.stringify(at(body, answer.ok.path)) ?? "missing";
-    return {
-      outcome: "wrong",
-      why: `${answer.ok.path} is ${found.slice(0, 100)}, not one of ${answer.ok.equals.join(", ")}`,
-    };
+    return wrong(
+      `${answer.ok.path} is ${found.slice(0, 100)}, not one of ${answer.ok.equals.join(", ")}`,
+      `${answer.ok.path} 是 ${found.slice(0, 100)}，应为 ${answer.ok.equals.join("、")} 之一`,
+    );
   }
   const found = at(body, answer.record);
   const counted = answer.total === undefined ? undefined : Number(at(body, answer.total) ?? Number.NaN);
   const isFirstPage = (params["page"] ?? "1") === "1";
   const isEmpty = found === null || found === undefined || (Array.isArray(found) && found.length === 0);
   if (isEmpty && isFirstPage && counted !== undefined && counted > 0)
-    return { outcome: "wrong", why: `${answer.total} is ${counted}, but ${answer.record} has no records` };
+    return wrong(
+      `${answer.total} is ${counted}, but ${answer.record} has no records`,
+      `${answer.total} 是 ${counted}，但 ${answer.record} 中没有记录`,
+    );
   if (found === undefined && counted !== 0)
-    return { outcome: "wrong", why: `${answer.record} is missing from the answer` };
+    return wrong(`${answer.record} is missing from the answer`, `响应中缺少 ${answer.record}`);
   if (Array.isArray(found)) {
     const total = counted ?? found.length;
     if (!Number.isSafeInteger(total) || total < 0)
-      return { outcome: "wrong", why: `${answer.total} is not a count` };
+      return wrong(`${answer.total} is not a count`, `${answer.total} 不是记录数`);
     return { outcome: "records", list: found.map((item) => fieldsOf(item, answer)), total };
   }
   if (found === null || found === undefined) return { outcome: "not_found" };
-  if (typeof found !== "object") return { outcome: "wrong", why: `${answer.record} is not an object` };
+  if (typeof found !== "object")
+    return wrong(`${answer.record} is not an object`, `${answer.record} 不是对象`);
   const fields = fieldsOf(found, answer);
   const other = identifying.find((name) => isOther(params[name], fields[name]));
   return other === undefined
     ? { outcome: "record", fields }
-    : { outcome: "wrong", why: `${other} is ${fields[other]}, but ${params[other]} was asked for` };
+    : wrong(
+        `${other} is ${fields[other]}, but ${params[other]} was asked for`,
+        `查询的 ${other} 是 ${params[other]}，响应中却是 ${fields[other]}`,
+      );
+}
+
+function wrong(en: string, zh: string): Found {
+  return { outcome: "wrong", why: { en, zh } };
 }
 
 /** Parameters that the record of the answer must repeat: a record of somebody else must not be sold. */

@@ -1,4 +1,4 @@
-import type { Params } from "@dataq/contract";
+import type { Bilingual, Params } from "@dataq/contract";
 import { exchange, reasonOf } from "./connector.ts";
 import { masked } from "./masking.ts";
 import type { Found, Trace, Vendor, VendorRequest } from "./vendor.ts";
@@ -17,13 +17,14 @@ export interface Trial {
   /** Where each field was read from; for a list, in its first record. */
   readonly trace: readonly Trace[];
   /** Why the answer could not be read; null if it was read. */
-  readonly why: string | null;
+  readonly why: Bilingual | null;
 }
 
 /** Asks the vendor once, bypassing cache, limit and breaker. Errors are part of the result. */
 export async function tryVendor(vendor: Vendor, params: Params, limitMs: number): Promise<Trial> {
   const sent = vendor.request(params);
   const hide = (text: string) => masked(text, vendor.secrets);
+  const hideBoth = ({ en, zh }: Bilingual) => ({ en: hide(en), zh: hide(zh) });
   const request = {
     method: sent.method,
     url: hide(sent.url),
@@ -37,27 +38,33 @@ export async function tryVendor(vendor: Vendor, params: Params, limitMs: number)
     exchanged = await exchange(sent, AbortSignal.timeout(limitMs));
   } catch (error) {
     const ms = Math.round(performance.now() - started);
-    return { ...base, status: null, ms, answer: null, why: hide(whyNot(error, limitMs)) };
+    return { ...base, status: null, ms, answer: null, why: hideBoth(whyNot(error, limitMs)) };
   }
   const ms = Math.round(performance.now() - started);
   const { status, text } = exchanged;
   const seen = { ...base, status, ms, answer: hide(text.slice(0, longestAnswer)) };
-  if (status < 200 || status > 299) return { ...seen, why: `The vendor answered with status ${status}.` };
+  if (status < 200 || status > 299) {
+    const why = { en: `The vendor answered with status ${status}.`, zh: `供应商返回状态码 ${status}。` };
+    return { ...seen, why };
+  }
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
-    return { ...seen, why: "The answer is not JSON." };
+    return { ...seen, why: { en: "The answer is not JSON.", zh: "响应不是 JSON。" } };
   }
   const found = vendor.read(body, params);
-  const why = "why" in found ? hide(found.why) : null;
+  const why = "why" in found ? hideBoth(found.why) : null;
   return { ...seen, found, trace: vendor.trace?.(body) ?? [], why };
 }
 
 const longestAnswer = 20_000;
 
-function whyNot(error: unknown, limitMs: number): string {
+function whyNot(error: unknown, limitMs: number): Bilingual {
   return (error as Error).name === "TimeoutError"
-    ? `The vendor did not answer in ${limitMs} ms.`
-    : `The vendor cannot be reached: ${reasonOf(error)}.`;
+    ? { en: `The vendor did not answer in ${limitMs} ms.`, zh: `供应商在 ${limitMs} 毫秒内没有响应。` }
+    : {
+        en: `The vendor cannot be reached: ${reasonOf(error)}.`,
+        zh: `无法连接供应商：${reasonOf(error)}。`,
+      };
 }

@@ -1,4 +1,4 @@
-import type { Params } from "@dataq/contract";
+import type { Bilingual, Params } from "@dataq/contract";
 
 /** One vendor's API for one operation: how to ask, and how to read the answers. */
 export interface Vendor {
@@ -41,7 +41,7 @@ export type Found =
   | { readonly outcome: "not_found" }
   | { readonly outcome: "verification_required" }
   /** The vendor refuses calls: it is busy, the contract has ended, or the credentials are wrong. */
-  | { readonly outcome: "unavailable"; readonly why: string }
-  | { readonly outcome: "wrong"; readonly why: string };
+  | { readonly outcome: "unavailable"; readonly why: Bilingual }
+  | { readonly outcome: "wrong"; readonly why: Bilingual };
 
 export type Fields = Readonly<Record<string, unknown>>;

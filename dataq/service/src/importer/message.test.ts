@@ -4,7 +4,8 @@ import { messages } from "./messages.ts";
 import { messagesZh } from "./messages-zh.ts";
 
 test.each(Object.keys(messages) as (keyof typeof messages)[])("%s has a text in both languages", (code) => {
-  const places = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const places = (text: string) =>
+    [...text.matchAll(/\{(\w+)(?:\|[^{}|]+\|[^{}|]+)?\}/g)].map(([, name]) => name!);
   const english = places(messages[code]);
   for (const name of places(messagesZh[code])) expect(english).toContain(name);
   // A field name may occur in the Chinese message.
@@ -21,6 +22,19 @@ test("shows a nested message in the same language, and a list as alternatives", 
   );
   expect(inChinese(said)).toBe(
     "没有一行能作为 legal_laws 读取，未作改动。第 3 行：缺少 law_id、law_name 或 article_no。",
+  );
+});
+
+test.each([
+  [0, "Imported 0 records; 0 rows were refused."],
+  [1, "Imported 1 record; 1 row was refused."],
+  [2, "Imported 2 records; 2 rows were refused."],
+  [1_001, "Imported 1,001 records; 1,001 rows were refused."],
+])("counts %i with the right noun", (count, english) => {
+  const said = say("imported_but", { records: count, bad: count });
+  expect(inEnglish(said)).toBe(english);
+  expect(inChinese(said)).toBe(
+    `已导入 ${count.toLocaleString("en")} 条记录，${count.toLocaleString("en")} 行未被接受。`,
   );
 });
 

@@ -34,15 +34,21 @@ export function inChinese(message: Message): string {
   );
 }
 
+/** `{name}`, or `{name|singular|plural}` for a count with its noun. */
+const placeholder = /\{(\w+)(?:\|([\w ]+)\|([\w ]+))?\}/g;
+
 function told(
   table: Record<Message["code"], string>,
   { code, values }: Message,
   tell: (value: Exclude<Value, string | number>) => string,
 ): string {
-  return table[code].replace(/\{(\w+)\}/g, (whole, name: string) => {
+  return table[code].replace(placeholder, (whole, name: string, one?: string, many?: string) => {
     const value = values[name];
     if (value === undefined) return whole;
-    if (typeof value === "number") return value.toLocaleString("en");
+    if (typeof value === "number") {
+      const noun = value === 1 ? one : many;
+      return value.toLocaleString("en") + (noun === undefined ? "" : ` ${noun}`);
+    }
     return typeof value === "object" ? tell(value) : value;
   });
 }

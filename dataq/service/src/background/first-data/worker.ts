@@ -63,7 +63,7 @@ async function bringLaws(index: PostingIndex): Promise<void> {
       signal,
     });
     progress(
-      `Laws imported: ${rows.toLocaleString("en")} rows read, ${(size ?? 0).toLocaleString("en")} articles can be found.`,
+      `Laws imported. Rows read: ${rows.toLocaleString("en")}; searchable articles: ${(size ?? 0).toLocaleString("en")}.`,
     );
   } catch (error) {
     if (signal.aborted) return;

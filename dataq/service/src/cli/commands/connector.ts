@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { readConfig } from "../../config.ts";
 import { readConnectors } from "../../connector/configured.ts";
 import { type ConnectorTrial, testConnector } from "../../operations/connector-trial.ts";
+import { counted } from "../numbers.ts";
 import { readParameters } from "../query-arguments.ts";
 
 /** `dataq connector`: for the operator who writes connectors.json; needs no running service. */
@@ -64,7 +65,7 @@ function linesOf({ request, status, ms, answer, fields, outcome, why, records }:
     ...(fields.length === 0
       ? []
       : [
-          `Fields${records === null ? "" : ` of the first of ${records} records`}`,
+          `Fields${records === null ? "" : ` of the first of ${counted(records, "record")}`}`,
           ...fields.map(
             ({ field, path, found, value, problem }) =>
               `  ${problem === null ? "ok" : "!!"}  ${field.padEnd(width)}  ${path === null ? "(not mapped)" : `${path} = ${shown(found)}`}  →  ${problem ?? shown(value)}`,

@@ -14,6 +14,7 @@ import { say } from "../../importer/message.ts";
 import { licenceOf, publisherOf } from "../../importer/runs.ts";
 import { findTarget } from "../../operations/imports.ts";
 import { PostingIndex } from "../../search/postings/posting-index.ts";
+import { count, counted } from "../numbers.ts";
 import { withOwnDatabase } from "../own-database.ts";
 import { tell, tellingParent } from "../parent.ts";
 
@@ -133,8 +134,8 @@ function linesOf(set: Dataset): string[] {
       ? []
       : [
           isRowByRow
-            ? `${count(rows ?? 0)} rows read = ${count(served)} served + ${count(duplicates)} duplicates + ${count(refused)} refused${others}`
-            : `${rows === null ? "An unknown number of" : count(rows)} rows read (${count(refused)} refused${others}) made ${count(records)} records = ${count(served)} served + ${count(duplicates)} duplicates`,
+            ? `${counted(rows ?? 0, "row")} read = ${count(served)} served + ${counted(duplicates, "duplicate")} + ${count(refused)} refused${others}`
+            : `${rows === null ? "An unknown number of rows" : counted(rows, "row")} read (${count(refused)} refused${others}) made ${counted(records, "record")} = ${count(served)} served + ${counted(duplicates, "duplicate")}`,
         ]),
     ...(ids.length > 0
       ? [
@@ -149,13 +150,9 @@ function linesOf(set: Dataset): string[] {
     ...(past === null
       ? []
       : [
-          `Restorable until ${dayOf(past.restorableUntil)}: ${count(past.served)} records that served until ${dayOf(past.endedAt)}`,
+          `Restorable until ${dayOf(past.restorableUntil)}: ${counted(past.served, "record")} that served until ${dayOf(past.endedAt)}`,
         ]),
   ];
-}
-
-function count(value: number): string {
-  return value.toLocaleString("en");
 }
 
 function dayOf(time: Date): string {

@@ -10,6 +10,7 @@ import type { PublisherTerms } from "../../importer/provenance.ts";
 import { importAny, importNames } from "../../operations/imports.ts";
 import { PostingIndex } from "../../search/postings/posting-index.ts";
 import { confirm } from "../confirm.ts";
+import { count, counted } from "../numbers.ts";
 import { withOwnDatabase } from "../own-database.ts";
 import { tell, tellingParent } from "../parent.ts";
 
@@ -101,17 +102,13 @@ function linesOf(report: ImportReport): string[] {
     ...(names.length > 0 ? [`Fields, and the number of rows that fill them: ${names.join(", ")}`] : []),
     ...report.problems.map(({ line, problem }) => `line ${line}: ${problem}`),
     ...(badRows > report.problems.length
-      ? [`… and ${count(badRows - report.problems.length)} more refused rows`]
+      ? [`… and ${counted(badRows - report.problems.length, "more refused row")}`]
       : []),
     ...(duplicates ? [`Duplicates: ${ids}${more > 0 ? ` and ${count(more)} more` : ""}`] : []),
     ...report.notes.map(({ note }) => note),
-    `${target}: ${count(rows)} rows read, ${count(records)} records${duplicates ? `, of these ${count(duplicates)} duplicates` : ""}, ${count(badRows)} rows refused${others}.`,
+    `${target}: ${counted(rows, "row")} read, ${counted(records, "record")}${duplicates ? `, of these ${counted(duplicates, "duplicate")}` : ""}, ${counted(badRows, "row")} refused${others}.`,
     outcome === "dry_run"
       ? "Nothing was written."
-      : `Data set ${dataset} is imported; ${target} now serves ${count(size ?? 0)} records.`,
+      : `Data set ${dataset} is imported; ${target} now serves ${counted(size ?? 0, "record")}.`,
   ];
-}
-
-function count(value: number): string {
-  return value.toLocaleString("en");
 }

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { lastSeal, sealAudit, sealPattern } from "../../accounts/audit-chain.ts";
 import { verifyBooks } from "../../accounts/verify.ts";
 import { sealEntries } from "../../ledger/seal.ts";
+import { counted } from "../numbers.ts";
 import { asOperator } from "../operator.ts";
 
 /** `dataq ledger`: checks the books. */
@@ -27,7 +28,9 @@ export function ledgerCommand(): Command {
             `${breaches.length === 0 ? "holds " : "BROKEN"} ${law.padEnd(4)}${text}${breaches.map((breach) => `\n         ${breach}`).join("")}`,
           );
         if (seal)
-          console.log(`seal   ${seal.sha256} of ${seal.lines} lines of the audit log; store it elsewhere`);
+          console.log(
+            `seal   ${seal.sha256} of ${counted(seal.lines, "line")} of the audit log; store it elsewhere`,
+          );
       }
       if (!ok) process.exitCode = 1;
     });

@@ -6,6 +6,7 @@ import {
   type OperationName,
   type Result,
 } from "dataq-client";
+import { count, counted } from "../numbers.ts";
 import { readList, readParameters, readWhole } from "../query-arguments.ts";
 import { fieldTable, recordTable } from "../record-table.ts";
 import { processTerminal, type Terminal } from "../terminal.ts";
@@ -57,7 +58,7 @@ async function query(
     if (isJson) terminal.out(JSON.stringify({ tokens, cached, balance_after }));
     else
       terminal.out(
-        `${count(tokens)} tokens${cached ? " (cached)" : ""}, ${count(balance_after)} left after it`,
+        `${counted(tokens, "token")}${cached ? " (cached)" : ""}, ${count(balance_after)} left after it`,
       );
     return;
   }
@@ -88,7 +89,7 @@ export function footer({
   warnings,
 }: Result<OperationName>): string {
   const all = total_relation === "gte" ? `${count(total)}+` : count(total);
-  const cost = `${count(usage.tokens)} tokens${usage.cached ? " (cached)" : ""}`;
+  const cost = `${counted(usage.tokens, "token")}${usage.cached ? " (cached)" : ""}`;
   const place = `page ${page} of ${total_pages}, ${all} in all`;
   const line = [place, cost, `${count(usage.balance)} left`, request_id].join(" · ");
   return [...warnings.map((warning) => `warning: ${warning}`), line].join("\n");
@@ -111,8 +112,4 @@ function hintFor(code: string): string {
   if (code === "missing_api_key")
     return " `dataq serve` creates one at its first start and stores it in its data folder.";
   return "";
-}
-
-function count(value: number): string {
-  return value.toLocaleString("en-US");
 }
