@@ -16,11 +16,11 @@ export interface Config {
   readonly mode: "local" | "hosted";
   /** DATAQ_SIGNUP: who may open an account. Open on loopback, else closed. */
   readonly signup: "open" | "approve" | "closed";
-  /** DATAQ_SECRET: the pepper of stored keys. Made once in the data folder when unset. */
+  /** DATAQ_SECRET: the pepper of stored keys. If unset, one is created in the data folder. */
   readonly secret: string | undefined;
   /** DATAQ_CHARGE_EMPTY, true: an answer without records costs the list price. */
   readonly chargeEmpty: boolean;
-  /** DATAQ_ORIGINS: web origins that may call, comma-separated. */
+  /** DATAQ_ORIGINS: web origins whose pages may call the service, comma-separated. */
   readonly origins: readonly string[];
   /** DATAQ_ALLOWED_HOSTS: host names under which the service may be called, comma-separated; see http/host.ts. */
   readonly allowedHosts: readonly string[];

@@ -148,7 +148,8 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       chargeEmpty: config.chargeEmpty,
       sourceLimitMs: options.sourceLimitMs ?? SOURCE_LIMIT_MS,
       clock,
-      onUnkept: (error: Error) => logger.warn({ err: error.message }, "an answer was not kept"),
+      onUnkept: (error: Error) =>
+        logger.warn({ err: error.message }, "could not store an answer for retries"),
       failpoint: failpointOf(config.failpoint),
     };
     const requestLog = new RequestLog(database, (error) =>

@@ -13,11 +13,11 @@ export interface Look {
   readonly width: number;
 }
 
-/** A browser of its own: a fresh folder, nothing asked of the network but the service. */
+/** A browser with a fresh profile. It sends requests only to the service. */
 export interface TestBrowser {
   readonly context: BrowserContext;
   readonly page: Page;
-  /** Problems of the pages: errors on the console, rejected promises, violations of the policy. */
+  /** Problems of the pages: errors on the console, rejected promises, violations of the content security policy. */
   readonly complaints: string[];
   wear(look: Look): Promise<void>;
   /** Sets the session. An empty one signs out. */

@@ -211,7 +211,7 @@ describe("the cache", () => {
     } finally {
       await queryAsOwner(service.database, "alter table asked drop constraint full_disk");
     }
-    expect(service.log()).toContain("an answer was not kept");
+    expect(service.log()).toContain("could not store an answer for retries");
   });
 
   test("does not apply to research: each call costs 500", async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startInProcess } from "./in-process.ts";
 import { callUrl, type ServiceProcess, startService } from "./service-process.ts";
 import { codeOf } from "./totp.ts";
 
@@ -118,6 +119,26 @@ test("a sign-up does not say whether the address is known", async () => {
   expect(await signIn(password)).toBe(200);
   const { data } = (await service.call("/console/api/people")).body;
   expect(data.filter(({ email }: { email: string }) => email === wish.email)).toHaveLength(1);
+});
+
+test("a closed sign-up accepts only invited addresses", async () => {
+  await using closed = await startInProcess({ DATAQ_SIGNUP: "closed" });
+  const page = (path: string, body: object, headers: object = {}) =>
+    closed.call(path, { key: null, body, headers: { "x-console": "1", ...headers } });
+  const signUp = (email: string) => page("/console/auth/sign-up/email", { name: "Zhou", email, password });
+  const refused = { status: 403, body: { code: "SIGNUP_CLOSED" } };
+  expect(await signUp("zhou@example.com")).toMatchObject(refused);
+  expect((await closed.call("/console/api/session", { key: null })).body).toMatchObject({ signup: "closed" });
+  const invitation = { email: "zhou@example.com", role: "read-only" };
+  const invited = (await closed.call("/v1/members/invitations", { body: invitation })).body;
+  expect(await signUp("other@example.com")).toMatchObject(refused);
+  expect((await signUp("ZHOU@example.com")).status).toBe(200);
+  const email = "zhou@example.com";
+  const { headers } = await page("/console/auth/sign-in/email", { email, password });
+  const cookie = headers.getSetCookie().map((line) => line.split(";", 1)[0]);
+  const token = new URL(invited.link).hash.slice("#token=".length);
+  const joined = await page("/console/api/join", { token }, { cookie: cookie.join("; ") });
+  expect(joined.status).toBe(200);
 });
 
 describe("members of an account", () => {

@@ -142,7 +142,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await page.locator("input[type=file]").setInputFiles({
       name: "laws.jsonl",
       mimeType: "application/x-ndjson",
-      // Blank lines until it takes three pieces.
+      // Enough blank lines that the upload needs three pieces.
       buffer: Buffer.from(
         `${law("2020-01-01", 5)}\n${law("2024-05-01", 1)}\n${`${" ".repeat(9_999)}\n`.repeat(250)}`,
       ),
@@ -173,7 +173,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
       .waitFor();
     await dialog.getByText(/^Answer \(200, /).waitFor();
     const field = dialog.getByRole("row").filter({ hasText: "registration_date" });
-    // On a narrow dialog each cell repeats the name of its column.
+    // In a narrow dialog each cell repeats the name of its column.
     expect((await field.getByRole("cell").allTextContents()).join(" ")).toMatch(
       /^registration_date .*registration_date .*(\d{4}-\d\d-\d\d) .*\1$/,
     );
@@ -381,7 +381,8 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
   test("every second page passes axe, fits the screen and logs no error (all pages: npm run proof -- console)", async () => {
     const past = await makePast(service);
     const sessionOf = ({ who }: Sight) => (who === "owner" ? owner : "");
-    // Each page in one look, in turn. `npm run proof -- console` visits every page and state in every look.
+    // Each page is visited in one of these looks, in rotation. `npm run proof -- console` visits every page and state
+    // in every look.
     const looks = [
       { theme: "dark", language: "zh", width: 360 },
       { theme: "light", language: "zh", width: 1440 },
@@ -449,7 +450,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
   });
 });
 
-/** A bar may be on the page for less than a second: keeps what it showed. */
+/** Records what progress bars show, because a bar may be visible for less than a second. */
 async function recordProgress(page: Page): Promise<void> {
   await page.evaluate(`{
     globalThis.shown = [];

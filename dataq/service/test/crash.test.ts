@@ -10,7 +10,7 @@ import { environmentOf, isEmbedded, makeDataFolder, openFolder, removeDataFolder
 import { callUrl, type ServiceProcess, startService } from "./service-process.ts";
 
 let folder: string;
-/** A share of our own in the embedded server, so that only services are killed here and start quickly. */
+/** Keeps the embedded server running, so that only services are killed and they start quickly. */
 let database: Database;
 /** Two services that are never killed. */
 let one: ServiceProcess;

@@ -21,7 +21,7 @@ afterAll(async () => {
   await removeDataFolder(folder);
 });
 
-/** This many of the statements, from the first to the last; others for each seed. */
+/** Picks `count` statements spread from the first to the last. Each seed picks different ones. */
 function some(seed: number, count: number) {
   return (statements: number): number[] =>
     Array.from({ length: count }, (_, n) => 1 + Math.floor(((n + ((seed * 0.37) % 1)) * statements) / count));

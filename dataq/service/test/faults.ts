@@ -10,7 +10,10 @@ interface Violation {
   readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
 }
 
-/** Serious and critical findings of axe. It runs outside the page's own policy. */
+/**
+ * Serious and critical findings of axe. axe is injected in a way that the page's content security policy does not
+ * block.
+ */
 export async function faultsOf(page: Page): Promise<string[]> {
   await page.evaluate(source);
   const violations = (await page.evaluate(

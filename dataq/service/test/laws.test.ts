@@ -164,7 +164,7 @@ test("a year selects the version of that year; one that is not held is free, wit
     "试验法 2012-01-01",
   ])
     expect(await ask(query), query).toMatchObject({ outcome: "empty", notHeld: true, records: [] });
-  // The version is held and has no such article, which is an answer.
+  // The version is held but does not contain the article. That is an answer.
   expect(await ask("试验法(2018修正) 第九条")).not.toHaveProperty("notHeld");
   for (const query of ["从未有过法 第九条", "从未有过法(2018修正) 第九条"])
     expect(await ask(query)).toMatchObject({ outcome: "empty", notHeld: true });

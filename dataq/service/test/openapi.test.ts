@@ -205,9 +205,10 @@ interface OpenApi {
 }
 
 /**
- * The document, with what all operations share in only one of them, and one of them for the estimate; otherwise each
- * case would run 32 times. `page` and `page_size` are separate, because no schema can limit their product. Without
- * `snapshot`, which comes from an answer, and `fields`, which removes fields from the records.
+ * Reduces the document to what is fuzzed. The fields that all operations share stay in one operation only, and the
+ * estimate accepts one operation only; otherwise each case would run 32 times. `page` and `page_size` are tried in
+ * different operations, because no schema can limit their product. `snapshot` and `fields` are removed: the first
+ * comes from an answer, and the second removes fields from the records.
  */
 function bounded(document: OpenApi): OpenApi {
   for (const path of Object.keys(document.paths)) if (!fuzzed.includes(path)) delete document.paths[path];

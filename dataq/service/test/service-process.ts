@@ -8,12 +8,15 @@ import { startVendor } from "./vendor.ts";
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 
 export interface ServiceOptions {
-  /** Settings besides a free port and an own data folder. */
+  /** Settings in addition to a free port and a new data folder. */
   readonly env?: Readonly<Record<string, string>>;
   /** The data folder of an earlier service. It is kept when this one stops. */
   readonly folder?: string;
   readonly args?: readonly string[];
-  /** A vendor answers every operation, or those not named, so that calls cost their price; see vendor.ts. */
+  /**
+   * Starts a vendor for every operation, or for all except the named ones, so that calls cost their price; see
+   * vendor.ts.
+   */
   readonly vendor?: true | { readonly without: readonly OperationName[] };
 }
 

@@ -9,7 +9,7 @@ import { removeRun } from "./data-folder.ts";
  */
 export default function setUp(): () => Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "dataq-run-"));
-  // The user of root's embedded server must be able to enter it.
+  // If root runs the tests, the embedded server runs as another user, who must be able to enter the folder.
   chmodSync(folder, 0o711);
   process.env["DATAQ_TEST_RUN"] = folder;
   return () => removeRun(folder);

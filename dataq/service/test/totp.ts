@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 
-/** RFC 6238 with SHA-1, six digits and 30 seconds, as the apps do. */
+/** RFC 6238 with SHA-1, six digits and 30 seconds, as authenticator apps do. */
 export function codeOf(secret: string, nowMs = Date.now()): string {
   let bits = "";
   for (const letter of secret.replaceAll("=", ""))

@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { type Operation, type OperationName, operations } from "@dataq/contract";
 
 /**
- * A vendor for every operation, for tests of money: a connector charges for what samples give away. It is a separate
- * process, because a synchronous client blocks the test's process.
+ * A vendor for every operation, for tests of money: answers of a connector are charged, samples are free. It is a
+ * separate process, because a synchronous client blocks the test's process.
  */
 export interface Vendor {
   /** Settings for a service that uses it. */
@@ -15,7 +15,7 @@ export interface Vendor {
   close(): void;
 }
 
-/** Starts the vendor and writes the mapping files that name it into `folder`, `without` those of some operations. */
+/** Starts the vendor and writes its mapping files into `folder`, except for the operations in `without`. */
 export async function startVendor(folder: string, without: readonly OperationName[] = []): Promise<Vendor> {
   const child = fork(fileURLToPath(new URL("vendor-server.ts", import.meta.url)), {
     execArgv: ["--conditions=source"],

@@ -214,7 +214,7 @@ export const en = {
     burn: "Spent per day",
     noBurn: "No spending in the last 7 days",
     longEnough: "Lasts more than 999 days",
-    daysLeft: (days: string) => `Lasts ${days} days at this rate`,
+    daysLeft: (days: string) => `Lasts ${days === "1" ? "1 day" : `${days} days`} at this rate`,
     today: "Calls today",
     todayNote: (spent: string, failed: string) => `${spent} spent · ${failed} failed`,
     cacheShare: "Cache hit rate",
@@ -566,7 +566,7 @@ export const en = {
   },
 
   accounts: {
-    about: "Accounts on this service, their balance and their limits.",
+    about: "Accounts on this service, their balances and limits.",
     accounts: "Accounts",
     make: "Create account",
     none: "No accounts yet",
@@ -692,7 +692,7 @@ export const en = {
     kinds: { official: "Official", licensed: "Licensed", third_party: "Third party" },
     licence: "Licence",
     retrieved: "Retrieved on",
-    retrievedHint: "Day on which the file was taken from its publisher.",
+    retrievedHint: "Day on which the file was retrieved from its publisher.",
     heldBack: "Held back",
     at: "Time",
     remove: "Remove",

@@ -1,5 +1,5 @@
 import { Failure } from "@dataq/contract";
-import type { KeyMode, RevocationReason } from "@dataq/contract/wire";
+import type { RevocationReason } from "@dataq/contract/wire";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import { inTransaction, type Transaction } from "../database/transaction.ts";
@@ -7,37 +7,10 @@ import type { Account, Tier } from "./account.ts";
 import { isAmong } from "./address.ts";
 import { type Author, writeAudit } from "./audit.ts";
 import { assertFuture } from "./expiry.ts";
+import type { ApiKey, Grant, NewKey } from "./grant.ts";
 import { hmacOf, makeKeyText, readKeyText } from "./key-text.ts";
-import type { Grant, Principal } from "./principal.ts";
-import { defaultScopes, type Scope } from "./scope.ts";
-
-/** A key without its text. */
-export interface ApiKey extends Grant {
-  readonly id: string;
-  readonly accountId: string;
-  readonly name: string;
-  readonly prefix: string;
-  readonly last4: string;
-  readonly createdAt: Date;
-  readonly revokedAt: Date | null;
-  readonly revokedReason: RevocationReason | null;
-  readonly lastUsedAt: Date | null;
-  /** When the key was last refused, to the hour: it had ended, or the address was not in its list. */
-  readonly lastRefusedAt: Date | null;
-}
-
-/** What a new key may do. Omitted fields have their defaults. */
-export interface NewKey {
-  readonly mode?: KeyMode | undefined;
-  readonly name?: string | undefined;
-  readonly scopes?: readonly Scope[] | undefined;
-  readonly monthlyCap?: number | null | undefined;
-  readonly perSecond?: number | null | undefined;
-  readonly ipList?: readonly string[] | undefined;
-  readonly expiresAt?: Date | null | undefined;
-  /** The key whose cap and rate this key shares. Default: its own. */
-  readonly spendAs?: string | undefined;
-}
+import type { Principal } from "./principal.ts";
+import { defaultScopes } from "./scope.ts";
 
 /** Throws unless the caller may change a key with this grant. */
 export type Permit = (grant: Grant) => void;

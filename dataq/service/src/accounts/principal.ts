@@ -1,26 +1,8 @@
 import { Failure } from "@dataq/contract";
-import type { KeyMode } from "@dataq/contract/wire";
 import type { Account } from "./account.ts";
 import { areWithin } from "./address.ts";
-import type { ApiKey, NewKey } from "./key.ts";
+import type { ApiKey, Grant, NewKey } from "./grant.ts";
 import { defaultScopes, type Role, rights, type Scope } from "./scope.ts";
-
-/** What an API key or a member may do, and within which bounds. */
-export interface Grant {
-  readonly mode: KeyMode;
-  readonly scopes: readonly Scope[];
-  /** Tokens that the key or member may spend per month (China time); null: no limit besides the balance. */
-  readonly monthlyCap: number | null;
-  /**
-   * The key whose cap and rate this key shares: itself, the key that it replaces, or the key that created it.
-   */
-  readonly spendAs: string;
-  /** Calls per second, below the limit of the account; null: the account's limit. */
-  readonly perSecond: number | null;
-  /** Addresses and blocks from which the key may be used; empty: from anywhere. */
-  readonly ipList: readonly string[];
-  readonly expiresAt: Date | null;
-}
 
 /** A grant for which no key may exist yet. */
 type WantedGrant = Omit<Grant, "spendAs"> & { readonly spendAs?: string | undefined };
@@ -50,15 +32,15 @@ export function grantOf(role: Role, kind: Account["role"]): WantedGrant {
 export const actions = {
   /** Queries data. */
   "data.query": { scope: "data:query", allowsTestKeys: true },
-  /** Reads balance, ledger, usage, requests and members of the own account. */
+  /** Reads balance, ledger, usage, requests and members of the caller's account. */
   "account.read": { scope: "read:account", allowsTestKeys: true },
   /** Redeems vouchers. */
   "account.pay": { scope: "manage:billing", allowsTestKeys: false },
-  /** Lists, creates, changes, rotates and revokes keys of the own account. */
+  /** Lists, creates, changes, rotates and revokes keys of the caller's account. */
   "keys.manage": { scope: "manage:keys", allowsTestKeys: true },
-  /** Invites members to the own account, and changes their roles. */
+  /** Invites members to the caller's account, and changes their roles. */
   "members.manage": { scope: "manage:members", allowsTestKeys: false },
-  /** Removes a member of the own account. Every member may leave. */
+  /** Removes a member of the caller's account. Every member may leave. */
   "members.remove": { scope: "manage:members", allowsTestKeys: false, exceptSelf: true },
   /** Operates the service: accounts, money, prices, imports and people. */
   "service.operate": { scope: "admin", allowsTestKeys: false },

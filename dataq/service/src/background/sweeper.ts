@@ -29,7 +29,7 @@ export function startSweeper(parts: SweeperParts): () => Promise<void> {
     {
       recover: async () => {
         const voided = await recover(database, clock());
-        if (voided > 0) logger.warn({ voided }, "gave back open holds");
+        if (voided > 0) logger.warn({ voided }, "released open holds");
       },
       sealEntries: () => sealEntries(database, clock()),
       sealAudit: seal,

@@ -46,13 +46,13 @@ export async function authenticate(parts: HttpParts, request: FastifyRequest): P
 
 /** The principal of a route that needs one. */
 export function principalOf(request: FastifyRequest): Principal {
-  if (!request.principal) throw new Error("This route needs no principal; see http/access.ts.");
+  if (!request.principal) throw new Error("This route does not authenticate its caller; see http/access.ts.");
   return request.principal;
 }
 
 /** The visitor of a route that needs one. */
 export function visitorOf(request: FastifyRequest): SignedIn {
-  if (!request.visitor) throw new Error("This route needs no visitor; see http/access.ts.");
+  if (!request.visitor) throw new Error("This route has no visitor; see http/access.ts.");
   return request.visitor;
 }
 

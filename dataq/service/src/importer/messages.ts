@@ -8,7 +8,7 @@ export const messages = {
   indexing_articles: "Indexing {articles|article|articles} of {laws|law|laws}",
   indexed_articles: "Indexed {done} of {total|article|articles}",
   new_dictionary:
-    "The dictionary {version} has {words|word|words} of two to four characters. New indexes use it, and others when they are refreshed: dataq index build",
+    "The dictionary {version} has {words|word|words} of two to four characters. New indexes use it; existing ones use it after a refresh: dataq index build",
 
   imported: "Imported {records|record|records}.",
   imported_but: "Imported {records|record|records}; {bad|row was|rows were} refused.",
@@ -36,7 +36,8 @@ export const messages = {
   empty_file: "{origin} is empty.",
   not_an_address: "{origin} is not a valid address.",
   not_a_package: '"{name}" is not the name of a Python package.',
-  package_not_found: "pip cannot find {name}. Check that python3, pip and its index can be reached.",
+  package_not_found:
+    "pip cannot find {name}. Check that python3 and pip are installed and that the package index is reachable.",
   package_unclear: "pip returned an unknown report for {name}.",
   not_https: "{protocol} addresses are not supported. Use https.",
   not_fetched: "{file} cannot be downloaded.",
@@ -70,7 +71,7 @@ export const messages = {
   row_too_long: "the row is longer than 16 million characters",
   row_cell_too_long: "cell {cell}: longer than {limit|character|characters}",
   row_quote_open: "cell {cell}: the quote is not closed",
-  row_quote_inside: "cell {cell}: text follows the closing quote; write a quote inside of a cell twice",
+  row_quote_inside: "cell {cell}: text follows the closing quote; write a quote inside a cell twice",
   row_nul: "{field}: contains a NUL character",
   row_too_deep: "{field}: nested more than 100 levels deep",
   row_not_utf8: "the line is not UTF-8",
@@ -93,13 +94,13 @@ export const messages = {
   version_held_back:
     "{law}: the version of {date} ({source}) drops {dropped} of {of|article|articles} and is held back. Import its file with --accept-versions to serve it",
   version_undated:
-    "{law}: a version without a date ({source}) differs from the others and is held back. Import a catalogue that dates it",
+    "{law}: a version without a date ({source}) differs from the others and is held back. Import a catalogue that states its date",
   law_case: "{title}: a case, not a law",
   law_part: "{title}: only part of a law",
   law_annex: "{title}: an annex, not a law",
   law_guide: "{title}: a guide, not a law",
   law_form: "{title}: a form, not a law",
-  law_cut_off: "{title}: breaks off in its first chapter",
+  law_cut_off: "{title}: incomplete, only its first chapter",
   law_without_text: "{title}: has no text",
   not_a_law: "{title}: not the title of a law",
 } as const satisfies Record<string, string>;

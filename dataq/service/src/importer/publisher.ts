@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { instantInChina } from "@dataq/contract";
 import { day } from "./field.ts";
 
 /** Who published records, under which terms, and when they were retrieved. */
@@ -125,7 +126,7 @@ function dayIn(text: string): string | null {
 
 /** A day without a time counts from its start in China. */
 export function beginningOf(day: string): Date {
-  return new Date(`${day}T00:00:00+08:00`);
+  return new Date(instantInChina(day, "00:00:00"));
 }
 
 function momentIn(value: unknown): Date | null {

@@ -88,7 +88,7 @@ export async function adjust(
   throw invalid(
     "tokens",
     "range",
-    `tokens must not take more than the balance of ${balance}`,
+    `tokens must not deduct more than the balance of ${balance}`,
     balance === 0 ? "send a positive number" : `send at least -${balance}`,
     balance === 0 ? "余额为 0，请发送正数" : `至少 -${balance}`,
   );

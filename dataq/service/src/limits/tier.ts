@@ -17,7 +17,7 @@ const limits = {
   operator: { perSecond: 5_000, burst: 5_000, concurrent: 1_000, perDay: null },
 } as const satisfies Record<string, Limits>;
 
-/** How often something may happen: the sustained rate, and the burst after a rest. */
+/** How often something may happen: the sustained rate, and the burst after a pause. */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;

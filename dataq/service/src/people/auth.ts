@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { betterAuth } from "better-auth";
-import { APIError, createAuthEndpoint } from "better-auth/api";
+import { APIError, createAuthEndpoint, createAuthMiddleware } from "better-auth/api";
 import { setSessionCookie } from "better-auth/cookies";
 import { twoFactor } from "better-auth/plugins/two-factor";
 import { PostgresDialect } from "kysely";
@@ -78,15 +78,21 @@ export function createAuth(options: AuthOptions) {
       },
     },
     session: { expiresIn: 30 * 86_400, updateAge: 86_400, freshAge: 0 },
+    hooks: {
+      // Not in the hook of the table: better-auth answers its errors as if the sign-up had succeeded.
+      before: createAuthMiddleware(async ({ path, body }) => {
+        if (path !== "/sign-up/email" || options.signup !== "closed") return;
+        const email = z.email().safeParse((body as { email?: unknown } | undefined)?.email);
+        if (email.success && !(await isInvited(database, email.data, clock())))
+          throw new APIError("FORBIDDEN", { code: "SIGNUP_CLOSED", message: "Sign-up is closed." });
+      }),
+    },
     databaseHooks: {
       user: {
         create: {
-          before: async (user) => {
-            // Only invited people can sign up.
-            if (options.signup === "closed" && !(await isInvited(database, user.email, clock())))
-              throw new APIError("FORBIDDEN", { code: "SIGNUP_CLOSED", message: "Sign-up is closed." });
-            return { data: { ...user, name: user.name.trim().slice(0, 80) || user.email } };
-          },
+          before: async (user) => ({
+            data: { ...user, name: user.name.trim().slice(0, 80) || user.email },
+          }),
           after: (user) => options.onChange(user.id),
         },
       },

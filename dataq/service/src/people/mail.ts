@@ -1,6 +1,6 @@
 import { createTransport } from "nodemailer";
 
-/** A mail with one link. */
+/** An email with one link. */
 export interface Letter {
   readonly to: string;
   readonly subject: string;

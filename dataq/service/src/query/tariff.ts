@@ -20,8 +20,8 @@ export interface Charge {
 }
 
 /**
- * The price of a call before it runs. Estimate, dry run, max_tokens and the hold all ask here. `isOwnRepeat`: the
- * same account asked the same question within the cache time.
+ * The price of a call before it runs. Estimate, dry run, max_tokens and the hold all use it. `isOwnRepeat`: the same
+ * account asked the same question within the cache time.
  */
 export function quote(price: PriceVersion, isOwnRepeat: boolean): Charge {
   return isOwnRepeat && price.cachedTokens !== null

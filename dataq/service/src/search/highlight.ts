@@ -62,7 +62,7 @@ function findAll(form: string, words: readonly string[]): Place[] {
   return places.sort((a, b) => a.at - b.at || b.length - a.length);
 }
 
-/** Start of the window with the most different words; at equality the first one after `preferred`. */
+/** Start of the window with the most different words; in case of a tie, the first one after `preferred`. */
 function bestStart(places: readonly Place[], words: number, width: number, preferred: number): number {
   let best = { start: places[0]?.at ?? 0, worth: -1 };
   const times = new Uint16Array(words);

@@ -1,6 +1,6 @@
 import type { IndexDocument } from "./search-index.ts";
 
-/** A record that is only looked up, never searched: by one or several keys. */
+/** A record that is looked up by one or more keys and never searched. */
 export function keyedDocument(
   record: { readonly id: string },
   keys: readonly string[],

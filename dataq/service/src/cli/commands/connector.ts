@@ -7,7 +7,7 @@ import { readParameters } from "../query-arguments.ts";
 
 /** `dataq connector`: for the operator who writes connectors.json; needs no running service. */
 export function connectorCommand(): Command {
-  const command = new Command("connector").description("check the contracts with vendors in connectors.json");
+  const command = new Command("connector").description("test the connectors in connectors.json");
   command
     .command("test")
     .description("ask a vendor once, and show the request, the answer, and where each field was read from")
@@ -29,7 +29,7 @@ export function connectorCommand(): Command {
         throw new Error(
           known.length === 0
             ? `No connector is configured in ${path}.`
-            : `No connector ${name}. Configured are ${known.join(", ")}.`,
+            : `No connector ${name}. Configured connectors: ${known.join(", ")}.`,
         );
       }
       if (found.length > 1)

@@ -54,7 +54,7 @@ export function importCommand(): Command {
       ),
     )
     .option("--licence <name>", "licence, for every record's source")
-    .option("--retrieved <date>", "day on which the file was taken from its publisher", dayOption)
+    .option("--retrieved <date>", "day on which the file was retrieved from its publisher", dayOption)
     .option("--json", "print the report as JSON")
     .action(runImport);
 }

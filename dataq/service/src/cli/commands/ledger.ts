@@ -7,7 +7,7 @@ import { asOperator } from "../operator.ts";
 
 /** `dataq ledger`: checks the books. */
 export function ledgerCommand(): Command {
-  const ledger = new Command("ledger").description("check the books");
+  const ledger = new Command("ledger").description("check the ledger");
   ledger
     .command("verify")
     .description("check every rule of the ledger and the hash chains; exit code 1 if one is broken")

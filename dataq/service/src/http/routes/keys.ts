@@ -11,7 +11,8 @@ import {
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { callerOf } from "../../accounts/address.ts";
-import type { ApiKey, CreatedKey, Permit } from "../../accounts/key.ts";
+import type { ApiKey } from "../../accounts/grant.ts";
+import type { CreatedKey, Permit } from "../../accounts/key.ts";
 import { assertMayGrant, withBounds } from "../../accounts/principal.ts";
 import { roles } from "../../accounts/scope.ts";
 import { inTransaction } from "../../database/transaction.ts";
@@ -22,7 +23,7 @@ import type { HttpParts } from "../parts.ts";
 /** Leak reports of one address. */
 const leakReports = { perSecond: 0.2, burst: 30 };
 
-/** Keys of the own account. Only the answer that creates a key contains its text. */
+/** Keys of the caller's account. Only the answer that creates a key contains its text. */
 export function addKeyRoutes(app: FastifyInstance, parts: HttpParts): void {
   const { database, keys } = parts;
 

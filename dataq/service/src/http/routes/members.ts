@@ -25,7 +25,7 @@ import { check, readJson } from "../body.ts";
 import { authorOf, principalOf } from "../caller.ts";
 import type { HttpParts } from "../parts.ts";
 
-/** The members of the own account and their roles. */
+/** The members of the caller's account and their roles. */
 export function addMemberRoutes(app: FastifyInstance, parts: HttpParts): void {
   const { database, people } = parts;
 

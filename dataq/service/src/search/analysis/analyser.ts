@@ -4,9 +4,9 @@ import { simplified } from "./script.ts";
 
 /**
  * Cuts texts into terms. Documents are cut into words and their parts (民间借贷 → 民间, 借贷, 民间借贷), queries into words only,
- * so that a query's word is found wherever it is a word or a part of one. Neither guesses unknown words: a guess
- * depends on the neighbours, and then a name found in one sentence is lost in another. Pairs of neighbouring characters
- * are indexed too, so that a word that was split wrongly is still found.
+ * so that a query's word is found wherever it is a word or a part of one. Unknown words are not guessed: a guess
+ * depends on the neighbouring words, so a name would be found in one sentence and missed in another. Pairs of
+ * neighbouring characters are indexed too, so that a word that was split wrongly is still found.
  */
 export class Analyser {
   /** Names the rules and the dictionary; an index built under another name must be rebuilt. */

@@ -105,12 +105,18 @@ function evaluate(query: Query, documents: number, terms: SegmentTerms, take: Ta
   return set;
 }
 
-/** All that must hold, without groups: a narrow condition then also spares the work for those of other groups. */
+/**
+ * All conditions that must hold, with nested groups flattened. A selective condition then reduces the work for all
+ * others.
+ */
 function conditionsOf(query: Query): readonly Query[] {
   return "all" in query ? query.all.flatMap(conditionsOf) : [query];
 }
 
-/** The parts of a choice that a document of the segment can match. It does not build the sets of parts with several terms yet. */
+/**
+ * The alternatives that a document of the segment can match. Sets of alternatives with several terms are intersected
+ * later.
+ */
 function waysOf(
   parts: readonly Query[],
   documents: number,

@@ -86,8 +86,8 @@ export class PostingIndex implements SearchIndex {
   }
 
   /**
-   * Terms of the corpus that begin with a prefix; for short lists, such as all platforms. The same list, not a copy, as
-   * long as a snapshot serves.
+   * Terms of the corpus that begin with a prefix; for short lists, such as all platforms. Returns the same array as
+   * long as the snapshot is served.
    */
   async terms(corpus: string, prefix: string): Promise<readonly string[]> {
     const snapshot = await this.#snapshots.open(corpus);
@@ -288,7 +288,8 @@ export class PostingIndex implements SearchIndex {
   }
 
   /**
-   * All segments of a snapshot are split alike; only a corpus that is replaced as a whole uses the newest dictionary.
+   * All segments of a snapshot use the same dictionary. Only a corpus that is replaced as a whole gets the newest
+   * one.
    */
   async #analysisFor(corpus: string, options: RefreshOptions): Promise<string> {
     const found = await this.#pool.query<{ dataset: string; analysis: string }>(

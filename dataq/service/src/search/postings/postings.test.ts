@@ -128,7 +128,8 @@ test("removes what was not used for long when the bytes exceed the limit", () =>
   fc.assert(
     fc.property(steps, (list) => {
       const recent = new Recent<number, string>(35);
-      // A simple model: a queue of at most three, since each has 10 bytes. Used ones go to its end once.
+      // A simple model: a queue of at most three entries, because each has 10 bytes. An entry that was used moves to
+      // the end once.
       const queue: number[] = [];
       const used = new Set<number>();
       for (const { key, isRead } of list) {

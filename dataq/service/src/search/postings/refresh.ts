@@ -113,7 +113,10 @@ async function analyse(client: ClientBase): Promise<void> {
   await client.query("analyze search_posting, search_document, search_segment");
 }
 
-/** What a data set must keep: documents that serve, and those that only another data set's document hides. */
+/**
+ * Documents that a data set must keep: those being served, and those that are hidden only by a document of another
+ * data set.
+ */
 async function* keptBodies(
   client: ClientBase,
   own: readonly ServedSegment[],

@@ -53,7 +53,7 @@ export function common(sets: Way, take = fresh): Uint32Array {
   return narrowed((smallest as Members).ordinals, others, take);
 }
 
-/** Members of `a` that are in all sets of at least one way. */
+/** Members of `a` that are in all sets of at least one alternative. */
 export function withAny(a: Uint32Array, ways: readonly Way[], limit: number, take = fresh): Uint32Array {
   const has = new Uint8Array(limit);
   const mark = (set: Uint32Array) => {

@@ -87,7 +87,7 @@ export function scoresOf(
   return out;
 }
 
-/** Added to the score of documents that rank first, and subtracted before it is shown. */
+/** Added to the score of documents that rank first, and subtracted before the score is shown. */
 export const completeScore = 10_000;
 const exactScore = 100_000;
 

@@ -98,7 +98,7 @@ function yearBefore(date: string): string {
   return `${String(Number(date.slice(0, 4)) - 1).padStart(4, "0")}${rest === "-02-29" ? "-02-28" : rest}`;
 }
 
-/** The value of one rank, on the scale of measured heat, which is some hundred thousands on weibo. */
+/** The value of one rank, on the scale of measured heat, which is several hundred thousand on Weibo. */
 const rankUnit = 10_000;
 
 function mean(values: readonly number[]): number {

@@ -42,14 +42,15 @@ export function articleRecord(article: StoredArticle, now: Date, asOf?: AsOf) {
 }
 
 /**
- * Index of the version of a year, month or day: the one passed, revised or amended then, else the one whose words are
- * known to have been in force at its end. Undefined if this is unknown, as it is in the future.
+ * Index of the version of a year, month or day: the version that was passed, revised or amended then, or else the
+ * version that is known to have been in force at its end. Undefined if none is known, for example for a date in the
+ * future.
  */
 export function placeAt(article: StoredArticle, point: string, now: Date): number | undefined {
   return placeOf(article, point, now, sinceOf);
 }
 
-/** Like `placeInYear`, for the whole law. */
+/** Like `placeAt`, for the whole law. */
 export function versionAt(article: StoredArticle, point: string, now: Date): number | undefined {
   return placeOf(article, point, now, ({ effective_date }) => effective_date);
 }

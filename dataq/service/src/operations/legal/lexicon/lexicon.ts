@@ -179,7 +179,7 @@ function cause(kind: Cause["kind"], [name, places, otherNames, everydayWords]: r
   };
 }
 
-/** 劳动合同法 38 85; 刑法 133之一. */
+/** Reads a list of articles such as `劳动合同法 38 85; 刑法 133之一`. */
 function readPlaces(text = ""): LawPlace[] {
   if (text === "") return [];
   return text

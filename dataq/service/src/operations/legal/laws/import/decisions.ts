@@ -533,7 +533,7 @@ export const decisions: readonly Decision[] = [
     source: "国务院令第632号、第633号、第634号",
     laws: ["著作权法实施条例", "信息网络传播权保护条例", "计算机软件保护条例"],
   },
-  // Five acts of one day brought the interpretations into line with the Civil Code.
+  // Five acts of the same day brought the interpretations into line with the Civil Code.
   {
     passed: "2020-12-29",
     effective: "2021-01-01",

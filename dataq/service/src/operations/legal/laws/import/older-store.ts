@@ -6,7 +6,7 @@ import { lawArticlesCorpus, type StoredArticle } from "../corpus.ts";
 import { whyNotLaw } from "./law-kind.ts";
 import type { CataloguePack, LawPack, LawText } from "./law-version.ts";
 
-/** Turns articles that an older version of dataq folded without storing their packs into a pack. */
+/** Makes a pack from the articles of an older version of dataq, which did not store packs. */
 export async function adoptOlderStore(
   index: PostingIndex,
   corpora: { readonly laws: string; readonly catalogue: string },
@@ -40,7 +40,7 @@ async function adopt(
 /** The single data set that contained all laws. */
 const adopted = "laws";
 
-/** The versions that stored articles were folded from, without texts that were mistaken for laws. */
+/** The versions from which the stored articles were folded. Texts that were mistaken for laws are left out. */
 function versionsIn(articles: readonly StoredArticle[]): LawPack[] {
   const versions = new Map<string, LawPack & { readonly articles: LawText[] }>();
   for (const article of articles) {
