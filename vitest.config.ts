@@ -23,7 +23,7 @@ export default defineConfig({
         ...source,
         test: {
           name: "unit",
-          include: ["{locallm,dataq/*}/src/**/*.test.ts", "scripts/**/*.test.ts"],
+          include: ["{autostart,locallm,dataq/*}/src/**/*.test.ts", "scripts/**/*.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 120_000,
           sequence: { groupOrder: 0 },

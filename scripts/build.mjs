@@ -22,7 +22,7 @@ import { isConsoleBuilt } from "../dataq/console/scripts/built.mjs";
 import { installedLevel, underLock } from "./install.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const packages = ["locallm", "dataq/contract", "dataq/client", "dataq/service"];
+const packages = ["autostart", "locallm", "dataq/contract", "dataq/client", "dataq/service"];
 const named = process.argv.slice(2);
 /** Lists and pages that modules read from their own folders. */
 const dataFile = /\.(?:tsv|txt|html|css|svg)$/;

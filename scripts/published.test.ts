@@ -16,6 +16,7 @@ interface Manifest {
   readonly license?: string;
   readonly files?: readonly string[];
   readonly scripts?: Readonly<Record<string, string>>;
+  readonly bundleDependencies?: readonly string[];
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly workspaces?: readonly string[];
 }
@@ -27,16 +28,22 @@ function manifestOf(folder: string): Manifest {
 const workspaces = manifestOf(".").workspaces!.map((folder) => ({ folder, manifest: manifestOf(folder) }));
 const published = workspaces.filter(({ manifest }) => manifest.private !== true);
 
-it("publishes the products, the client and the contract, and each depends on published packages only", () => {
-  const versions = new Map(published.map(({ manifest }) => [manifest.name, manifest.version]));
-  expect([...versions.keys()].sort()).toEqual(["@dataq/contract", "dataq", "dataq-client", "locallm"]);
-  const ours = new Set(workspaces.map(({ manifest }) => manifest.name));
+it("publishes the products, the client and the contract, and each tarball can be installed alone", () => {
+  expect(published.map(({ manifest }) => manifest.name).sort()).toEqual([
+    "@dataq/contract",
+    "dataq",
+    "dataq-client",
+    "locallm",
+  ]);
+  const versionOf = new Map(workspaces.map(({ manifest }) => [manifest.name, manifest.version]));
   for (const { manifest } of published) {
     expect(manifest).toMatchObject({ license: "MIT", files: expect.arrayContaining(["dist"]) });
     // `npm pack` must work directly after `npm start`, so it installs what it needs.
     expect(manifest.scripts?.["prepack"], manifest.name).toMatch(/^node \S*scripts\/install\.mjs && /);
-    for (const [name, version] of Object.entries(manifest.dependencies ?? {}))
-      if (ours.has(name)) expect(version, `${manifest.name} needs ${name}`).toBe(versions.get(name));
+    // A product bundles what it needs of this repository, so that its tarball can be installed alone.
+    const own = Object.keys(manifest.dependencies ?? {}).filter((name) => versionOf.has(name));
+    expect(manifest.bundleDependencies ?? [], manifest.name).toEqual(own);
+    for (const name of own) expect(manifest.dependencies?.[name]).toBe(versionOf.get(name));
   }
 });
 
@@ -58,7 +65,7 @@ it("packs the service and the contract, and they run from what was packed", () =
   install("dataq/contract", "@dataq/contract");
   const service = install("dataq/service", "dataq");
   for (const name of Object.keys(manifestOf("dataq/service").dependencies!)) {
-    if (name === "@dataq/contract") continue;
+    if (manifestOf("dataq/service").bundleDependencies?.includes(name)) continue;
     const target = join(temporary, "node_modules", name);
     const nested = join(root, "dataq/service/node_modules", name);
     mkdirSync(dirname(target), { recursive: true });

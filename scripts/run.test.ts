@@ -31,8 +31,8 @@ it.skipIf(process.platform === "win32")("a program stops when the shell above it
 });
 
 it("no npm script needs a POSIX shell", () => {
-  const packages = ["", "locallm/", "dataq/client/", "dataq/console/", "dataq/contract/", "dataq/service/"];
-  for (const path of packages) {
+  const { workspaces } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { workspaces: string[] };
+  for (const path of ["", ...workspaces.map((folder) => `${folder}/`)]) {
     const { scripts = {} } = JSON.parse(readFileSync(`${root}${path}package.json`, "utf8")) as {
       scripts?: Record<string, string>;
     };

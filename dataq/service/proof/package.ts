@@ -1,21 +1,18 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { packProject } from "../../../scripts/packed-project.ts";
+import { installGlobally } from "../../../scripts/packed-project.ts";
 
-export const title = "The packed service in a clean project: console, a paid call, its client";
+export const title =
+  "The packed service, installed with npm install --global: console, a call, no other Node";
 
-/**
- * Installs dataq like a user: three tarballs, npm, each Node on the path and the one that npm installs, the
- * command on a free port, and an empty data folder.
- */
+/** Installs dataq like a user: its tarball alone, npm, the command on a free port, and an empty data folder. */
 export async function run(print: (line: string) => void): Promise<void> {
-  const node = `node-${process.platform}-${process.arch}@${process.versions.node}`;
-  const project = packProject(["dataq/contract", "dataq/client", "dataq/service"], [node]);
-  if (project === null) {
+  const installed = installGlobally(["dataq/service"]);
+  if (installed === null) {
     print("skipped: npm reaches no registry");
     return;
   }
@@ -23,12 +20,10 @@ export async function run(print: (line: string) => void): Promise<void> {
   try {
     print("| what | seen |");
     print("|---|---|");
-    const files = project.files.get("dataq/service")!;
-    const found = execFileSync("node", ["--version"], { encoding: "utf8" }).trim();
-    print(`| Node on the path, beside the packages | ${found}, v${process.versions.node} |`);
-    print(`| files of the service, of its console | ${files.length}, ${files.filter(isConsole).length} |`);
+    const dataq = join(installed.prefix, "bin", "dataq");
+    const commands = readdirSync(join(installed.prefix, "bin")).join(", ");
+    print(`| npm install --global | ${installed.seconds.toFixed(0)} s; commands: ${commands} |`);
     const env = { PATH: process.env["PATH"], HOME: data, DATAQ_HOST: "127.0.0.1:0", DATAQ_DATA: data };
-    const dataq = join(project.folder, "node_modules/.bin/dataq");
     const serving = spawn(dataq, ["serve", "--json"], { env: { ...env, DATAQ_LAWS: "off" }, stdio: "pipe" });
     try {
       const { url, key, console: link } = await readiness(serving);
@@ -45,12 +40,8 @@ export async function run(print: (line: string) => void): Promise<void> {
     }
   } finally {
     rmSync(data, { recursive: true, force: true });
-    project.remove();
+    installed.remove();
   }
-}
-
-function isConsole(path: string): boolean {
-  return path.startsWith("console/");
 }
 
 async function proveConsole(link: string, url: string, print: (line: string) => void): Promise<void> {

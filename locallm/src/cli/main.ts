@@ -34,6 +34,7 @@ const verbs: Readonly<Record<string, () => Promise<Command>>> = {
   df: async () => (await import("./commands/df.ts")).dfCommand(),
   prune: async () => (await import("./commands/prune.ts")).pruneCommand(),
   doctor: async () => (await import("./commands/doctor.ts")).doctorCommand(),
+  service: async () => (await import("./commands/service.ts")).serviceCommand(),
   signin: async () => (await import("./commands/sign-in.ts")).signInCommand(),
   signout: async () => (await import("./commands/sign-in.ts")).signOutCommand(),
   completion: async () => (await import("./commands/completion.ts")).completionCommand(),

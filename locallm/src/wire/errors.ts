@@ -105,6 +105,7 @@ export const errors = {
     message: "unknown program {name}; locallm can launch: {known}",
   },
   assistant_missing: { status: 400, message: "{program} is not installed; install it with: {install}" },
+  service_not_changed: { status: 500, message: "{reason}" },
   file_unusable: { status: 400, message: "cannot use {path}: {reason}" },
   nothing_to_create_from: { status: 400, message: "neither 'from' or 'files' was specified" },
   upload_missing: { status: 400, message: "blob {digest} not found; upload it to /api/blobs/{digest} first" },

@@ -6,6 +6,7 @@ const program = new Command("dataq").description("a data query service over Chin
 /** Loaded one by one, because loading all commands takes longer than running most of them. */
 const verbs: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import("./commands/serve.ts")).serveCommand(),
+  service: async () => (await import("./commands/service.ts")).serviceCommand(),
   accounts: async () => (await import("./commands/accounts.ts")).accountsCommand(),
   keys: async () => (await import("./commands/keys.ts")).keysCommand(),
   ledger: async () => (await import("./commands/ledger.ts")).ledgerCommand(),

@@ -31,7 +31,7 @@ const RESTART_PAUSE_MS = 1_000;
  * one. Simultaneous starts take turns.
  */
 export async function holdServer(dataFolder: string, progress: (line: string) => void): Promise<HeldServer> {
-  const owner = findOwner(progress);
+  const owner = findOwner(dataFolder, progress);
   const home = findHome(dataFolder, owner, progress);
   const unlock = await takeTurn(home, progress);
   try {

@@ -1,4 +1,6 @@
 import { spawnSync } from "node:child_process";
+import { statSync } from "node:fs";
+import { join } from "node:path";
 
 /** The user of the embedded server. PostgreSQL does not run as root, so root needs another user. */
 export interface Owner {
@@ -6,9 +8,14 @@ export interface Owner {
   readonly ids?: { readonly uid: number; readonly gid: number };
 }
 
-/** The current user; for root the user `postgres`, created if it is missing. */
-export function findOwner(progress: (line: string) => void): Owner {
+/**
+ * The current user. For root, the user who owns the existing database (a system service has a user of its own), and
+ * otherwise the user `postgres`, created if it is missing.
+ */
+export function findOwner(dataFolder: string, progress: (line: string) => void): Owner {
   if (process.getuid?.() !== 0) return {};
+  const existing = statSync(join(dataFolder, "postgres", "cluster"), { throwIfNoEntry: false });
+  if (existing !== undefined && existing.uid !== 0) return { ids: { uid: existing.uid, gid: existing.gid } };
   const found = lookUp();
   if (found) return { ids: found };
   progress("PostgreSQL cannot run as root. Creating the user postgres for it …");

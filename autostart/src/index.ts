@@ -1,0 +1,2 @@
+export { serviceCommand } from "./command.ts";
+export { type Program, programSettings } from "./program.ts";

@@ -1,0 +1,35 @@
+import { fileURLToPath } from "node:url";
+import { serviceCommand as commandFor, type Program, programSettings } from "@locallm/autostart";
+import type { Command } from "commander";
+
+/** `dataq service`: lets systemd, launchd or the Task Scheduler run the service. */
+export function serviceCommand(): Command {
+  return commandFor(program, (reason) => new Error(reason));
+}
+
+function program(): Program {
+  // From source, Node needs the condition that selects it.
+  const isSource = import.meta.url.endsWith(".ts");
+  const main = fileURLToPath(new URL(isSource ? "../main.ts" : "../main.js", import.meta.url));
+  return {
+    name: "dataq",
+    description: "dataq, a data query service",
+    node: process.execPath,
+    parameters: [...(isSource ? ["-C", "source"] : []), main, "serve"],
+    systemSettings: { DATAQ_DATA: "/var/lib/dataq" },
+    usesGpu: false,
+    settings: programSettings(newSettings),
+  };
+}
+
+/** The settings that most operators change first; docs/dataq/operating.md has all. */
+const newSettings = [
+  { variable: "DATAQ_HOST", value: "127.0.0.1:11435", meaning: "where to listen; 0.0.0.0 opens the network" },
+  { variable: "DATAQ_DATA", value: "", meaning: "the folder of database, keys and imports" },
+  { variable: "DATABASE_URL", value: "", meaning: "a PostgreSQL to use instead of the embedded one" },
+  { variable: "DATAQ_SECRET", value: "", meaning: "the pepper of stored keys, 16 characters or more" },
+  { variable: "DATAQ_MODE", value: "local", meaning: "hosted: users verify their email address" },
+  { variable: "DATAQ_ALLOWED_HOSTS", value: "", meaning: "host names under which it can be called" },
+  { variable: "DATAQ_TRUSTED_PROXIES", value: "", meaning: "proxies whose X-Forwarded-For is trusted" },
+  { variable: "DATAQ_URL", value: "", meaning: "the address where people reach it, for links in emails" },
+];
