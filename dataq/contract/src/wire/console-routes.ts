@@ -57,7 +57,7 @@ export const consoleRoutes = {
     ...own,
     method: "POST",
     path: "/console/api/account",
-    summary: "Act for another account",
+    summary: "Switch to another account",
     body: chosenAccount,
     status: 200,
     answer: chosenAccount,

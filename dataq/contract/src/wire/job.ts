@@ -75,7 +75,7 @@ export const newImport = z.strictObject({
   source: z.string().trim().min(1).max(200).optional().meta({ description: "Publisher" }),
   kind: z.enum(["official", "licensed", "third_party"]).optional(),
   licence: z.string().trim().min(1).max(200).optional(),
-  retrieved: date.optional().meta({ description: "Day on which the file was taken from its publisher" }),
+  retrieved: date.optional().meta({ description: "Day on which the file was retrieved from its publisher" }),
   table: z
     .string()
     .trim()

@@ -29,7 +29,7 @@ export const apiKey = z.strictObject({
   revoked_reason: z.enum(revocationReasons).nullable(),
   last_used_at: moment.nullable(),
   last_refused_at: moment.nullable().meta({
-    description: "When it was last used after its end or from an address not on its list, to the hour",
+    description: "When it was last rejected, to the hour: it had ended, or the address was not on its list",
   }),
 });
 export type ApiKey = Received<typeof apiKey>;

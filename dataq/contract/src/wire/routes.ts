@@ -84,7 +84,7 @@ export const routes = {
     ...read,
     tag: "account",
     path: "/v1/account",
-    summary: "Get the account, its limits and the key that asks",
+    summary: "Get the account, its limits and the calling key",
     answer: ownAccount,
   },
   redeemVoucher: {
@@ -489,7 +489,7 @@ export const routes = {
     ...admin,
     method: "POST",
     path: "/admin/v1/uploads",
-    summary: "Announce a file to upload",
+    summary: "Start the upload of a file",
     body: newUpload,
     status: 201,
     answer: upload,

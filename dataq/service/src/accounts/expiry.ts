@@ -1,6 +1,6 @@
 import { invalid } from "@dataq/contract";
 
-/** Throws if something would expire before it exists. */
+/** Throws if an expiry time is not in the future. */
 export function assertFuture(expiresAt: Date | null | undefined, now: Date): void {
   if (expiresAt && expiresAt <= now)
     throw invalid(

@@ -229,8 +229,7 @@ export class Keys {
   }
 
   /**
-   * Records the last use, at most once per minute and key, which is exact enough because nothing is counted
-   * by it.
+   * Records the last use, at most once per minute and key, which is exact enough, because nothing else depends on it.
    */
   async noteUse(key: ApiKey, now: Date): Promise<void> {
     if (key.lastUsedAt && now.getTime() - key.lastUsedAt.getTime() < 60_000) return;

@@ -41,7 +41,7 @@ export class Connector {
       throw new Failure("unavailable", { operation, retry_after: 1 }, new Error("too many calls at once"));
     const entered = this.#breaker.enter();
     if (entered.isOpen) {
-      const why = `paused after failures in a row, the last one: ${this.#lastFailure ?? "unknown"}`;
+      const why = `paused after repeated failures; the last one: ${this.#lastFailure ?? "unknown"}`;
       throw new Failure("unavailable", { operation, retry_after: entered.retryAfterS }, new Error(why));
     }
     this.#running++;

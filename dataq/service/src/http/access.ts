@@ -82,7 +82,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "POST /admin/v1/index/refresh": row("service.operate"),
   "GET /admin/v1/jobs/:id": row("service.operate"),
   "POST /admin/v1/uploads": row("service.operate"),
-  // A large file comes in thousands of pieces.
+  // A large file is uploaded in thousands of pieces.
   "POST /admin/v1/uploads/:id": row("service.operate", 0),
   "GET /admin/v1/datasets": row("service.operate"),
   "GET /admin/v1/datasets/:operation/:name": row("service.operate"),

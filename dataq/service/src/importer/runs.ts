@@ -196,7 +196,7 @@ export class Run {
   }
 }
 
-/** A message may quote a row, and PostgreSQL can store neither half a code point nor NUL. */
+/** A message may quote a row, and PostgreSQL can store neither half a surrogate pair nor NUL. */
 function stored(value: Message | readonly RunPublisher[]): string {
   return JSON.stringify(value, (_, inner: unknown) => (typeof inner === "string" ? storable(inner) : inner));
 }

@@ -5,7 +5,7 @@ import { settle } from "./settlement.ts";
 
 /**
  * A running service on this database. A session lock on its number proves that it is alive: when its process dies,
- * PostgreSQL releases the lock, and other instances give its open holds back.
+ * PostgreSQL releases the lock, and other instances void its open holds.
  */
 export interface Instance {
   readonly id: number;
@@ -64,8 +64,8 @@ export async function startInstance(database: Database, now: Date): Promise<Inst
 }
 
 /**
- * Gives back the holds of dead instances and those past their deadline, and releases the Idempotency-Keys of their
- * calls. Returns the number of voided holds. Several instances can run it at the same time.
+ * Voids the holds of dead instances and those past their deadline, and releases the Idempotency-Keys of their calls.
+ * Returns the number of voided holds. Several instances can run it at the same time.
  */
 export async function recover(database: Database, now: Date): Promise<number> {
   const gone = await database.pool.query<{ id: number }>("select id from instance");

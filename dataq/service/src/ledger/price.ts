@@ -1,7 +1,7 @@
 import { findOperation, type Operation, operations, priceGroups } from "@dataq/contract";
 import type { Database, Queries } from "../database/database.ts";
 
-/** The price of an operation from a moment on. Rows are only added. */
+/** The price of an operation from a certain time on. Rows are only added. */
 export interface PriceVersion {
   readonly operation: string;
   readonly version: number;

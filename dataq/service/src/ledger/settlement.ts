@@ -46,7 +46,7 @@ export interface KeptOutcome {
   readonly outcome: Buffer;
 }
 
-/** A capture takes the trial part of a hold first, as the hold did. Whoever deletes the hold ends it. */
+/** A capture takes the trial part of a hold first, as the hold did. The statement that deletes the hold ends it. */
 const settleParts = (condition = "true") => `
 ended as (
   delete from hold where request_id = $1 and tokens >= $3::bigint and ${condition} returning *

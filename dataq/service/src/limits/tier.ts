@@ -2,7 +2,7 @@
 export interface Limits {
   /** Calls a second in the long run. */
   readonly perSecond: number;
-  /** Calls that a rested account can make at once. */
+  /** Calls that an account can make at once after a pause. */
   readonly burst: number;
   /** Calls that may be open at the same time. */
   readonly concurrent: number;

@@ -79,7 +79,7 @@ export function createAuth(options: AuthOptions) {
     },
     session: { expiresIn: 30 * 86_400, updateAge: 86_400, freshAge: 0 },
     hooks: {
-      // Not in the hook of the table: better-auth answers its errors as if the sign-up had succeeded.
+      // Not in `databaseHooks`: if a hook there throws, better-auth answers as if the sign-up had succeeded.
       before: createAuthMiddleware(async ({ path, body }) => {
         if (path !== "/sign-up/email" || options.signup !== "closed") return;
         const email = z.email().safeParse((body as { email?: unknown } | undefined)?.email);
@@ -143,7 +143,10 @@ export function createAuth(options: AuthOptions) {
 
 export type Auth = ReturnType<typeof createAuth>;
 
-/** `POST …/local-link/enter {token}`: signs in the owner of the machine with the link that the start prints. */
+/**
+ * `POST …/local-link/enter {token}`: signs in the owner of the machine with the link that the service prints at
+ * startup.
+ */
 function localLink(database: Database, clock: () => Date) {
   return {
     id: "local-link",

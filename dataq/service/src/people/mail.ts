@@ -7,7 +7,7 @@ export interface Letter {
   readonly text: string;
 }
 
-/** Sends mail by SMTP. The sender is the user of the URL, or `from` in its query. */
+/** Sends emails by SMTP. The sender is the user of the URL, or `from` in its query. */
 export function openMail(smtpUrl: string): (letter: Letter) => Promise<void> {
   const url = new URL(smtpUrl);
   const user = decodeURIComponent(url.username);
@@ -18,7 +18,7 @@ export function openMail(smtpUrl: string): (letter: Letter) => Promise<void> {
   };
 }
 
-/** The texts of mails, in both languages, because the preferred language of an address is unknown. */
+/** The texts of emails, in both languages, because the preferred language of an address is unknown. */
 export const letters = {
   verify: (link: string) => ({
     subject: "dataq: verify your address · 验证邮箱",

@@ -79,7 +79,7 @@ export class People {
       wantsVerification: mode === "hosted",
       send: smtpUrl === undefined ? undefined : openMail(smtpUrl),
       onChange: (userId) => this.admit(userId),
-      onMailError: (error) => onWarning("could not send mail", error),
+      onMailError: (error) => onWarning("could not send an email", error),
     });
   }
 
@@ -126,7 +126,7 @@ export class People {
   async #send(letter: Letter): Promise<void> {
     const { smtpUrl, onWarning } = this.#options;
     if (smtpUrl === undefined) return;
-    await openMail(smtpUrl)(letter).catch((error) => onWarning("could not send mail", error));
+    await openMail(smtpUrl)(letter).catch((error) => onWarning("could not send an email", error));
   }
 
   /** Everybody except the owner of the machine, newest first. */
@@ -209,7 +209,7 @@ export class People {
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== "already_exists") throw error;
     }
-    // An operator created an account for this address before. It belongs to whoever has verified the address.
+    // An operator has already created an account for this address. It belongs to whoever has verified the address.
     const known = await this.#database.query<{ id: string }>(
       `select id from account a where lower(email) = lower($1) and role = 'customer'
          and not exists (select from people.member m where m.account_id = a.id)`,

@@ -79,7 +79,7 @@ function questionsOf(body: unknown): { readonly path: string; readonly question:
       throw invalid(
         rest,
         "range",
-        `${rest} stands beside queries`,
+        `${rest} must not be sent together with queries`,
         "put it into each of them",
         "请放入各个查询中",
       );

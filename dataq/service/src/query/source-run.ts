@@ -40,5 +40,5 @@ export async function runSource(
 
 /** The error for a single record that does not exist. */
 export function notFound(request: QueryRequest): Failure {
-  return new Failure("not_found", { what: `What ${request.operation.name} was asked for` });
+  return new Failure("not_found", { what: `The requested record of ${request.operation.name}` });
 }

@@ -399,7 +399,7 @@ test("logs the reason of a failure without credentials, also while the breaker i
     expect(await ask(connector)).toEqual(["upstream_error", 'status is "…", not one of 200, 201']);
   expect(await ask(connector)).toEqual([
     "unavailable",
-    'paused after failures in a row, the last one: status is "…", not one of 200, 201',
+    'paused after repeated failures; the last one: status is "…", not one of 200, 201',
   ]);
   expect(connector.lastFailure).toBe('status is "…", not one of 200, 201');
 });

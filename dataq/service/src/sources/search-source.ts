@@ -69,8 +69,8 @@ export class SearchSource implements OptionalSource {
   }
 
   /**
-   * The question as it is read: 民法典577 and 民法典 第577条 are one question. A question with an own way to render its
-   * records stays text, because a function cannot be compared.
+   * The question as it is read: 民法典577 and 民法典 第577条 are one question. If a question has its own `render`, its
+   * parameters are used instead, because a function cannot be compared.
    */
   async normalised(asked: Params, _sandbox: boolean, now: Date): Promise<Params> {
     const params = inOneScript(asked);

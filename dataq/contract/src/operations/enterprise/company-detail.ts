@@ -109,6 +109,6 @@ export const enterpriseCompanyDetail = defineOperation({
 export function organisationWarnings(code: string | undefined): string[] {
   if (code === undefined || code.length !== 18 || hasOrganisationCode(code)) return [];
   return [
-    "Characters 9 to 17 of tax_id are not an organisation code by its own check; look at the code again.",
+    "Characters 9 to 17 of tax_id are not a valid organisation code. Check the tax_id for typing errors.",
   ];
 }

@@ -34,7 +34,7 @@ export class ImportedRanks extends KeyedRecords implements OptionalSource {
     }
     if (ranking === undefined) {
       const summary = { platform, date, captured_at: null, snapshot_kind: "end_of_day" };
-      const missing = `The ranking of ${platform} on ${date} is not held.`;
+      const missing = `This service does not have the ranking of ${platform} on ${date}.`;
       return { ...whole([], summary, [missing]), notHeld: true };
     }
     const warnings =

@@ -28,7 +28,7 @@ async function read(asked: string, index: PostingIndex, corpus: string, now: Dat
   const { articles, rest: words } = readArticles(rest, named.length > 0 || notHeld !== undefined);
   if (notHeld !== undefined) {
     const filters = [lawOf([notHeld], articles)];
-    return { ...question(filters, ""), notHeld: `The law ${notHeld} is not held.` };
+    return { ...question(filters, ""), notHeld: `This service does not have the law ${notHeld}.` };
   }
   if (named.length === 0 && articles.length === 0) return inWords([], text);
   const filters = [lawOf(named, articles)];
@@ -38,7 +38,9 @@ async function read(asked: string, index: PostingIndex, corpus: string, now: Dat
 }
 
 function readAsWarning(readAs: NamedLaws["readAs"]): string[] {
-  return readAs === undefined ? [] : [`${readAs.name} is not held; ${readAs.law} was searched.`];
+  return readAs === undefined
+    ? []
+    : [`This service does not have ${readAs.name}; ${readAs.law} was searched.`];
 }
 
 /** The filter for these articles in these laws, or in all laws if none is named. */
@@ -118,12 +120,14 @@ async function readVersion(
 }
 
 async function lawNotHeld(key: string, index: PostingIndex, corpus: string): Promise<string | undefined> {
-  return (await index.count(corpus, [lawTerm(key)])) > 0 ? undefined : `The law ${key} is not held.`;
+  return (await index.count(corpus, [lawTerm(key)])) > 0
+    ? undefined
+    : `This service does not have the law ${key}.`;
 }
 
 function versionNotHeld({ law_name: name, versions }: StoredArticle, words: string): string {
   const held = versions.map(({ version_date: date }) => date).filter((date) => date !== null);
-  return `The version ${words} of ${name} is not held. Versions held: ${held.join(", ") || "one without a date"}.`;
+  return `This service does not have the version ${words} of ${name}. It has: ${held.join(", ") || "one without a date"}.`;
 }
 
 async function firstOf(

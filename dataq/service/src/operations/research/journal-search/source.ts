@@ -26,7 +26,7 @@ function byNumber(term: string): ReadQuestion {
   return {
     question: { ...wordsOnly(""), filters: [{ term }] },
     warnings: [],
-    notHeld: "No journal with this number is held.",
+    notHeld: "This service has no journal with this number.",
   };
 }
 

@@ -13,7 +13,7 @@ export const papers: Searching = {
       return {
         question: { ...question, filters: [{ term: doiTerm(doi) }] },
         warnings: [],
-        notHeld: "No paper with this DOI is held.",
+        notHeld: "This service has no paper with this DOI.",
       };
     }
     const arxiv = readArxivId(text);
@@ -21,7 +21,7 @@ export const papers: Searching = {
       return {
         question: { ...wordsOnly(""), filters: [{ term: arxivTerm(arxiv) }] },
         warnings: [],
-        notHeld: "No paper with this arXiv number is held.",
+        notHeld: "This service has no paper with this arXiv number.",
       };
     return { question: { ...question, exact: [personTerm(text)] }, warnings: [] };
   },

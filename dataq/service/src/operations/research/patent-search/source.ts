@@ -13,7 +13,7 @@ export const patents: Searching = {
       return {
         question: { ...wordsOnly(""), filters: [{ term }] },
         warnings: [],
-        notHeld: "No patent with this number is held.",
+        notHeld: "This service has no patent with this number.",
       };
     }
     return {

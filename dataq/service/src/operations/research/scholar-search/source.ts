@@ -10,7 +10,7 @@ export const scholars: Searching = {
     return {
       question: { ...wordsOnly(name), exact: [personTerm(name)] },
       warnings: [],
-      notHeld: "No researcher of this name is held.",
+      notHeld: "This service has no researcher of this name.",
     };
   },
   text: (body) => {
