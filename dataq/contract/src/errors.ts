@@ -107,7 +107,7 @@ export const errors = {
   grant_denied: row(
     403,
     "permission_error",
-    "You cannot grant more than your own key has: {right}.",
+    "You cannot grant rights that your own key does not have: {right}.",
     "Change {param}, or use a key without this restriction.",
   ),
   live_key_required: row(403, "permission_error", "A test key cannot do this.", "Use a live key."),
@@ -115,7 +115,7 @@ export const errors = {
     403,
     "permission_error",
     "The service does not accept requests for the host {host}.",
-    "Use the address that the service printed at its start, or add the host to DATAQ_ALLOWED_HOSTS.",
+    "Use the address that the service printed at startup, or add the host to DATAQ_ALLOWED_HOSTS.",
   ),
   account_frozen: row(
     403,

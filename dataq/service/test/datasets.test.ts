@@ -22,7 +22,7 @@ let folder: string;
 let files: string;
 let database: Database;
 let index: PostingIndex;
-/** What the server of the addresses answers, by path. */
+/** What the server behind the addresses returns, by path. */
 const pages = new Map<string, string>();
 const server = createServer((request, response) => {
   const page = pages.get(request.url ?? "");

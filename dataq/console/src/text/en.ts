@@ -456,7 +456,7 @@ export const en = {
     free: "free",
     listPrice: (tokens: string) => `${tokens} tokens with real data`,
     building: (progress: string) => `building ${progress}`,
-    generated: (count: string) => `of these ${count} generated`,
+    generated: (count: string) => `including ${count} generated`,
     newest: (day: string) => `newest ${day}`,
     overdue: "refresh overdue",
     records: (count: string) => (count === "1" ? "1 record" : `${count} records`),
@@ -593,7 +593,7 @@ export const en = {
     thaw: "Unfreeze",
     freezeTitle: (name: string) => `Freeze ${name}?`,
     thawTitle: (name: string) => `Unfreeze ${name}?`,
-    thawAbout: "Its next calls work again.",
+    thawAbout: "Its calls work again from now on.",
     frozen: "This account is frozen",
     frozenAbout: "New calls fail with status 403. Calls in progress finish normally.",
     topUp: "Record payment",
@@ -804,7 +804,7 @@ export const en = {
   },
 
   models: {
-    about: "Models of the local model server. It is optional.",
+    about: "Models on the local model server, which is optional.",
     have: "Models",
     none: "No models yet",
     noneAbout: "Pull one below.",

@@ -106,12 +106,12 @@ function excessOf(own: Grant, grant: WantedGrant): readonly [field: string, righ
     if (grant.monthlyCap === null || grant.monthlyCap > own.monthlyCap)
       return ["monthly_cap", `more than ${own.monthlyCap} tokens a month`];
     // With separate caps, the owner of the key could spend both caps.
-    if (grant.spendAs !== own.spendAs) return ["monthly_cap", "a monthly cap of its own"];
+    if (grant.spendAs !== own.spendAs) return ["monthly_cap", "a separate monthly cap"];
   }
   if (own.perSecond !== null) {
     if (grant.perSecond === null || grant.perSecond > own.perSecond)
       return ["per_second", `more than ${own.perSecond} calls a second`];
-    if (grant.spendAs !== own.spendAs) return ["per_second", "a rate of its own"];
+    if (grant.spendAs !== own.spendAs) return ["per_second", "a separate rate limit"];
   }
   if (own.ipList.length > 0 && (grant.ipList.length === 0 || !areWithin(grant.ipList, own.ipList)))
     return ["ip_list", "other addresses"];

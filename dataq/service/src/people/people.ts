@@ -111,7 +111,10 @@ export class People {
     };
   }
 
-  /** Emails the owners of an account, if this service sends mail, that a key was leaked and is revoked. */
+  /**
+   * Tells the owners of an account by email that a key was leaked and revoked. Does nothing if the service sends no
+   * email.
+   */
   async tellOfLeak(accountId: string, key: { readonly name: string; readonly last4: string }): Promise<void> {
     if (!this.sendsMail) return;
     const owners = await this.#database.pool.query<{ email: string }>(

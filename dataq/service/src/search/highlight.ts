@@ -40,7 +40,7 @@ export function highlight(
 }
 
 const margin = 20;
-/** Limits the work on a long text. It is per word, so that a frequent word does not hide the others. */
+/** Limits the work on a long text. The limit applies per word, so that a frequent word does not hide the others. */
 const mostPlacesOfWord = 500;
 
 interface Place {

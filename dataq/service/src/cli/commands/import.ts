@@ -106,7 +106,7 @@ function linesOf(report: ImportReport): string[] {
       : []),
     ...(duplicates ? [`Duplicates: ${ids}${more > 0 ? ` and ${count(more)} more` : ""}`] : []),
     ...report.notes.map(({ note }) => note),
-    `${target}: ${counted(rows, "row")} read, ${counted(records, "record")}${duplicates ? `, of these ${counted(duplicates, "duplicate")}` : ""}, ${counted(badRows, "row")} refused${others}.`,
+    `${target}: ${counted(rows, "row")} read, ${counted(records, "record")}${duplicates ? `, including ${counted(duplicates, "duplicate")}` : ""}, ${counted(badRows, "row")} refused${others}.`,
     outcome === "dry_run"
       ? "Nothing was written."
       : `Data set ${dataset} is imported; ${target} now serves ${counted(size ?? 0, "record")}.`,

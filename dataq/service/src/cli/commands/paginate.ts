@@ -31,10 +31,10 @@ export function paginateCommand(connect: () => DataQueryOptions, terminal?: Term
     .option("--page-size <n>", "records on a page, 1–200", readWhole)
     .option("--start-page <n>", "first page to print", readWhole)
     .option("--max-pages <n>", "stop after this many pages", readWhole)
-    .option("--max-tokens <n>", "stop before all pages together would cost more", readWhole)
+    .option("--max-tokens <n>", "stop before the total cost exceeds this number of tokens", readWhole)
     .option("--fields <names>", "only these fields of each record, separated by commas", readList)
     .option("--state <file>", "save the position to this file, and continue from it if the file exists")
-    .option("--json", "print JSON Lines also on a terminal")
+    .option("--json", "print JSON Lines even on a terminal")
     .action(async (operation: OperationName, words: string[], options: PaginateCommandOptions) => {
       await reportErrors(async () =>
         paginate(operation, words, options, connect(), terminal ?? processTerminal()),

@@ -33,7 +33,7 @@ export function queryCommand(connect: () => DataQueryOptions, terminal?: Termina
     .addOption(new Option("--cache <mode>", "bypass or only").choices(["default", "bypass", "only"]))
     .option("--max-tokens <n>", "reject the call, free of charge, if it would cost more", readWhole)
     .option("--estimate", "only show what the call would cost")
-    .option("--json", "print JSON also on a terminal")
+    .option("--json", "print JSON even on a terminal")
     .action(async (operation: OperationName, words: string[], options: QueryCommandOptions) => {
       await reportErrors(async () =>
         query(operation, words, options, connect(), terminal ?? processTerminal()),

@@ -19,7 +19,7 @@ export function addCatalogRoutes(
   parts: Pick<HttpParts, "database" | "pipeline" | "clock"> & { readonly index: PostingIndex },
 ): void {
   let made: { readonly of: string; readonly offer: Offer } | undefined;
-  /** Rebuilt only when an import brings another platform, day or real data, or a new price takes effect. */
+  /** Rebuilt only when an import adds a platform, a day or real data, or when a new price takes effect. */
   const offer = async (): Promise<Offer> => {
     const platform = await archivedPlatforms(parts.index);
     const terms = new Map<string, Terms>();

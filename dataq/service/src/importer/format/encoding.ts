@@ -4,8 +4,8 @@ export type Encoding = "UTF-8" | "GB18030" | "UTF-16LE" | "UTF-16BE";
 
 /**
  * The text of a file as UTF-8 bytes, whatever its encoding. Pure ASCII counts as UTF-8; the first other characters
- * decide. If they fit no encoding used for Chinese, this throws, or leaves it to the line reader to reject them one
- * by one.
+ * decide. If they fit no encoding used for Chinese, this throws, or leaves the bad lines to the line reader, which
+ * rejects them one by one.
  */
 export async function* utf8Of(
   chunks: AsyncIterable<Uint8Array>,

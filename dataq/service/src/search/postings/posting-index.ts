@@ -44,7 +44,7 @@ export class PostingIndex implements SearchIndex {
   readonly #pool: Database["pool"];
   readonly #snapshots: Snapshots;
   readonly #lexicons: Lexicons;
-  /** Decoded blocks by segment and term; `null` remembers that a segment lacks the term. */
+  /** Decoded blocks by segment and term; `null` means that a segment lacks the term. */
   readonly #blocks: Recent<string, Postings | null>;
   readonly #bodies: Bodies;
   readonly #terms = new Recent<string, readonly string[]>(termListBytes);

@@ -29,7 +29,7 @@ export function addAdminPriceRoutes(app: FastifyInstance, parts: HttpParts): voi
         "cached_tokens",
         "range",
         "cached_tokens must not exceed tokens",
-        "send at most tokens",
+        "send a number that is not greater than tokens",
         "不得超过 tokens",
       );
     const author = authorOf(parts, request);

@@ -78,7 +78,7 @@ function placeOf(
       date > from &&
       date <= end &&
       /通过|修订|修正|修改/.test(text) &&
-      // A held version that was not in force yet changed nothing.
+      // A version that was not in force yet cannot have changed the wording.
       !versions.some((held, at) => at > place && held.version_date === date),
   );
   return isUnbroken ? place : undefined;

@@ -9,7 +9,7 @@ export interface Expansion {
   readonly word: string;
   /** The corresponding legal terms, as they occur in the articles of `places`. */
   readonly terms: readonly string[];
-  /** How close the terms are to the word, compared with the word itself (1). */
+  /** Weight of the terms. The word itself has the weight 1. */
   readonly weight: number;
   /** The articles that the terms were taken from. */
   readonly places: readonly LawPlace[];
