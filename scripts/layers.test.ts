@@ -16,6 +16,8 @@ const broken = {
   "dataq/service/src/search/a.ts": `import "../sources/source.ts";`,
   "dataq/service/src/importer/a.ts": `import "../operations/registry.ts";`,
   "dataq/service/src/query/a.ts": `import "../background/sweeper.ts";`,
+  "dataq/service/src/webhooks/a.ts": `import "../http/app.ts";`,
+  "dataq/service/src/network/a.ts": `import "../accounts/key.ts";`,
   "dataq/service/src/http/a.ts": `import "../cli/main.ts";`,
 };
 const kept = {

@@ -168,6 +168,11 @@ export class ConfigurationError extends DevnorsDataError {
   static override readonly kind: string = "ConfigurationError";
 }
 
+/** A message to a webhook is not from the service, was changed, or is too old. */
+export class WebhookVerificationError extends DevnorsDataError {
+  static override readonly kind: string = "WebhookVerificationError";
+}
+
 /** `paginate` stopped because the next page would exceed `maxTokens`. */
 export class BudgetExceededError extends DevnorsDataError {
   static override readonly kind: string = "BudgetExceededError";

@@ -30,6 +30,7 @@ export {
   ServerError,
   TimeoutError,
   UnprocessableError,
+  WebhookVerificationError,
 } from "./errors.ts";
 export type * from "./operations.ts";
 export { operationNames } from "./operations.ts";
@@ -44,3 +45,4 @@ export type {
 export type { PageOptions, PageState } from "./pages.ts";
 export type { AsyncCallOptions, AsyncQueryOptions, CallOptions, QueryOptions } from "./request.ts";
 export type { Answer, ParamsOf, RecordOf, ResponseFacts, Result } from "./result.ts";
+export { type VerifyOptions, verifyWebhook, type WebhookMessage } from "./webhook.ts";

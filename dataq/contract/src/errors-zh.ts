@@ -60,6 +60,8 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
     "请稍后使用同一个 Idempotency-Key 重试。",
   ),
   already_exists: row("已经存在，不能重复创建。", "请使用已有的那一个。"),
+  too_many: row("数量已达上限（{limit}）。", "请先删除不再需要的。"),
+  webhook_disabled: row("该 Webhook 已停用。", "请先启用，再重新发送。"),
   last_owner: row("账户至少需要一位所有者。", "请先将另一位成员设为所有者。"),
   body_too_large: row("请求体超过 {limit} 字节。", "请缩小请求体。"),
   unsupported_media_type: row(

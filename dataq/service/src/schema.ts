@@ -6,8 +6,10 @@ import { limitMigrations } from "./limits/migrations.ts";
 import { peopleMigrations } from "./people/migrations.ts";
 import { queryMigrations } from "./query/migrations.ts";
 import { searchMigrations } from "./search/postings/tables.ts";
+import { webhookMigrations } from "./webhooks/migrations.ts";
 
-/** Every folder's tables. Within a folder the order is fixed; between folders it does not matter. */
+/** Every folder's tables. Within a folder the order is fixed. Webhooks come last, because they watch
+ * the tables of other folders. */
 export const migrations: readonly Migration[] = [
   ...accountMigrations,
   ...ledgerMigrations,
@@ -16,4 +18,5 @@ export const migrations: readonly Migration[] = [
   ...queryMigrations,
   ...searchMigrations,
   ...importMigrations,
+  ...webhookMigrations,
 ];

@@ -34,6 +34,7 @@ import { addLedgerRoutes } from "./http/routes/ledger.ts";
 import { addMemberRoutes } from "./http/routes/members.ts";
 import { addMetricsRoute } from "./http/routes/metrics.ts";
 import { addQueryRoutes } from "./http/routes/query.ts";
+import { addWebhookRoutes } from "./http/routes/webhooks.ts";
 import { scrub } from "./http/scrub.ts";
 import { gatherStatements } from "./ledger/gather.ts";
 import { recover, startInstance } from "./ledger/instance.ts";
@@ -49,6 +50,10 @@ import { RequestLog } from "./query/request-log.ts";
 import { migrations } from "./schema.ts";
 import { PostingIndex } from "./search/postings/posting-index.ts";
 import type { Sources } from "./sources/source.ts";
+import { type DisabledWebhook, deliver } from "./webhooks/deliver.ts";
+import { Queue } from "./webhooks/queue.ts";
+import { SecretBox } from "./webhooks/secret.ts";
+import { Webhooks } from "./webhooks/webhook.ts";
 
 /** A running service. */
 export interface Service {
@@ -194,18 +199,40 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     const uploads = new Uploads(database, config.dataFolder, config.uploadLimitBytes, clock);
     addJobRoutes(app, parts, jobs, uploads);
     addDatasetRoutes(app, parts, { jobs, index });
+    const box = new SecretBox(secret);
+    const delivering = {
+      database,
+      box,
+      rule: config.webhookTargets,
+      clock,
+      onDisabled: (webhook: DisabledWebhook) => people.tellOfWebhook(webhook),
+    };
+    const queue = new Queue({
+      database,
+      instanceId: instance.id,
+      tasks: { deliver_webhook: ({ delivery }, run) => deliver(delivering, Number(delivery), run) },
+      onError: (error) => logger.warn({ err: error.message }, "the queue of webhooks failed"),
+    });
+    closers.push(() => queue.close());
+    addWebhookRoutes(app, parts, {
+      webhooks: new Webhooks(database, box, config.webhookTargets),
+      queue,
+    });
     addConnectorRoutes(app, parts, connectors);
     addConsolePages(app);
     addSignInRoutes(app, parts);
     addSessionRoutes(app, parts, config);
     if (config.locallm !== undefined) addModelRoutes(app, config.locallm);
     closers.push(() => app.close());
-    closers.push(startSweeper({ ...parts, cache, seal }));
+    closers.push(startSweeper({ ...parts, cache, seal, queue }));
 
     url = await listen(app, config);
     const owner = await keys.authenticate(localKey, "127.0.0.1", clock());
     const link = await makeLocalLink(database, owner.account.id, clock());
     const consoleUrl = `${config.publicUrl ?? url}/console/enter#token=${link}`;
+    void queue
+      .startIfNeeded()
+      .catch((error: Error) => logger.warn({ err: error.message }, "the queue of webhooks failed"));
     closers.push(startSchedule(database, { ...config, clock, progress }));
     const warm = () =>
       index

@@ -26,10 +26,12 @@ from ._errors import (
     ServerError,
     TimeoutError,
     UnprocessableError,
+    WebhookVerificationError,
 )
 from ._options import CallOptions, PageOptions, PageState, QueryOptions
 from ._pages import AsyncPages, Pages
 from ._result import Result
+from ._webhook import WebhookMessage, verify_webhook
 from .records import OperationName
 
 __all__ = [
@@ -70,5 +72,8 @@ __all__ = [
     "UsageGroup",
     "UsageReport",
     "UsageRow",
+    "WebhookMessage",
+    "WebhookVerificationError",
     "records",
+    "verify_webhook",
 ]

@@ -190,6 +190,10 @@ class ConfigurationError(DevnorsDataError, ValueError):
     """An option or argument is invalid; nothing was sent."""
 
 
+class WebhookVerificationError(DevnorsDataError):
+    """A message to a webhook is not from the service, was changed, or is too old."""
+
+
 class BudgetExceededError(DevnorsDataError):
     """`paginate` stopped because the next page would exceed `max_tokens`."""
 

@@ -9,6 +9,7 @@ export const keyScopes = [
   "manage:keys",
   "manage:members",
   "manage:billing",
+  "manage:webhooks",
 ] as const satisfies readonly Scope[];
 
 export const graces = [0, 3600, 86_400, 604_800] as const;

@@ -292,6 +292,7 @@ export const en = {
       "manage:keys": "Manage keys",
       "manage:members": "Manage members",
       "manage:billing": "Redeem vouchers",
+      "manage:webhooks": "Manage webhooks",
       admin: "Administer the service",
     },
     scopeHints: {
@@ -300,6 +301,7 @@ export const en = {
       "manage:keys": "Create, edit and revoke keys",
       "manage:members": "Invite, edit and remove members",
       "manage:billing": "Add tokens to the account",
+      "manage:webhooks": "Create webhooks, see and resend their messages",
       admin: "Full access to all accounts",
     },
     cap: "Monthly limit",
@@ -793,6 +795,12 @@ export const en = {
       "price.publish": "Price published",
       "voucher.create": "Vouchers created",
       "voucher.redeem": "Voucher redeemed",
+      "webhook.change": "Webhook changed",
+      "webhook.create": "Webhook created",
+      "webhook.delete": "Webhook deleted",
+      "webhook.disable": "Webhook disabled",
+      "webhook.redeliver": "Message sent again",
+      "webhook.rotate": "Webhook secret rotated",
     } as Record<string, string>,
     actors: {
       "leak-report": "Leak report",

@@ -10,6 +10,7 @@ export const scopes = [
   "manage:keys",
   "manage:members",
   "manage:billing",
+  "manage:webhooks",
   "admin",
 ] as const;
 export type Scope = (typeof scopes)[number];
@@ -52,3 +53,15 @@ export type UsageGroup = (typeof usageGroups)[number];
 
 export const voucherStates = ["open", "redeemed", "expired"] as const;
 export type VoucherState = (typeof voucherStates)[number];
+
+/** What a webhook can be sent. Only accounts of operators get the operators' events. */
+export const webhookEvents = ["balance.low", "key.refused", "import.done", "refresh.done"] as const;
+export type WebhookEvent = (typeof webhookEvents)[number];
+export const operatorEvents: readonly WebhookEvent[] = ["import.done", "refresh.done"];
+
+/** Why the service disabled a webhook: a message failed for a day, or the endpoint answered 410. */
+export const disabledReasons = ["failing", "gone"] as const;
+export type DisabledReason = (typeof disabledReasons)[number];
+
+export const deliveryStates = ["waiting", "delivered", "failed"] as const;
+export type DeliveryState = (typeof deliveryStates)[number];

@@ -17,3 +17,4 @@ export * from "./query.ts";
 export * from "./route.ts";
 export * from "./routes.ts";
 export * from "./session.ts";
+export * from "./webhook.ts";

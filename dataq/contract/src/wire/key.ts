@@ -29,7 +29,8 @@ export const apiKey = z.strictObject({
   revoked_reason: z.enum(revocationReasons).nullable(),
   last_used_at: moment.nullable(),
   last_refused_at: moment.nullable().meta({
-    description: "When it was last rejected, to the hour: it had ended, or the address was not on its list",
+    description:
+      "When it was last rejected, to the hour: it had ended, the address was not on its list, or its cap was reached",
   }),
 });
 export type ApiKey = Received<typeof apiKey>;

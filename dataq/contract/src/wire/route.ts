@@ -7,7 +7,16 @@ export interface Route {
   /** The path with its parameters in braces: `/v1/keys/{id}`. */
   readonly path: string;
   readonly summary: string;
-  readonly tag: "data" | "account" | "keys" | "members" | "catalog" | "admin" | "service" | "console";
+  readonly tag:
+    | "data"
+    | "account"
+    | "keys"
+    | "members"
+    | "webhooks"
+    | "catalog"
+    | "admin"
+    | "service"
+    | "console";
   /**
    * `public` needs no credentials. `session` needs a user who is signed in at the console, with or without an
    * account.

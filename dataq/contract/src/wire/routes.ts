@@ -41,10 +41,21 @@ import { changedMember, createdInvitation, memberList, memberRole, newInvitation
 import { listOf, pageOf } from "./page.ts";
 import { estimate } from "./query.ts";
 import type { Route } from "./route.ts";
+import {
+  changedWebhook,
+  createdWebhook,
+  deliveriesQuery,
+  delivery,
+  lowBalance,
+  newWebhook,
+  secretRotation,
+  webhook,
+} from "./webhook.ts";
 
 const data = { tag: "data", access: "key", method: "POST", status: 200 } as const;
 const read = { access: "key", method: "GET", status: 200 } as const;
 const open = { tag: "catalog", access: "public", method: "GET", status: 200 } as const;
+const webhooks = { tag: "webhooks", access: "key" } as const;
 const admin = { tag: "admin", access: "key" } as const;
 const callLimits = ["concurrency_limited", "daily_limit"] as const;
 
@@ -247,6 +258,83 @@ export const routes = {
     summary: "Remove a member, or leave the account",
     status: 204,
     errors: ["last_owner"],
+  },
+
+  listWebhooks: {
+    ...read,
+    tag: "webhooks",
+    path: "/v1/webhooks",
+    summary: "List webhooks",
+    answer: listOf(webhook),
+  },
+  createWebhook: {
+    ...webhooks,
+    method: "POST",
+    path: "/v1/webhooks",
+    summary: "Create a webhook",
+    body: newWebhook,
+    status: 201,
+    answer: createdWebhook,
+    errors: ["too_many"],
+  },
+  changeWebhook: {
+    ...webhooks,
+    method: "PATCH",
+    path: "/v1/webhooks/{id}",
+    summary: "Change, enable or disable a webhook",
+    body: changedWebhook,
+    status: 200,
+    answer: webhook,
+  },
+  deleteWebhook: {
+    ...webhooks,
+    method: "DELETE",
+    path: "/v1/webhooks/{id}",
+    summary: "Delete a webhook with its deliveries",
+    status: 204,
+  },
+  rotateWebhookSecret: {
+    ...webhooks,
+    method: "POST",
+    path: "/v1/webhooks/{id}/rotate",
+    summary: "Replace the secret of a webhook",
+    body: secretRotation,
+    isBodyOptional: true,
+    status: 201,
+    answer: createdWebhook,
+  },
+  listDeliveries: {
+    ...read,
+    tag: "webhooks",
+    path: "/v1/webhooks/{id}/deliveries",
+    summary: "List the messages of a webhook, newest first",
+    query: deliveriesQuery,
+    answer: pageOf(delivery),
+  },
+  redeliver: {
+    ...webhooks,
+    method: "POST",
+    path: "/v1/webhooks/{id}/deliveries/{message}/redeliver",
+    summary: "Send a message again, now",
+    status: 202,
+    answer: delivery,
+    errors: ["webhook_disabled"],
+  },
+  getLowBalance: {
+    ...read,
+    tag: "webhooks",
+    path: "/v1/webhooks/low-balance",
+    summary: "Get the balance below which balance.low is sent",
+    answer: lowBalance,
+  },
+  setLowBalance: {
+    ...webhooks,
+    method: "PATCH",
+    path: "/v1/webhooks/low-balance",
+    summary: "Set the balance below which balance.low is sent",
+    body: lowBalance,
+    status: 200,
+    answer: lowBalance,
   },
 
   listOperations: {

@@ -45,6 +45,12 @@ export const auditActions = [
   "price.publish",
   "voucher.create",
   "voucher.redeem",
+  "webhook.change",
+  "webhook.create",
+  "webhook.delete",
+  "webhook.disable",
+  "webhook.redeliver",
+  "webhook.rotate",
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 

@@ -29,7 +29,7 @@ export interface ApiKey extends Grant {
   readonly revokedAt: Date | null;
   readonly revokedReason: RevocationReason | null;
   readonly lastUsedAt: Date | null;
-  /** When the key was last refused, to the hour: it had ended, or the address was not in its list. */
+  /** When the key was last refused, to the hour: it had ended, the address was not in its list, or its cap was reached. */
   readonly lastRefusedAt: Date | null;
 }
 

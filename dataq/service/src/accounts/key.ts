@@ -93,7 +93,7 @@ export class Keys {
     if (!row) throw refuse("unknown");
     const { role, tier, ...key } = row;
     // Not awaited: response times must not reveal which keys exist.
-    const note = (reason: string) => void this.#noteRefusal(key, reason, address, now).catch(() => {});
+    const note = (reason: string) => this.noteRefusal(key, reason, address, now);
     for (const [reason, since] of [
       ["revoked", key.revokedAt],
       ["expired", key.expiresAt],
@@ -217,15 +217,18 @@ export class Keys {
     await writeAudit(transaction, author, "key.revoke", id, null, { reason });
   }
 
-  /** Records the use of an ended or rejected key, at most once per hour and key. */
-  async #noteRefusal(key: ApiKey, reason: string, ip: string, now: Date): Promise<void> {
+  /** Records that a key was refused, at most once per hour and key, in the background. A lost record does no harm. */
+  noteRefusal(key: ApiKey, reason: string, ip: string, now: Date): void {
     if (key.lastRefusedAt && now.getTime() - key.lastRefusedAt.getTime() < 3_600_000) return;
-    const noted = await this.#database.pool.query(
-      "update api_key set last_refused_at = $2 where id = $1 and (last_refused_at is null or last_refused_at < $2::timestamptz - interval '1 hour')",
-      [key.id, now],
-    );
-    if (noted.rowCount === 0) return;
-    await writeAudit(this.#database, { actor: "nobody", now, ip }, "key.refused", key.id, null, { reason });
+    const note = async (transaction: Transaction) => {
+      const noted = await transaction.query(
+        "update api_key set last_refused_at = $2 where id = $1 and (last_refused_at is null or last_refused_at <= $2::timestamptz - interval '1 hour')",
+        [key.id, now],
+      );
+      if (noted.rowCount === 0) return;
+      await writeAudit(transaction, { actor: "nobody", now, ip }, "key.refused", key.id, null, { reason });
+    };
+    inTransaction(this.#database, note).catch(() => {});
   }
 
   /**

@@ -94,4 +94,9 @@ create trigger audit_seal_is_final before update or delete on audit_seal
     name: "accounts/5-append-only",
     up: "comment on table audit is 'append-only'; comment on table audit_seal is 'append-only'",
   },
+  {
+    name: "accounts/6-webhook-scope",
+    // The operator's own key has every scope. Other keys get a new one only from somebody who has it.
+    up: "update api_key set scopes = scopes || '{manage:webhooks}' where 'admin' = any(scopes)",
+  },
 ];

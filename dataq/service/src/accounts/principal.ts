@@ -42,6 +42,8 @@ export const actions = {
   "members.manage": { scope: "manage:members", allowsTestKeys: false },
   /** Removes a member of the caller's account. Every member may leave. */
   "members.remove": { scope: "manage:members", allowsTestKeys: false, exceptSelf: true },
+  /** Lists, creates, changes and deletes webhooks, and sends their messages again. */
+  "webhooks.manage": { scope: "manage:webhooks", allowsTestKeys: false },
   /** Operates the service: accounts, money, prices, imports and people. */
   "service.operate": { scope: "admin", allowsTestKeys: false },
 } as const satisfies Record<string, Requirement>;

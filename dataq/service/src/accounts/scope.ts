@@ -4,7 +4,7 @@ export { type Role, type Scope, scopes };
 
 /** The scopes of a key that is created for a role. */
 export const roles = {
-  owner: ["data:query", "read:account", "manage:keys", "manage:members", "manage:billing"],
+  owner: ["data:query", "read:account", "manage:keys", "manage:members", "manage:billing", "manage:webhooks"],
   developer: ["data:query", "read:account"],
   finance: ["read:account", "manage:billing"],
   "read-only": ["read:account"],

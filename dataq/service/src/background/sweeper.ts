@@ -6,6 +6,8 @@ import { expireTrials } from "../ledger/movement.ts";
 import { sealEntries } from "../ledger/seal.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { AnswerCache } from "../query/answer-cache.ts";
+import { sweepMessages } from "../webhooks/delivery-log.ts";
+import { freeJobs, type Queue } from "../webhooks/queue.ts";
 
 interface SweeperParts {
   readonly database: Database;
@@ -15,6 +17,7 @@ interface SweeperParts {
   readonly logger: Logger;
   /** Seals the audit log. */
   readonly seal: () => Promise<void>;
+  readonly queue: Queue;
 }
 
 const SWEEP_EVERY_MS = 10_000;
@@ -24,13 +27,17 @@ const SWEEP_EVERY_MS = 10_000;
  * stops the sweeper.
  */
 export function startSweeper(parts: SweeperParts): () => Promise<void> {
-  const { database, limiter, cache, clock, logger, seal } = parts;
+  const { database, limiter, cache, clock, logger, seal, queue } = parts;
   const sweeper = new Sweeper(
     {
       recover: async () => {
         const voided = await recover(database, clock());
         if (voided > 0) logger.warn({ voided }, "released open holds");
       },
+      // After recovery, which deletes the instances that were killed.
+      freeJobs: () => freeJobs(database),
+      startQueue: () => queue.startIfNeeded(),
+      sweepMessages: () => sweepMessages(database, clock()),
       sealEntries: () => sealEntries(database, clock()),
       sealAudit: seal,
       expireTrials: () => expireTrials(database, clock()),

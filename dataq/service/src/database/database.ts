@@ -28,6 +28,8 @@ export interface Database extends Queries {
    * it.
    */
   connectAsOwner(): Promise<pg.Client>;
+  /** The same, as a pool with one connection. */
+  ownerPool(): pg.Pool;
   /** Ends the pool, and stops an embedded server that no other process uses. Can be called twice. */
   close(): Promise<void>;
 }
@@ -103,6 +105,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     isEmbedded: embedded !== undefined,
     connect: () => connectWith(config),
     connectAsOwner: () => connectWith({ ...config, ...embedded?.connection }),
+    ownerPool() {
+      const owner = new pg.Pool({ ...config, ...embedded?.connection, max: 1 });
+      owner.on("error", (error) => options.onError?.(error));
+      owner.on("connect", (client) => client.on("error", () => {}));
+      return owner;
+    },
     close() {
       closing ??= Promise.all([pool.end(), longReads.end()]).then(() => embedded?.release());
       return closing;

@@ -63,6 +63,16 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "PATCH /v1/members/:id": row("members.manage"),
   "DELETE /v1/members/:id": row("members.remove"),
 
+  "GET /v1/webhooks": row("webhooks.manage"),
+  "POST /v1/webhooks": row("webhooks.manage"),
+  "PATCH /v1/webhooks/:id": row("webhooks.manage"),
+  "DELETE /v1/webhooks/:id": row("webhooks.manage"),
+  "POST /v1/webhooks/:id/rotate": row("webhooks.manage"),
+  "GET /v1/webhooks/:id/deliveries": row("webhooks.manage"),
+  "POST /v1/webhooks/:id/deliveries/:message/redeliver": row("webhooks.manage", 5),
+  "GET /v1/webhooks/low-balance": row("webhooks.manage"),
+  "PATCH /v1/webhooks/low-balance": row("webhooks.manage"),
+
   "GET /admin/v1/accounts": row("service.operate"),
   "POST /admin/v1/accounts": row("service.operate"),
   "GET /admin/v1/accounts/:id": row("service.operate"),

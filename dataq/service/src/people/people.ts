@@ -116,13 +116,28 @@ export class People {
    * email.
    */
   async tellOfLeak(accountId: string, key: { readonly name: string; readonly last4: string }): Promise<void> {
+    await this.#tellOwners(accountId, letters.leak(key, `${this.publicUrl}/console/keys`));
+  }
+
+  /** Tells the owners of an account that the service disabled a webhook. */
+  async tellOfWebhook({
+    accountId,
+    url,
+  }: {
+    readonly accountId: string;
+    readonly url: string;
+  }): Promise<void> {
+    const host = new URL(url).host;
+    await this.#tellOwners(accountId, letters.webhook(host, `${this.publicUrl}/console/webhooks`));
+  }
+
+  async #tellOwners(accountId: string, letter: Omit<Letter, "to">): Promise<void> {
     if (!this.sendsMail) return;
     const owners = await this.#database.pool.query<{ email: string }>(
       `select u."email" from people.member m join people."user" u on u."id" = m.user_id
        where m.account_id = $1 and m.role = 'owner' and not u."isLocal"`,
       [accountId],
     );
-    const letter = letters.leak(key, `${this.publicUrl}/console/keys`);
     for (const { email } of owners.rows) await this.#send({ to: email, ...letter });
   }
 

@@ -53,6 +53,7 @@ const tags = [
   { name: "account", description: "Balance, ledger, usage and requests of your account" },
   { name: "keys", description: "API keys of your account" },
   { name: "members", description: "People of your account" },
+  { name: "webhooks", description: "Signed messages to your own endpoints" },
   { name: "catalog", description: "Operations, prices and the state of the data" },
   { name: "service", description: "For monitoring" },
   { name: "admin", description: "For the operator of the service" },

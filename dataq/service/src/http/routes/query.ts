@@ -1,4 +1,4 @@
-import { invalid } from "@dataq/contract";
+import { Failure, invalid } from "@dataq/contract";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { countQuestions, estimate } from "../../query/estimate.ts";
 import { readOlderRequest } from "../../query/older-profile.ts";
@@ -27,6 +27,10 @@ export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
       onOperation: (operation) => {
         request.notes.operation = operation;
       },
+    }).catch((error: unknown) => {
+      if (principal.key && error instanceof Failure && error.code === "spend_limit_reached")
+        parts.keys.noteRefusal(principal.key, error.code, request.ip, parts.clock());
+      throw error;
     });
     request.notes.tokens = answer.tokens;
     request.notes.cached = answer.cache === "HIT";

@@ -7,8 +7,9 @@ import type { LookupFunction } from "node:net";
 import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { rootCertificates } from "node:tls";
+import { isPrivateAddress } from "../../network/private-address.ts";
 import { ImportError } from "../import-error.ts";
-import { assertSafeRedirect, isPrivateAddress, publicLookup } from "./redirect.ts";
+import { assertSafeRedirect, publicLookup } from "./redirect.ts";
 
 export interface DownloadOptions {
   readonly sha256?: string;

@@ -1,36 +1,6 @@
-import { type LookupAddress, lookup } from "node:dns";
-import { BlockList, isIP, type LookupFunction } from "node:net";
+import { isIP } from "node:net";
+import { guardedLookup, isPrivateAddress } from "../../network/private-address.ts";
 import { ImportError } from "../import-error.ts";
-
-const privateBlocks = new BlockList();
-for (const [base, length] of [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.168.0.0", 16],
-  ["198.18.0.0", 15],
-  ["224.0.0.0", 3],
-] as const)
-  privateBlocks.addSubnet(base, length, "ipv4");
-for (const [base, length] of [
-  ["::", 127],
-  ["64:ff9b::", 96],
-  ["fc00::", 7],
-  ["fe80::", 10],
-  ["ff00::", 8],
-] as const)
-  privateBlocks.addSubnet(base, length, "ipv6");
-
-/** Whether an address belongs to this machine or to a network around it. */
-export function isPrivateAddress(address: string): boolean {
-  const plain = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
-  const version = isIP(plain);
-  return version === 0 || privateBlocks.check(plain, version === 4 ? "ipv4" : "ipv6");
-}
 
 /**
  * Throws if a server on the internet redirects a download to plain HTTP, or into a network that only this machine can
@@ -46,16 +16,7 @@ export function assertSafeRedirect(from: URL, to: URL, fromAddress: string): voi
 }
 
 /** Resolves the name in a redirect from the internet, because a name may point to a private address. */
-export const publicLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-    if (error) return callback(error, "", 4);
-    const isRefused = addresses.some(({ address }) => isPrivateAddress(address));
-    const [first] = addresses;
-    if (isRefused || !first) {
-      const refused = new ImportError("unsafe_redirect", { file: "The file", address: hostname });
-      return callback(refused as NodeJS.ErrnoException, "", 4);
-    }
-    if (options.all) callback(null, addresses);
-    else callback(null, first.address, first.family);
-  });
-};
+export const publicLookup = guardedLookup(
+  (address) => !isPrivateAddress(address),
+  (hostname) => new ImportError("unsafe_redirect", { file: "The file", address: hostname }),
+);

@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Runner } from "graphile-worker";
+import type { Database, Queries } from "../database/database.ts";
+
+/** A job's task. `attempts` counts the runs of the job, this one included; `signal` is aborted when the service stops. */
+export type Task = (
+  payload: Payload,
+  run: { readonly attempts: number; readonly signal: AbortSignal | undefined },
+) => Promise<void>;
+
+type Payload = Readonly<Record<string, unknown>>;
+
+export interface QueueParts {
+  readonly database: Database;
+  /** The number of this service; see ledger/instance.ts. */
+  readonly instanceId: number;
+  readonly tasks: Readonly<Record<string, Task>>;
+  readonly onError: (error: Error) => void;
+}
+
+/** Jobs that one service runs at the same time. Most of their time they wait for endpoints. */
+const CONCURRENT = 10;
+/** Of these, jobs of one group, such as a webhook, so that a slow endpoint does not delay the others. */
+const CONCURRENT_OF_GROUP = 3;
+/** After this time at the end, running jobs are aborted. They run again later. */
+const STOP_AFTER_MS = 1_500;
+const STOP_LIMIT_MS = 5_000;
+
+/**
+ * Runs the jobs of graphile-worker. Every service on a database runs one, and each job is run by one of them. Nothing is
+ * loaded and no connection is opened until the first webhook exists, so a service without webhooks pays nothing.
+ */
+export class Queue {
+  readonly #parts: QueueParts;
+  #starting: Promise<Runner | undefined> | undefined;
+  /** Running jobs by group. */
+  readonly #running = new Map<string, number>();
+  #isClosed = false;
+  #pool: string | undefined;
+
+  constructor(parts: QueueParts) {
+    this.#parts = parts;
+  }
+
+  /** Starts it unless it runs. Failures are reported, and the next call tries again. */
+  start(): void {
+    if (this.#isClosed) return;
+    this.#starting ??= this.#run().catch((error: Error) => {
+      this.#starting = undefined;
+      this.#parts.onError(error);
+      return undefined;
+    });
+  }
+
+  /** Starts it if there is anything to send; another service may have created the webhook. */
+  async startIfNeeded(): Promise<void> {
+    if (this.#starting !== undefined || this.#isClosed) return;
+    const found = await this.#parts.database.query<{ needed: boolean }>(
+      "select exists (select from webhook) as needed",
+    );
+    if (found.rows[0]!.needed) this.start();
+  }
+
+  /** Ends the jobs within seconds. An aborted one runs again, here or in another service. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const runner = await this.#starting;
+    if (!runner) return;
+    const limit = new AbortController();
+    await Promise.race([
+      runner.stop().catch((error: Error) => this.#parts.onError(error)),
+      sleep(STOP_LIMIT_MS, undefined, { signal: limit.signal }).catch(() => {}),
+    ]);
+    limit.abort();
+    await this.#parts.database
+      .query("delete from webhook_worker where pool = $1", [this.#pool])
+      .catch(() => {});
+  }
+
+  async #run(): Promise<Runner | undefined> {
+    const { database, tasks } = this.#parts;
+    const [{ run }, { silent }] = await Promise.all([import("graphile-worker"), import("./queue-log.ts")]);
+    if (this.#isClosed) return undefined;
+    const runner = await run({
+      pgPool: database.pool,
+      logger: silent,
+      noHandleSignals: true,
+      concurrency: CONCURRENT,
+      forbiddenFlags: () => this.#busy(),
+      gracefulShutdownAbortTimeout: STOP_AFTER_MS,
+      preset: {
+        plugins: [
+          {
+            name: "dataq-instance",
+            version: "1.0.0",
+            worker: {
+              // Before a worker takes its first job, so that every job of a killed service can be freed.
+              hooks: { startWorker: (_, { worker }) => this.#register(worker.workerPool.id) },
+            },
+          },
+        ],
+      },
+      taskList: Object.fromEntries(
+        Object.entries(tasks).map(([name, task]) => [
+          name,
+          (payload, { job, abortSignal }) =>
+            this.#inGroup(payload as Payload, (own) =>
+              task(own, { attempts: job.attempts, signal: abortSignal }),
+            ),
+        ]),
+      ),
+    });
+    void runner.promise
+      .catch((error: Error) => this.#parts.onError(error))
+      .then(() => {
+        if (!this.#isClosed) this.#starting = undefined;
+      });
+    return runner;
+  }
+
+  async #inGroup(payload: Payload, task: (payload: Payload) => Promise<void>): Promise<void> {
+    const group = String(payload["group"]);
+    const change = (by: number) => {
+      const count = (this.#running.get(group) ?? 0) + by;
+      if (count === 0) this.#running.delete(group);
+      else this.#running.set(group, count);
+    };
+    change(1);
+    try {
+      await task(payload);
+    } finally {
+      change(-1);
+    }
+  }
+
+  /** Groups that run as many jobs as they may. */
+  #busy(): string[] {
+    return [...this.#running].filter(([, count]) => count >= CONCURRENT_OF_GROUP).map(([group]) => group);
+  }
+
+  async #register(pool: string): Promise<void> {
+    const { database, instanceId, onError } = this.#parts;
+    this.#pool = pool;
+    while (!this.#isClosed) {
+      try {
+        await database.query("insert into webhook_worker values ($1, $2) on conflict do nothing", [
+          pool,
+          instanceId,
+        ]);
+        return;
+      } catch (error) {
+        onError(error as Error);
+        await sleep(1_000, undefined, { ref: false });
+      }
+    }
+  }
+}
+
+/** Frees the jobs of services that were killed. graphile-worker itself would wait for four hours. */
+export async function freeJobs(queries: Queries): Promise<void> {
+  await queries.query(
+    `with gone as (
+       delete from webhook_worker w where not exists (select from instance i where i.id = w.instance_id) returning pool
+     ) select graphile_worker.force_unlock_workers(array_agg(pool)) from gone having count(*) > 0`,
+  );
+}
