@@ -4,7 +4,16 @@ import type { Postings } from "./codec.ts";
 import type { OpenSegment } from "./open-segment.ts";
 import { type PhraseWord, withPhrase } from "./phrase.ts";
 import { dateNumber } from "./segment-builder.ts";
-import { common, intersect, type Members, subtract, type Take, unite, type Way, withAny } from "./sets.ts";
+import {
+  common,
+  type Intersection,
+  intersect,
+  type Members,
+  subtract,
+  type Take,
+  unite,
+  withAny,
+} from "./sets.ts";
 
 /** The data of a segment for the terms of a question. */
 export interface SegmentTerms {
@@ -72,14 +81,14 @@ function evaluate(query: Query, documents: number, terms: SegmentTerms, take: Ta
   }
   if ("not" in query) return subtract(everything(documents), evaluate(query.not, documents, terms, take));
   const wanted: Members[] = [];
-  const choices: Way[][] = [];
+  const choices: Intersection[][] = [];
   const parts = conditionsOf(query);
   for (const part of parts) {
     if ("not" in part) continue;
     if ("any" in part) {
-      const ways = waysOf(part.any, documents, terms, take);
-      if (ways.length === 0) return nothing;
-      choices.push(ways);
+      const alternatives = alternativesOf(part.any, documents, terms, take);
+      if (alternatives.length === 0) return nothing;
+      choices.push(alternatives);
       continue;
     }
     const members =
@@ -94,7 +103,7 @@ function evaluate(query: Query, documents: number, terms: SegmentTerms, take: Ta
   const narrowest = choices[0];
   if (narrowest !== undefined && (wanted.length === 0 || sizeOf(narrowest) < leastOf(wanted))) {
     choices.shift();
-    const sets = narrowest.map((way) => common(way, take));
+    const sets = narrowest.map((alternative) => common(alternative, take));
     wanted.push({ ordinals: unite(sets, documents), dense: undefined });
   }
   let set = wanted.length === 0 ? everything(documents) : common(wanted, take);
@@ -117,27 +126,27 @@ function conditionsOf(query: Query): readonly Query[] {
  * The alternatives that a document of the segment can match. Sets of alternatives with several terms are intersected
  * later.
  */
-function waysOf(
+function alternativesOf(
   parts: readonly Query[],
   documents: number,
   { postings, places }: SegmentTerms,
   take: Take,
-): Way[] {
-  const ways: Way[] = [];
+): Intersection[] {
+  const alternatives: Intersection[] = [];
   for (const part of parts) {
     const names = "all" in part && part.all.length > 0 ? part.all : [part];
-    const way = names.every((each) => "term" in each)
+    const alternative = names.every((each) => "term" in each)
       ? names.map(({ term }) => postings.get(term) ?? noMembers)
       : [{ ordinals: evaluate(part, documents, { postings, places }, take), dense: undefined }];
-    if (leastOf(way) > 0) ways.push(way);
+    if (leastOf(alternative) > 0) alternatives.push(alternative);
   }
-  return ways;
+  return alternatives;
 }
 
 const noMembers: Members = { ordinals: new Uint32Array(0), dense: undefined };
 
-function sizeOf(choice: readonly Way[]): number {
-  return choice.reduce((sum, way) => sum + leastOf(way), 0);
+function sizeOf(choice: readonly Intersection[]): number {
+  return choice.reduce((sum, alternative) => sum + leastOf(alternative), 0);
 }
 
 function leastOf(list: readonly Members[]): number {

@@ -45,34 +45,40 @@ export function within(a: Uint32Array, dense: Uint8Array, take = fresh): Uint32A
 export type Members = Pick<Postings, "ordinals" | "dense">;
 
 /** Sets, all of which must contain a document. */
-export type Way = readonly Members[];
+export type Intersection = readonly Members[];
 
 /** The intersection of the sets. There must be at least one. */
-export function common(sets: Way, take = fresh): Uint32Array {
+export function common(sets: Intersection, take = fresh): Uint32Array {
   const [smallest, ...others] = [...sets].sort((a, b) => a.ordinals.length - b.ordinals.length);
   return narrowed((smallest as Members).ordinals, others, take);
 }
 
 /** Members of `a` that are in all sets of at least one alternative. */
-export function withAny(a: Uint32Array, ways: readonly Way[], limit: number, take = fresh): Uint32Array {
+export function withAny(
+  a: Uint32Array,
+  alternatives: readonly Intersection[],
+  limit: number,
+  take = fresh,
+): Uint32Array {
   const has = new Uint8Array(limit);
   const mark = (set: Uint32Array) => {
     for (let i = 0; i < set.length; i++) has[set[i] as number] = 1;
   };
-  for (const way of ways) {
-    const dense = way.length === 1 ? way[0]?.dense : undefined;
+  for (const alternative of alternatives) {
+    const dense = alternative.length === 1 ? alternative[0]?.dense : undefined;
     if (dense !== undefined) {
       for (let i = 0; i < a.length; i++) {
         const ordinal = a[i] as number;
         if (dense[ordinal] !== 0) has[ordinal] = 1;
       }
-    } else if (way.every(({ ordinals }) => ordinals.length > a.length)) mark(narrowed(a, way, take));
-    else mark(common(way, take));
+    } else if (alternative.every(({ ordinals }) => ordinals.length > a.length))
+      mark(narrowed(a, alternative, take));
+    else mark(common(alternative, take));
   }
   return within(a, has, take);
 }
 
-function narrowed(a: Uint32Array, sets: Way, take: Take): Uint32Array {
+function narrowed(a: Uint32Array, sets: Intersection, take: Take): Uint32Array {
   let set = a;
   for (const { ordinals, dense } of sets)
     set = dense === undefined ? intersect(set, ordinals, take) : within(set, dense, take);

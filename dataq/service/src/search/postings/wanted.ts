@@ -30,8 +30,8 @@ export function completeQuery(wanted: Wanted, unknown: ReadonlySet<Concept>): Qu
     .map((concepts) => concepts.filter((concept) => !unknown.has(concept)))
     .filter((concepts) => concepts.length > 0)
     .map((concepts): Query => ({ all: concepts.map(conceptQuery) }));
-  const ways = [...whole, ...wanted.exact.map((term) => ({ term }))];
-  return ways.length === 0 ? undefined : anyOf(ways);
+  const alternatives = [...whole, ...wanted.exact.map((term) => ({ term }))];
+  return alternatives.length === 0 ? undefined : anyOf(alternatives);
 }
 
 /** If this many documents match completely, partial matches are not searched for. */
