@@ -16,7 +16,7 @@ export abstract class AsyncOperations {
     return this.query("legal_cases", params, options);
   }
 
-  /** Text of law articles by law name and article number (Chinese or Arabic numerals), optionally of the version of a year, or by keywords, with revision history. */
+  /** Articles of laws with their revision history, by law name and article number (Chinese or Arabic numerals) or by keywords. A year selects an older version. */
   legal_laws(params: ParamsOf<"legal_laws">, options?: AsyncQueryOptions): Promise<Result<"legal_laws">> {
     return this.query("legal_laws", params, options);
   }
@@ -137,7 +137,7 @@ export abstract class AsyncOperations {
     /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus. */
     cases: (params: ParamsOf<"legal_cases">, options?: AsyncQueryOptions): Promise<Result<"legal_cases">> =>
       this.query("legal_cases", params, options),
-    /** Text of law articles by law name and article number (Chinese or Arabic numerals), optionally of the version of a year, or by keywords, with revision history. */
+    /** Articles of laws with their revision history, by law name and article number (Chinese or Arabic numerals) or by keywords. A year selects an older version. */
     laws: (params: ParamsOf<"legal_laws">, options?: AsyncQueryOptions): Promise<Result<"legal_laws">> =>
       this.query("legal_laws", params, options),
     /** Catalogue of laws and regulations by legal domain. */
@@ -238,7 +238,7 @@ export abstract class SyncOperations {
     return this.query("legal_cases", params, options);
   }
 
-  /** Text of law articles by law name and article number (Chinese or Arabic numerals), optionally of the version of a year, or by keywords, with revision history. */
+  /** Articles of laws with their revision history, by law name and article number (Chinese or Arabic numerals) or by keywords. A year selects an older version. */
   legal_laws(params: ParamsOf<"legal_laws">, options?: QueryOptions): Result<"legal_laws"> {
     return this.query("legal_laws", params, options);
   }
@@ -356,7 +356,7 @@ export abstract class SyncOperations {
     /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus. */
     cases: (params: ParamsOf<"legal_cases">, options?: QueryOptions): Result<"legal_cases"> =>
       this.query("legal_cases", params, options),
-    /** Text of law articles by law name and article number (Chinese or Arabic numerals), optionally of the version of a year, or by keywords, with revision history. */
+    /** Articles of laws with their revision history, by law name and article number (Chinese or Arabic numerals) or by keywords. A year selects an older version. */
     laws: (params: ParamsOf<"legal_laws">, options?: QueryOptions): Result<"legal_laws"> =>
       this.query("legal_laws", params, options),
     /** Catalogue of laws and regulations by legal domain. */

@@ -43,7 +43,7 @@ export const envelopeFields: readonly string[] = [
 export interface Operations {
   /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus. */
   legal_cases: { params: LegalCasesParams; data: LegalCasesRecord[]; summary: undefined };
-  /** Text of law articles by law name and article number (Chinese or Arabic numerals), optionally of the version of a year, or by keywords, with revision history. */
+  /** Articles of laws with their revision history, by law name and article number (Chinese or Arabic numerals) or by keywords. A year selects an older version. */
   legal_laws: { params: LegalLawsParams; data: LegalLawsRecord[]; summary: undefined };
   /** Catalogue of laws and regulations by legal domain. */
   legal_law_catalog: { params: LegalLawCatalogParams; data: LegalLawCatalogRecord[]; summary: undefined };

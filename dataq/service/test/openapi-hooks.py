@@ -1,4 +1,4 @@
-"""Values that a JSON Schema cannot describe, for schemathesis: check digits, and days that have come."""
+"""Values that a JSON Schema cannot describe, for schemathesis: check digits, and dates that are not in the future."""
 
 from datetime import date, timedelta
 

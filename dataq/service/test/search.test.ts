@@ -321,10 +321,10 @@ test("imported records replace generated ones from the end, and the size stays",
   expect((await idsOf("test:fill", every)).sort()).toEqual(["a0", "a1", "g0", "g1", "g2"]);
   expect((await bring("b", 1)).size).toBe(5);
   expect((await idsOf("test:fill", every)).sort()).toEqual(["a0", "a1", "b0", "g0", "g1"]);
-  // More real ones than the size: all of them, and no generated ones.
+  // If there are more real documents than the size, all of them are served and no generated ones.
   expect((await bring("a", 7)).size).toBe(8);
   expect((await idsOf("test:fill", every)).sort()).toEqual(["a0", "a1", "a2", "a3", "a4", "a5", "a6", "b0"]);
-  // Generated ones return when real ones are removed.
+  // Generated documents return when real ones are removed.
   expect((await bring("a", 0)).size).toBe(5);
   expect((await idsOf("test:fill", every)).sort()).toEqual(["b0", "g0", "g1", "g2", "g3"]);
 });

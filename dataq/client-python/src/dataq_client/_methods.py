@@ -75,7 +75,7 @@ class Operations:
         page_size: Optional[int] = None,
         **options: Unpack[QueryOptions],
     ) -> LegalLawsResult:
-        """Text of law articles by law name and article number (Chinese or Arabic numerals), optionally of the version of a year, or by keywords, with revision history.
+        """Articles of laws with their revision history, by law name and article number (Chinese or Arabic numerals) or by keywords. A year selects an older version.
 
         query: Law and article (民法典 第五百七十七条, 民法典577), with a year for an older version (公司法（2018修正） 第二十条), or keywords
         page: From 1, the default.
@@ -512,7 +512,7 @@ class AsyncOperations:
         page_size: Optional[int] = None,
         **options: Unpack[QueryOptions],
     ) -> LegalLawsResult:
-        """Text of law articles by law name and article number (Chinese or Arabic numerals), optionally of the version of a year, or by keywords, with revision history.
+        """Articles of laws with their revision history, by law name and article number (Chinese or Arabic numerals) or by keywords. A year selects an older version.
 
         query: Law and article (民法典 第五百七十七条, 民法典577), with a year for an older version (公司法（2018修正） 第二十条), or keywords
         page: From 1, the default.

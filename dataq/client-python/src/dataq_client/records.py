@@ -695,7 +695,7 @@ class LegalCasesResult(Result[List[LegalCasesRecord]]):
 
 
 class LegalLawsResult(Result[List[LegalLawsRecord]]):
-    """Text of law articles by law name and article number (Chinese or Arabic numerals), optionally of the version of a year, or by keywords, with revision history."""
+    """Articles of laws with their revision history, by law name and article number (Chinese or Arabic numerals) or by keywords. A year selects an older version."""
 
     operation_name: ClassVar[str] = "legal_laws"
 

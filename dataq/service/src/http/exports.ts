@@ -47,7 +47,7 @@ export class Exports {
     for (const stream of this.#streams) stream.destroy();
   }
 
-  /** Counts something like an export. Returns the function that ends it. */
+  /** Counts a request that takes as long as an export. Returns the function that ends it. */
   begin(accountId: string): () => void {
     const own = this.#running.get(accountId) ?? 0;
     if (own >= MOST_PER_ACCOUNT || this.#total >= MOST)

@@ -80,7 +80,7 @@ function questionsOf(body: unknown): { readonly path: string; readonly question:
         rest,
         "range",
         `${rest} must not be sent together with queries`,
-        "put it into each of them",
+        "put it into each query",
         "请放入各个查询中",
       );
     if (!Array.isArray(queries) || queries.length === 0 || queries.length > MAX_QUESTIONS)

@@ -12,7 +12,7 @@ export const legalLaws = defineOperation({
   olderType: "law_article",
   title: { en: "Law articles", zh: "法律条文" },
   description: {
-    en: "Text of law articles by law name and article number (Chinese or Arabic numerals), optionally of the version of a year, or by keywords, with revision history.",
+    en: "Articles of laws with their revision history, by law name and article number (Chinese or Arabic numerals) or by keywords. A year selects an older version.",
     zh: "按法律名称和条号（中文或阿拉伯数字）或关键词查询法律条文及其修订历史；写明年份或版本的，给出该版本的条文。",
   },
   needs: { en: "the texts of laws", zh: "法律法规全文" },
