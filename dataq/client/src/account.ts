@@ -31,6 +31,8 @@ export interface Balance {
   credit_balance?: number;
   /** Only for accounts with a credit line */
   credit_limit?: number;
+  /** What is left of the session's budget. Present only if the request has X-Tokens-Budget */
+  budget_left?: number;
 }
 
 export type UsageGroup = "day" | "operation" | "key";

@@ -158,6 +158,8 @@ export interface Usage {
   reason: string | null;
   balance: number;
   trial_balance: number;
+  /** What is left of the session's budget. Present only if the request has X-Tokens-Budget */
+  budget_left?: number;
 }
 
 /** State of the index that an answer was read from. */

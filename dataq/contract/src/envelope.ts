@@ -13,6 +13,11 @@ export const usage = z.object({
     .describe("cache_hit, no_result, not_held, insufficient_elements, sample, sandbox, replayed"),
   balance: z.number().int(),
   trial_balance: z.number().int(),
+  budget_left: z
+    .number()
+    .int()
+    .optional()
+    .describe("What is left of the session's budget. Present only if the request has X-Tokens-Budget"),
 });
 export type Usage = z.infer<typeof usage>;
 

@@ -38,6 +38,10 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
     "本次调用需要 {required} 点，超过了 max_tokens（{max_tokens}）。",
     "请提高或去掉 max_tokens。",
   ),
+  budget_exceeded: row(
+    "本次调用需要 {required} 点数；会话预算 {budget} 点数，仅剩 {left} 点数。",
+    "请提高 X-Tokens-Budget，或换一个 X-Session-Id 开始新会话。",
+  ),
   scope_denied: row("该 API 密钥没有 {scope} 权限。", "请使用具有 {scope} 权限的 API 密钥。"),
   ip_denied: row("该 API 密钥不允许从此 IP 地址使用。", "请从 ip_list 中的地址调用，或修改该列表。"),
   foreign_page: row("请求来自其他网站的页面。", "请从本服务自己的地址打开控制台。"),
@@ -49,6 +53,10 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
   host_not_allowed: row(
     "本服务不接受主机名为 {host} 的请求。",
     "请使用服务启动时显示的地址，或把该主机名加入 DATAQ_ALLOWED_HOSTS。",
+  ),
+  origin_not_allowed: row(
+    "本服务不接受来自 {origin} 页面的请求。",
+    "请从程序中调用，或把该来源加入 DATAQ_ORIGINS。",
   ),
   account_frozen: row("账户已被冻结。", "请联系本服务的运营方。"),
   not_found: row("没有找到所查的内容。", "请检查取值。"),
@@ -74,6 +82,10 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
   invalid_invitation: row(
     "该邀请已使用、已过期，或发给了另一个邮箱。",
     "请用受邀的邮箱登录，或请对方重新邀请。",
+  ),
+  too_many_sessions: row(
+    "该账户已有 {limit} 个设有预算的会话。",
+    "请使用已有会话的 X-Session-Id。会话在最后一次调用 24 小时后结束。",
   ),
   no_words: row("{param} 中没有可检索的文字，未扣费。", "请至少包含一个汉字、字母或数字。"),
   verification_required: row("{carrier} 要求提供 {param}（手机号后四位）。", "请补上 {param}。"),

@@ -86,6 +86,12 @@ export const errors = {
     "This call costs {required} tokens, which exceeds max_tokens ({max_tokens}).",
     "Raise max_tokens, or omit it.",
   ),
+  budget_exceeded: row(
+    402,
+    "billing_error",
+    "This call costs {required} tokens. The session has {left} tokens left of its budget of {budget}.",
+    "Raise X-Tokens-Budget, or start a session with another X-Session-Id.",
+  ),
   scope_denied: row(
     403,
     "permission_error",
@@ -116,6 +122,12 @@ export const errors = {
     "permission_error",
     "The service does not accept requests for the host {host}.",
     "Use the address that the service printed at startup, or add the host to DATAQ_ALLOWED_HOSTS.",
+  ),
+  origin_not_allowed: row(
+    403,
+    "permission_error",
+    "The service does not accept requests from pages of {origin}.",
+    "Call from a program, or add the origin to DATAQ_ORIGINS.",
   ),
   account_frozen: row(
     403,
@@ -202,6 +214,12 @@ export const errors = {
     "invalid_request_error",
     "This invitation has been used, has expired, or was sent to a different address.",
     "Sign in with the invited address, or ask for a new invitation.",
+  ),
+  too_many_sessions: row(
+    422,
+    "invalid_request_error",
+    "The account already has {limit} sessions with a budget.",
+    "Use the X-Session-Id of an earlier session. A session ends 24 hours after its last call.",
   ),
   no_words: row(
     422,

@@ -31,6 +31,7 @@ import { addHealthRoutes } from "./http/routes/health.ts";
 import { addJobRoutes } from "./http/routes/jobs.ts";
 import { addKeyRoutes } from "./http/routes/keys.ts";
 import { addLedgerRoutes } from "./http/routes/ledger.ts";
+import { addMcpRoute } from "./http/routes/mcp.ts";
 import { addMemberRoutes } from "./http/routes/members.ts";
 import { addMetricsRoute } from "./http/routes/metrics.ts";
 import { addQueryRoutes } from "./http/routes/query.ts";
@@ -186,6 +187,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     allowOrigins(app, config.origins);
     compressAnswers(app);
     addQueryRoutes(app, parts);
+    addMcpRoute(app, parts, config);
     addAccountRoutes(app, { ...parts, index });
     addKeyRoutes(app, parts);
     addMemberRoutes(app, parts);

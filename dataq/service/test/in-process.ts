@@ -13,7 +13,10 @@ import {
 import { ScriptedSources } from "./scripted-source.ts";
 import { type CallOptions, type CallResult, callUrl } from "./service-process.ts";
 
-/** A service in this process, with a scripted source and a clock that stands still until a test moves it. */
+/**
+ * A service in this process, with a scripted source (or its own sources) and a clock that stands still until a test
+ * moves it.
+ */
 export interface InProcessService {
   readonly url: string;
   readonly key: string;
@@ -31,8 +34,11 @@ export interface InProcessService {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export async function startInProcess(env: Readonly<Record<string, string>> = {}): Promise<InProcessService> {
-  const folder = await makeDataFolder("tables");
+export async function startInProcess(
+  env: Readonly<Record<string, string>> = {},
+  options: { readonly isScripted: boolean } = { isScripted: true },
+): Promise<InProcessService> {
+  const folder = await makeDataFolder(options.isScripted ? "tables" : "first start");
   const database = await openFolder(folder);
   if (isEmbedded)
     // Nothing is killed here, so no commit needs to wait for the disk.
@@ -46,14 +52,15 @@ export async function startInProcess(env: Readonly<Record<string, string>> = {})
     DATAQ_SAMPLES: "off",
     ...env,
   });
-  const running: { nowMs: number } = { nowMs: Date.parse("2026-03-10T04:00:00Z") };
+  // Prices and samples of a first start are as old as the folder.
+  const startMs = options.isScripted ? Date.parse("2026-03-10T04:00:00Z") : Date.now();
+  const running: { nowMs: number } = { nowMs: startMs };
   const service = await createService(config, {
     progress: (line) => {
       log += `${line}\n`;
     },
     clock: () => new Date(running.nowMs),
-    sources,
-    sourceLimitMs: 2_000,
+    ...(options.isScripted && { sources, sourceLimitMs: 2_000 }),
     logTo: {
       write: (line) => {
         log += line;

@@ -35,6 +35,8 @@ class _BalanceOptional(TypedDict, total=False):
     credit_balance: int
     credit_limit: int
     """Only for accounts with a credit line."""
+    budget_left: int
+    """What is left of the session's budget. Present only if the request has X-Tokens-Budget."""
 
 
 class Balance(_BalanceOptional):

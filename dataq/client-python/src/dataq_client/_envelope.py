@@ -9,7 +9,12 @@ envelope_fields = frozenset(
 )
 
 
-class Usage(TypedDict):
+class _UsageOptional(TypedDict, total=False):
+    budget_left: int
+    """What is left of the session's budget. Present only if the request has X-Tokens-Budget."""
+
+
+class Usage(_UsageOptional):
     """What a call cost, in tokens, and what is left."""
 
     tokens: int

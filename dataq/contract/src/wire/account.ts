@@ -18,6 +18,9 @@ export const balance = z.strictObject({
   trial_expires_at: moment.nullable().meta({ description: "Null when there are no trial tokens" }),
   credit_balance: z.number().int().optional(),
   credit_limit: z.number().int().optional().meta({ description: "Only for accounts with a credit line" }),
+  budget_left: z.number().int().optional().meta({
+    description: "What is left of the session's budget. Present only if the request has X-Tokens-Budget",
+  }),
 });
 export type Balance = Received<typeof balance>;
 

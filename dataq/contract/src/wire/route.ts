@@ -34,7 +34,13 @@ export interface Route {
   readonly errors?: readonly ErrorCode[];
 }
 
-type MediaType = "text/csv" | "application/x-ndjson" | "text/plain" | "text/html";
+type MediaType =
+  | "application/json"
+  | "text/event-stream"
+  | "text/csv"
+  | "application/x-ndjson"
+  | "text/plain"
+  | "text/html";
 
 /** Returns every error that a route can return: its own, and those that all such routes share. */
 export function errorCodesOf(route: Route): readonly ErrorCode[] {

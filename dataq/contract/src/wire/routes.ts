@@ -70,6 +70,8 @@ export const routes = {
       "insufficient_balance",
       "spend_limit_reached",
       "price_above_max",
+      "budget_exceeded",
+      "too_many_sessions",
       "account_frozen",
       "not_found",
       "not_cached",
@@ -88,6 +90,15 @@ export const routes = {
     summary: "Get the price of a call; free",
     answer: estimate,
     errors: ["missing_parameter", "verification_required", ...callLimits],
+  },
+
+  callMcp: {
+    ...data,
+    path: "/mcp",
+    summary: "Send a message of the Model Context Protocol; tools are the operations",
+    body: z.looseObject({ jsonrpc: z.literal("2.0"), method: z.string().optional() }),
+    answer: ["application/json", "text/event-stream"],
+    errors: ["origin_not_allowed"],
   },
 
   getBalance: { ...read, tag: "account", path: "/v1/balance", summary: "Get the balance", answer: balance },

@@ -4,6 +4,7 @@ import { sweepKeys } from "../ledger/idempotency.ts";
 import { recover } from "../ledger/instance.ts";
 import { expireTrials } from "../ledger/movement.ts";
 import { sealEntries } from "../ledger/seal.ts";
+import { sweepSessions } from "../ledger/session-spend.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { AnswerCache } from "../query/answer-cache.ts";
 import { sweepMessages } from "../webhooks/delivery-log.ts";
@@ -44,6 +45,7 @@ export function startSweeper(parts: SweeperParts): () => Promise<void> {
       sweepAnswers: () => cache.sweep(clock()),
       sweepLimits: () => limiter.sweep(clock()),
       sweepKeys: () => sweepKeys(database, clock()),
+      sweepSessions: () => sweepSessions(database, clock()),
     },
     (step, error) => logger.warn({ step, err: error.message }, "sweep step failed"),
   );

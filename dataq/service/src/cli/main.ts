@@ -16,6 +16,7 @@ const verbs: Readonly<Record<string, () => Promise<Command>>> = {
   index: async () => (await import("./commands/index.ts")).indexCommand(),
   link: async () => (await import("./commands/link.ts")).linkCommand(),
   query: async () => (await import("./commands/query.ts")).queryCommand(await findConnection()),
+  mcp: async () => (await import("./commands/mcp.ts")).mcpCommand(await findConnection()),
   paginate: async () => (await import("./commands/paginate.ts")).paginateCommand(await findConnection()),
 };
 

@@ -6,7 +6,10 @@ import { problemOf } from "./schema-problem.ts";
 import { parseStrictJson } from "./strict-json.ts";
 
 /** The JSON body of a request. An absent body is an empty object if `whenEmpty` allows it. */
-export function readJson(request: FastifyRequest, whenEmpty?: object): unknown {
+export function readJson(
+  request: FastifyRequest,
+  { whenEmpty, maxDepth }: { readonly whenEmpty?: object; readonly maxDepth?: number } = {},
+): unknown {
   const type = request.headers["content-type"];
   if (
     type !== undefined &&
@@ -16,7 +19,7 @@ export function readJson(request: FastifyRequest, whenEmpty?: object): unknown {
   }
   const bytes = request.body as Buffer | undefined;
   if (whenEmpty && (bytes === undefined || bytes.length === 0)) return whenEmpty;
-  return parseStrictJson(bytes ?? new Uint8Array());
+  return parseStrictJson(bytes ?? new Uint8Array(), maxDepth);
 }
 
 /** Checks external input against a schema. The failure names each field and what to send. */

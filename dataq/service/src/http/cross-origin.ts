@@ -8,9 +8,11 @@ const EXPOSED = [
   "X-Should-Retry",
   "X-Tokens-Used",
   "X-Tokens-Balance",
+  "X-Tokens-Budget-Left",
   "X-Cache",
   "Age",
   "Idempotent-Replayed",
+  "Mcp-Session-Id",
 ].join(", ");
 
 /** Lets pages of the listed origins call; none unless the operator lists them. Cookies are never sent along. */
@@ -28,7 +30,7 @@ export function allowOrigins(app: FastifyInstance, origins: readonly string[]): 
       .headers({
         "access-control-allow-methods": "GET, POST, PATCH, DELETE",
         "access-control-allow-headers":
-          "Authorization, X-API-Key, Content-Type, Idempotency-Key, X-Request-Id, Prefer, Cache-Control",
+          "Authorization, X-API-Key, Content-Type, Idempotency-Key, X-Request-Id, X-Session-Id, X-Tokens-Budget, Prefer, Cache-Control, Mcp-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name",
         "access-control-max-age": "600",
       })
       .send();

@@ -1,13 +1,13 @@
 import { Failure } from "@dataq/contract";
 
-/** Levels of nesting in a request body, including the root. */
+/** Levels of nesting in a request body, including the root, unless a route allows more. */
 const MAX_DEPTH = 8;
 
 /**
  * Parses a body. Unlike JSON.parse it also rejects bytes that are not UTF-8, NUL, deep nesting, and a duplicate name in
  * one object (parsers differ in which value they keep). It drops `__proto__`. The error never repeats the body.
  */
-export function parseStrictJson(bytes: Uint8Array): unknown {
+export function parseStrictJson(bytes: Uint8Array, maxDepth = MAX_DEPTH): unknown {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -29,19 +29,19 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
           : "it ends too early";
     throw new Failure("invalid_json", { reason }, cause);
   }
-  checkObjects(text);
+  checkObjects(text, maxDepth);
   return text.includes("__proto__") || text.includes("\\u005f") ? withoutPrototype(value) : value;
 }
 
 /** JSON.parse has accepted the text, so only brackets, strings and colons matter. */
-function checkObjects(text: string): void {
+function checkObjects(text: string, maxDepth: number): void {
   const open: (Set<string> | undefined)[] = [];
   for (let at = 0; at < text.length; at++) {
     const character = text[at];
     if (character === "{" || character === "[") {
       open.push(character === "{" ? new Set() : undefined);
-      if (open.length > MAX_DEPTH)
-        throw new Failure("invalid_json", { reason: `it has more than ${MAX_DEPTH} levels of nesting` });
+      if (open.length > maxDepth)
+        throw new Failure("invalid_json", { reason: `it has more than ${maxDepth} levels of nesting` });
     } else if (character === "}" || character === "]") {
       open.pop();
     } else if (character === '"') {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Database, openDatabase } from "../database/database.ts";
 import { migrate } from "../database/migrations.ts";
 import { gatherStatements, type RunStatement, runDirectly } from "./gather.ts";
@@ -10,6 +10,7 @@ import { claimKey, freeKey } from "./idempotency.ts";
 import { recover, startInstance } from "./instance.ts";
 import { ledgerMigrations } from "./migrations.ts";
 import { adjust, expireTrial, grantTrial, openWallet, reverse, setCreditLimit, topUp } from "./movement.ts";
+import { mostSessions, readBudgetLeft, sweepSessions } from "./session-spend.ts";
 import { settle } from "./settlement.ts";
 import { readWallet, setFrozen } from "./wallet.ts";
 
@@ -507,4 +508,102 @@ test("recovery voids the holds of a dead instance, and not those of a live one",
   expect(await recover(database, afterDeadline)).toBeGreaterThanOrEqual(1);
   expect(await readWallet(database, id, now)).toMatchObject({ balance: 10_000, held: 0 });
   await living.close();
+});
+
+describe("the budget of a session", () => {
+  const budget = { session: "id a", tokens: 20_000 };
+  const spent = async (accountId: string, at = now) => {
+    const enough = { ...budget, tokens: 1_000_000 };
+    return 1_000_000 - (await readBudgetLeft(database, accountId, enough, at));
+  };
+  const end = (requestId: string, accountId: string, tokens: number) =>
+    settle(database, requestId, {
+      kind: tokens > 0 ? "capture" : "void",
+      tokens,
+      note: "done",
+      now,
+      accountId,
+    });
+
+  test("is never exceeded by calls at the same time", async () => {
+    const id = await account(1_000_000);
+    const calls = Array.from({ length: 12 }, (_, place) =>
+      place % 2 === 0
+        ? hold(database, call(id, 3_000, { budget }))
+        : charge(database, call(id, 3_000, { budget, cached: true })),
+    );
+    const outcomes = await Promise.allSettled(calls);
+    const refused = outcomes.filter((one) => one.status === "rejected");
+    expect(refused.map(({ reason }) => reason.code)).toEqual(Array(6).fill("budget_exceeded"));
+    expect(refused[0]!.reason.details).toEqual({ required: 3_000, budget: 20_000, left: 2_000 });
+    expect(await readWallet(database, id, now)).toMatchObject({ balance: 1_000_000 - 18_000 });
+    expect(await spent(id)).toBe(18_000);
+  });
+
+  test("gets back what a call did not cost", async () => {
+    const id = await account(1_000_000);
+    const [whole, part, none] = [
+      call(id, 5_000, { budget }),
+      call(id, 5_000, { budget }),
+      call(id, 10_000, { budget }),
+    ];
+    for (const one of [whole, part, none]) await hold(database, one);
+    expect(await spent(id)).toBe(20_000);
+    await end(whole.requestId, id, 5_000);
+    await end(part.requestId, id, 2_000);
+    await end(none.requestId, id, 0);
+    expect(await spent(id)).toBe(7_000);
+  });
+
+  test("belongs to one session of one account, until a day after its last call", async () => {
+    const [id, other] = [await account(1_000_000), await account(1_000_000)];
+    await charge(database, call(id, 20_000, { budget }));
+    await expect(charge(database, call(id, 1, { budget }))).rejects.toMatchObject({
+      code: "budget_exceeded",
+    });
+    await charge(database, call(other, 20_000, { budget }));
+    await charge(database, call(id, 20_000, { budget: { ...budget, session: "id b" } }));
+    // A higher budget counts what was spent under the lower one.
+    await charge(database, call(id, 1_000, { budget: { ...budget, tokens: 21_000 } }));
+    const later = (ms: number) => new Date(now.getTime() + 86_400_000 + ms);
+    await expect(charge(database, call(id, 1, { budget, now: later(0) }))).rejects.toMatchObject({
+      code: "budget_exceeded",
+    });
+    await sweepSessions(database, later(0));
+    expect(await spent(id)).toBe(21_000);
+    await charge(database, call(id, 20_000, { budget, now: later(1) }));
+    expect(await spent(id, later(1))).toBe(20_000);
+    await sweepSessions(database, later(86_400_002));
+    expect(
+      (await database.pool.query("select from session_spend where account_id = $1", [id])).rowCount,
+    ).toBe(0);
+  });
+
+  test("refuses more sessions than an account may have", async () => {
+    const id = await account(1_000_000);
+    await database.pool.query(
+      "insert into session_spend select $1, 'id ' || n, 1, $2 from generate_series(1, $3) n",
+      [id, now, mostSessions],
+    );
+    await expect(charge(database, call(id, 10, { budget }))).rejects.toMatchObject({
+      code: "too_many_sessions",
+    });
+    expect(await readWallet(database, id, now)).toMatchObject({ balance: 1_000_000 });
+    await charge(database, call(id, 10, { budget: { session: "id 7", tokens: 11 } }));
+  });
+
+  test("is kept when the key has a monthly limit too", async () => {
+    const id = await account(1_000_000);
+    const cap = { keyId: `key_of_${id}`, tokens: 6_000, month: "2026-03" };
+    await hold(database, call(id, 5_000, { budget, cap }));
+    await expect(hold(database, call(id, 5_000, { budget, cap }))).rejects.toMatchObject({
+      code: "spend_limit_reached",
+    });
+    expect(await spent(id)).toBe(5_000);
+    const low = { session: "id low", tokens: 500 };
+    await expect(hold(database, call(id, 1_000, { budget: low, cap }))).rejects.toMatchObject({
+      code: "budget_exceeded",
+    });
+    await hold(database, call(id, 1_000, { budget, cap }));
+  });
 });

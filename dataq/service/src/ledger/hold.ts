@@ -5,6 +5,7 @@ import { type Balance, readAfter, toBalance, type WalletRow } from "./balance.ts
 import { type RunStatement, runDirectly, type Statement } from "./gather.ts";
 import { type KeyCap, spend } from "./key-spend.ts";
 import { expireTrial } from "./movement.ts";
+import { type SessionBudget, spendOfSession } from "./session-spend.ts";
 import type { KeptOutcome } from "./settlement.ts";
 import { untilKnown } from "./until-known.ts";
 
@@ -24,11 +25,14 @@ export interface HoldRequest {
   readonly deadline: Date;
   /** The monthly limit of the key. */
   readonly cap?: KeyCap | undefined;
+  /** The budget of the session that the call belongs to. */
+  readonly budget?: SessionBudget | undefined;
 }
 
 /**
  * Sets tokens aside: trial first, then paid, then credit. It is one statement, and moves nothing if the balance of
- * the locked wallet is too low. Throws `insufficient_balance`, `spend_limit_reached`, `account_frozen`.
+ * the locked wallet is too low. Throws `insufficient_balance`, `spend_limit_reached`, `budget_exceeded`,
+ * `too_many_sessions`, `account_frozen`.
  */
 export async function hold(
   database: Database,
@@ -65,12 +69,18 @@ async function take(
     request.priceVersion,
     request.cached,
     ...(statement === HOLD
-      ? [request.cap?.month ?? null, request.instanceId, request.deadline, request.cap?.keyId ?? null]
+      ? [
+          request.cap?.month ?? null,
+          request.instanceId,
+          request.deadline,
+          request.cap?.keyId ?? null,
+          request.budget?.session ?? null,
+        ]
       : []),
   ];
   for (let attempt = 0; ; attempt++) {
     const send = () =>
-      request.cap || kept
+      request.cap || request.budget || kept
         ? takeTogether(database, statement, values, request, kept)
         : run<WalletRow>(statement, values, request.accountId);
     const moved = await untilKnown(async (isRepeat) => {
@@ -87,8 +97,8 @@ async function take(
 }
 
 /**
- * Writes the movement, the cap and the outcome in one transaction. Locks the wallet before the cap, in the
- * same order as a settlement.
+ * Writes the movement, the cap, the budget and the outcome in one transaction. Locks the wallet first, as a
+ * settlement does.
  */
 async function takeTogether(
   database: Database,
@@ -102,6 +112,7 @@ async function takeTogether(
     await client.query("begin");
     const moved = (await client.query<WalletRow>({ name, text, values })).rows[0];
     if (moved && request.cap) await spend(client, request.tokens, request.cap);
+    if (moved && request.budget) await spendOfSession(client, request, request.budget);
     if (moved && kept) await keep(client, request.requestId, kept);
     await client.query(moved ? "commit" : "rollback");
     return moved;
@@ -172,7 +183,7 @@ const TAKE_TYPES = ["text", "bigint", "timestamptz", "text", "text", "text", "in
 
 const HOLD: Statement = {
   name: "ledger-hold",
-  types: [...TAKE_TYPES, "text", "bigint", "timestamptz", "text"],
+  types: [...TAKE_TYPES, "text", "bigint", "timestamptz", "text", "text"],
   text: `
 with input as (select $2::bigint, $3::timestamptz),
 moved as (
@@ -181,8 +192,9 @@ moved as (
   returning *
 ), holding as (
   insert into hold (request_id, account_id, key_id, operation, price_version, cached,
-                    trial, paid, credit, tokens, spend_month, instance_id, deadline, spend_key)
-  select $4, $1, $5, $6, $7, $8, part_trial, part_paid, part_credit, $2, $9, $10, $11, $12 from moved
+                    trial, paid, credit, tokens, spend_month, instance_id, deadline, spend_key,
+                    session)
+  select $4, $1, $5, $6, $7, $8, part_trial, part_paid, part_credit, $2, $9, $10, $11, $12, $13 from moved
 ), written as (
   insert into entry (account_id, seq, at, kind, request_id, operation, key_id, price_version, cached,
                      trial, paid, credit, held, balance_after, actor, note)

@@ -138,4 +138,19 @@ create table seal (
     // The embedded server's service role may only add to tables with this comment.
     up: "comment on table entry is 'append-only'; comment on table seal is 'append-only'",
   },
+  {
+    name: "ledger/4-session-budgets",
+    up: `
+create table session_spend (
+  account_id text not null,
+  session text not null,
+  tokens bigint not null check (tokens >= 0),
+  used_at timestamptz not null,
+  primary key (account_id, session)
+) with (fillfactor = 50);
+create index session_spend_age on session_spend (used_at);
+-- The session whose budget the hold counts towards, if the call has one.
+alter table hold add session text;
+`,
+  },
 ];

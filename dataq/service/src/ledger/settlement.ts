@@ -68,6 +68,9 @@ ended as (
 ), unspent as (
   update key_spend s set tokens = s.tokens - (part.tokens - $3)
   from part where s.key_id = coalesce(part.spend_key, part.key_id) and s.month = part.spend_month
+), session_unspent as (
+  update session_spend s set tokens = greatest(0, s.tokens - (part.tokens - $3))
+  from part where s.account_id = part.account_id and s.session = part.session
 ), written as (
   insert into entry (account_id, seq, at, kind, request_id, operation, key_id, price_version, cached,
                      trial, paid, credit, held, earnings, balance_after, actor, note)

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Principal } from "../accounts/principal.ts";
+import type { SessionBudget } from "../ledger/session-spend.ts";
 
 /** One paid call as received over HTTP. */
 export interface Call {
@@ -13,6 +14,8 @@ export interface Call {
   readonly lenient: boolean;
   /** From the Cache-Control header. A `cache` in the body takes precedence. */
   readonly cacheControl?: "bypass" | "only" | undefined;
+  /** What the calls of the caller's session may spend together. */
+  readonly budget?: SessionBudget | undefined;
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
   /** Called as soon as the operation is known, so that logs name it even if the call fails. */

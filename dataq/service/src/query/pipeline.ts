@@ -79,10 +79,10 @@ async function answerUnderKey(parts: PipelineParts, question: Question, key: str
 }
 
 async function replay(parts: PipelineParts, question: Question, kept: KeptReply): Promise<Reply> {
-  const { call, price, now } = question;
+  const { call, now } = question;
   if ("code" in kept) throw new Failure(kept.code, { ...kept.details, replayed: true });
   const balance = await readBalance(parts, call.principal.account.id, now);
-  const usage = usageOf(price, { tokens: 0, reason: "replayed" }, balance);
+  const usage = await usageOf(parts, question, { tokens: 0, reason: "replayed" }, balance);
   return { ...replyOf(kept.payload, question, usage, "MISS"), replayed: true };
 }
 
@@ -123,7 +123,7 @@ async function answerWithSamples(
   question: Question,
   key: string | undefined,
 ): Promise<Reply> {
-  const { call, request, price, now } = question;
+  const { call, request, now } = question;
   const accountId = call.principal.account.id;
   const answer = await runSource(parts, question, false);
   if (answer.outcome === "not_found") throw notFound(request);
@@ -131,7 +131,8 @@ async function answerWithSamples(
   if (key !== undefined) await freeKey(parts.database, accountId, key, call.requestId);
   const due = chargeFor(samplesOnly, answer, parts.chargeEmpty);
   const cache = request.cache === "bypass" ? "BYPASS" : "MISS";
-  return replyOf(writePayload(request, answer), question, usageOf(price, due, balance), cache);
+  const usage = await usageOf(parts, question, due, balance);
+  return replyOf(writePayload(request, answer), question, usage, cache);
 }
 
 /** The answer is already known, so hold and capture are one step. */
@@ -143,7 +144,7 @@ async function answerFromCache(
   cacheKey: Buffer,
   key: string | undefined,
 ): Promise<Reply> {
-  const { call, price, now } = question;
+  const { call, now } = question;
   if (hasLeft(call, key)) throw new Failure("client_closed_request");
   parts.failpoint("before_hold");
   const balance = await charge(
@@ -155,7 +156,7 @@ async function answerFromCache(
   parts.failpoint("after_settle");
   if (!kept.isOwn)
     await parts.cache.note(cacheKey, call.principal.account.id, now, kept.ttlS).catch(parts.onUnkept);
-  const usage = usageOf(price, quoted, balance);
+  const usage = await usageOf(parts, question, quoted, balance);
   parts.failpoint("before_response");
   if (!kept.isOwn) return replyOf(kept.payload, question, usage, "MISS");
   const ageS = Math.max(0, Math.floor((now.getTime() - kept.madeAt.getTime()) / 1000));
@@ -169,7 +170,7 @@ async function runAndSettle(
   cacheKey: Buffer | undefined,
   key: string | undefined,
 ): Promise<Reply> {
-  const { call, request, price } = question;
+  const { call, request } = question;
   const accountId = call.principal.account.id;
   parts.failpoint("before_hold");
   await hold(parts.database, holdRequest(parts, question, quoted), parts.run);
@@ -202,12 +203,8 @@ async function runAndSettle(
     ?.then((bytes) => parts.cache.keep(cacheKey!, bytes, accountId, { madeAt: settledAt, ttlS }))
     .catch(parts.onUnkept);
   parts.failpoint("before_response");
-  return replyOf(
-    payload,
-    question,
-    usageOf(price, due, balance),
-    request.cache === "bypass" ? "BYPASS" : "MISS",
-  );
+  const usage = await usageOf(parts, question, due, balance);
+  return replyOf(payload, question, usage, request.cache === "bypass" ? "BYPASS" : "MISS");
 }
 
 /** The answer of the source and its price. On any error the hold is voided. */
@@ -271,6 +268,7 @@ function holdRequest(parts: PipelineParts, { call, request, price }: Question, q
     instanceId: parts.instance.id,
     now,
     deadline: new Date(now.getTime() + HOLD_LIMIT_MS),
+    ...(call.budget && { budget: call.budget }),
     ...(principal.monthlyCap !== null && {
       cap: { keyId: principal.spendAs, tokens: principal.monthlyCap, month: chinaMonth(now) },
     }),

@@ -1,6 +1,6 @@
 import type { Usage } from "@dataq/contract";
 import type { Balance } from "../ledger/balance.ts";
-import type { PriceVersion } from "../ledger/price.ts";
+import { readBudgetLeft } from "../ledger/session-spend.ts";
 import { readWallet } from "../ledger/wallet.ts";
 import { completeEnvelope } from "./envelope.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -14,6 +14,8 @@ export interface Reply {
   readonly json: Buffer;
   readonly tokens: number;
   readonly balance: number;
+  /** Set for a call with a budget. */
+  readonly budgetLeft?: number;
   readonly cache: "HIT" | "MISS" | "BYPASS";
   /** Set for an answer from the cache. */
   readonly ageS?: number;
@@ -30,11 +32,24 @@ export function replyOf(
     json: completeEnvelope(payload, request.warnings, call.requestId, usage),
     tokens: usage.tokens,
     balance: usage.balance,
+    ...(usage.budget_left !== undefined && { budgetLeft: usage.budget_left }),
     cache,
   };
 }
 
-export function usageOf(price: PriceVersion, due: Charge, balance: Balance): Usage {
+export async function usageOf(
+  parts: PipelineParts,
+  { call, price }: Pick<Question, "call" | "price">,
+  due: Charge,
+  balance: Balance,
+): Promise<Usage> {
+  const { budget, principal } = call;
+  // The call is charged by now, so it must not fail if this cannot be read.
+  const left =
+    budget &&
+    (await readBudgetLeft(parts.database, principal.account.id, budget, parts.clock()).catch(
+      () => undefined,
+    ));
   return {
     tokens: due.tokens,
     list_tokens: price.tokens,
@@ -43,6 +58,7 @@ export function usageOf(price: PriceVersion, due: Charge, balance: Balance): Usa
     reason: due.reason,
     balance: balance.balance,
     trial_balance: balance.trialBalance,
+    ...(left !== undefined && { budget_left: left }),
   };
 }
 

@@ -13,7 +13,7 @@ export async function answerInSandbox(
   question: Question,
   directive: Directive | undefined,
 ): Promise<Reply> {
-  const { call, request, price, now } = question;
+  const { call, request, now } = question;
   if (directive?.kind === "error") throw failureOf(directive.code, directive.retryAfterS, request.operation);
   if (directive?.kind === "delay") await sleep(directive.ms, undefined, { signal: call.signal });
   const answer =
@@ -23,7 +23,10 @@ export async function answerInSandbox(
   if (answer.outcome === "not_found") throw notFound(request);
   const isHit = directive?.kind === "cache_hit";
   const balance = await readBalance(parts, call.principal.account.id, now);
-  const usage = { ...usageOf(price, { tokens: 0, reason: "sandbox" }, balance), cached: isHit };
+  const usage = {
+    ...(await usageOf(parts, question, { tokens: 0, reason: "sandbox" }, balance)),
+    cached: isHit,
+  };
   const replied = replyOf(writePayload(request, answer), question, usage, isHit ? "HIT" : "MISS");
   return isHit ? { ...replied, ageS: 1 } : replied;
 }

@@ -12,10 +12,12 @@ import { findAccount } from "../../accounts/account.ts";
 import { redeemVoucher } from "../../accounts/voucher.ts";
 import { inTransaction } from "../../database/transaction.ts";
 import { inForceAt } from "../../ledger/price.ts";
+import { readBudgetLeft } from "../../ledger/session-spend.ts";
 import { readWallet } from "../../ledger/wallet.ts";
 import { limitsOf } from "../../limits/tier.ts";
 import type { PostingIndex } from "../../search/postings/posting-index.ts";
 import { check, readJson } from "../body.ts";
+import { readBudget } from "../budget.ts";
 import { authorOf, principalOf } from "../caller.ts";
 import type { HttpParts } from "../parts.ts";
 import { answeredBy } from "./catalog.ts";
@@ -27,7 +29,13 @@ export function addAccountRoutes(
   parts: HttpParts & { readonly index: PostingIndex },
 ): void {
   app.get("/v1/balance", async (request): Promise<Sent<typeof balance>> => {
-    return balanceBody(parts, principalOf(request).account.id);
+    const principal = principalOf(request);
+    const { id } = principal.account;
+    const budget = readBudget(request, principal);
+    return {
+      ...(await balanceBody(parts, id)),
+      ...(budget && { budget_left: await readBudgetLeft(parts.database, id, budget, parts.clock()) }),
+    };
   });
 
   app.get("/v1/account", async (request): Promise<Sent<typeof ownAccount>> => {

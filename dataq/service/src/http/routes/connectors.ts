@@ -33,7 +33,7 @@ export function addConnectorRoutes(
     "/admin/v1/connectors/:operation/test",
     async (request): Promise<Sent<typeof connectorTrial>> => {
       const { operation } = request.params;
-      const { params } = check(connectorTest, readJson(request, {}));
+      const { params } = check(connectorTest, readJson(request, { whenEmpty: {} }));
       const connector = connectors.find(({ vendor }) => vendor.operation === operation);
       if (connector === undefined) throw new Failure("not_found", { what: "The connector" });
       await writeAudit(parts.database, authorOf(parts, request), "connector.test", operation, null, null);

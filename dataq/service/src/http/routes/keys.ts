@@ -34,7 +34,7 @@ export function addKeyRoutes(app: FastifyInstance, parts: HttpParts): void {
 
   app.post("/v1/keys", async (request, reply): Promise<Sent<typeof createdKey>> => {
     const principal = principalOf(request);
-    const wanted = withBounds(principal, readRights(check(newKey, readJson(request, {}))));
+    const wanted = withBounds(principal, readRights(check(newKey, readJson(request, { whenEmpty: {} }))));
     assertMayGrant(principal, wanted, "scopes");
     const author = authorOf(parts, request);
     const made = await inTransaction(database, (transaction) =>
@@ -55,7 +55,7 @@ export function addKeyRoutes(app: FastifyInstance, parts: HttpParts): void {
     "/v1/keys/:id/rotate",
     async (request, reply): Promise<Sent<typeof createdKey>> => {
       const { account } = principalOf(request);
-      const { grace_s } = check(rotation, readJson(request, {}));
+      const { grace_s } = check(rotation, readJson(request, { whenEmpty: {} }));
       const author = authorOf(parts, request);
       const made = await keys.rotate(account.id, request.params.id, grace_s, author, permitOf(request));
       reply.code(201).header("cache-control", "no-store");

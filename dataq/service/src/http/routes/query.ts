@@ -5,6 +5,7 @@ import { readOlderRequest } from "../../query/older-profile.ts";
 import { answerCall } from "../../query/pipeline.ts";
 import { leaveSignal } from "../app.ts";
 import { readJson } from "../body.ts";
+import { readBudget } from "../budget.ts";
 import { admitCall, takeAllowance } from "../call-limits.ts";
 import type { HttpParts } from "../parts.ts";
 
@@ -13,6 +14,7 @@ export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
   app.post("/v1/data/query", async (request, reply) => {
     const principal = await admitCall(parts, request, reply);
     const idempotencyKey = readIdempotencyKey(request);
+    const budget = readBudget(request, principal);
     const body = readJson(request);
     const older = readOlderRequest(body);
     const answer = await answerCall(parts.pipeline, {
@@ -21,6 +23,7 @@ export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
       body: older?.body ?? body,
       ...(older !== undefined && { offset: older.offset }),
       idempotencyKey,
+      budget,
       lenient: /\bhandling=lenient\b/.test(String(request.headers["prefer"] ?? "")),
       cacheControl: readCacheControl(request),
       signal: leaveSignal(reply),
@@ -37,6 +40,7 @@ export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
     reply.headers({
       "x-tokens-used": answer.tokens,
       "x-tokens-balance": answer.balance,
+      ...(answer.budgetLeft !== undefined && { "x-tokens-budget-left": answer.budgetLeft }),
       "x-cache": answer.cache,
       ...(answer.ageS !== undefined && { age: answer.ageS }),
       ...(answer.replayed && { "idempotent-replayed": "true" }),

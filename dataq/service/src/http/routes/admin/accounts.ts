@@ -90,7 +90,7 @@ export function addAdminAccountRoutes(app: FastifyInstance, parts: HttpParts): v
   app.post<{ Params: { id: string } }>("/admin/v1/accounts/:id/keys", async (request, reply) => {
     const principal = principalOf(request);
     const { id, role } = await accountOf(request.params.id);
-    const { count, monthly_cap, ...rest } = check(newKeys, readJson(request, {}));
+    const { count, monthly_cap, ...rest } = check(newKeys, readJson(request, { whenEmpty: {} }));
     const asked = { ...rest, monthlyCap: monthly_cap };
     // A key of an admin account can do what operators can, so the rules for one's own keys apply.
     const wanted = role === "admin" ? withBounds(principal, asked) : asked;
