@@ -126,6 +126,7 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
 
     await setOptions(page, { seed: "4" });
     await page.getByRole("button", { name: "Regenerate" }).click();
+    // The click removes the first answer before the second one arrives.
     await page.getByText(/12 tokens/).waitFor();
     const second = await page.locator(".assistant > .text").last().textContent();
     expect(second).not.toBe(first);
@@ -133,7 +134,7 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     await page.reload();
     await page.getByText(/12 tokens/).waitFor();
     expect(await page.locator(".assistant > .text").last().textContent()).toBe(second);
-    expect(await page.locator("#conversations li").count()).toBe(1);
+    await expect.poll(() => page.locator("#conversations li").count()).toBe(1);
 
     const download = page.waitForEvent("download");
     await page.click("#open-export");

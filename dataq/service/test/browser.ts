@@ -85,33 +85,41 @@ export async function visit(page: Page, path: string): Promise<void> {
   await settle(page);
 }
 
-/** The heading is there, every response has arrived, no placeholder is left, and the fonts are loaded. */
+/**
+ * Waits for the heading, every response with its body, and the fonts, until no placeholder is left. The page must
+ * be like this twice, with a frame and a timer in between: React draws what a response brought in a later frame,
+ * and what it draws may send further requests.
+ */
 export async function settle(page: Page): Promise<void> {
   await page.evaluate(`(async () => {
-    const frame = () => new Promise(requestAnimationFrame);
+    const turn = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
     const isSettled = () =>
       asking === 0 &&
       document.querySelector("h1, [role=alert], [role=status]") &&
       !document.querySelector(".animate-pulse");
-    // Two frames: what a response brought has been drawn, and the requests that follow have been sent.
     const latest = performance.now() + 45_000;
-    do {
-      await frame();
-      await frame();
+    for (let settled = 0; settled < 2; settled = isSettled() ? settled + 1 : 0) {
+      await turn();
+      await turn();
       if (performance.now() > latest) throw new Error("The page does not come to rest.");
-    } while (!isSettled());
+    }
     await document.fonts.ready;
   })()`);
 }
 
-/** In each page: the number of requests to the service without a response. */
+/**
+ * In each page: the number of requests to the service whose response has not arrived. Only the body of a stream
+ * may still be on its way.
+ */
 const countQuestions = `{
   const ask = fetch;
   globalThis.asking = 0;
   globalThis.fetch = async (...question) => {
     asking += 1;
     try {
-      return await ask(...question);
+      const answer = await ask(...question);
+      if (answer.headers.get("content-type")?.startsWith("application/json")) await answer.clone().text();
+      return answer;
     } finally {
       asking -= 1;
     }
