@@ -86,6 +86,8 @@ function install(level) {
     "install",
     "--loglevel=error",
     "--no-save",
+    // `npm pack --json` passes its setting on to the scripts that it runs.
+    "--json=false",
     level === "runtime" ? "--omit=dev" : "--include=dev",
   ];
   const npm = process.env.npm_execpath;
