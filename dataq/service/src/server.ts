@@ -41,6 +41,7 @@ import { gatherStatements } from "./ledger/gather.ts";
 import { recover, startInstance } from "./ledger/instance.ts";
 import { PriceList, publishFirstPrices } from "./ledger/price.ts";
 import { Limiter } from "./limits/limiter.ts";
+import { commonLaws } from "./operations/legal/question/meanings.ts";
 import { createSources } from "./operations/sources.ts";
 import { makeLocalLink } from "./people/local-link.ts";
 import { People } from "./people/people.ts";
@@ -236,10 +237,14 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       .startIfNeeded()
       .catch((error: Error) => logger.warn({ err: error.message }, "the queue of webhooks failed"));
     closers.push(startSchedule(database, { ...config, clock, progress }));
-    const warm = () =>
-      index
-        .warm()
-        .catch((error: Error) => logger.warn({ err: error.message }, "could not preload the index"));
+    const warm = async () => {
+      try {
+        commonLaws();
+        await index.warm();
+      } catch (error) {
+        logger.warn({ err: (error as Error).message }, "could not preload the index");
+      }
+    };
     return { url, routes: app.routeList, localKey, consoleUrl, firstData: firstData.laws, warm, close };
   } catch (error) {
     await close();

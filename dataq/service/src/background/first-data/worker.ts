@@ -44,7 +44,7 @@ async function buildSamples(index: PostingIndex): Promise<void> {
     }
     tell({ settled: [sampleCorpus(corpus)] });
   }
-  tell({ line: "Samples created." });
+  if (!stopping.signal.aborted) tell({ line: "Samples created." });
 }
 
 async function bringLaws(index: PostingIndex): Promise<void> {

@@ -169,7 +169,8 @@ export class PostingIndex implements SearchIndex {
 
   /** Reads the current snapshots and loads their dictionaries, so that the first question does not wait for them. */
   async warm(): Promise<void> {
-    await this.newestAnalyser();
+    // A word in Chinese also loads the table of traditional characters.
+    (await this.newestAnalyser()).queryTerms("词");
     for (const { corpus } of await this.corpora()) await this.analyser(corpus);
   }
 

@@ -58,7 +58,7 @@ function inWords(filters: readonly Query[], words: string): ReadQuestion {
   const { text, meanings } = articleMeanings(words);
   const { question: plain, warnings } = question(filters, text);
   return {
-    question: { ...plain, meanings, ...(filters.length === 0 && { priors: commonLaws }) },
+    question: { ...plain, meanings, ...(filters.length === 0 && { priors: commonLaws() }) },
     warnings,
   };
 }

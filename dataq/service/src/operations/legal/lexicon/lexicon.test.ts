@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { lawKey, readArticleNumber } from "../question/law-reference.ts";
-import { type Cause, type LawPlace, lexicon, weights } from "./lexicon.ts";
+import { builtInLexicon, type Cause, type LawPlace, weights } from "./lexicon.ts";
 
 const packs = process.env["TEST_DATA"];
 const hasPacks = packs !== undefined && existsSync(join(packs, "law_articles.jsonl.zst"));
+const lexicon = builtInLexicon();
 const everydayWords = new Set(lexicon.rows.flatMap(({ words }) => words));
 const crimes = lexicon.causes.filter(({ kind }) => kind === "crime");
 

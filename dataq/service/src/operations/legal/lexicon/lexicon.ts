@@ -156,8 +156,13 @@ export class Lexicon {
   }
 }
 
-/** The built-in lexicon. */
-export const lexicon = new Lexicon(new URL("./", import.meta.url));
+let builtIn: Lexicon | undefined;
+
+/** The built-in lexicon. It is read at first use, which takes a tenth of a second: most commands do not search. */
+export function builtInLexicon(): Lexicon {
+  builtIn ??= new Lexicon(new URL("./", import.meta.url));
+  return builtIn;
+}
 
 function wordRow(file: string, [words, terms, closeness, places]: readonly string[]): WordRow {
   return {

@@ -2,7 +2,7 @@ import type { Wording } from "../../../search/search-index.ts";
 import type { Meaning, OtherWording } from "../../../search/text-search.ts";
 import { causeTerm } from "../cases/corpus.ts";
 import { articleTerm, lawTerm } from "../laws/corpus.ts";
-import { type Expansion, lexicon } from "../lexicon/lexicon.ts";
+import { builtInLexicon, type Expansion } from "../lexicon/lexicon.ts";
 
 /** A question with the legal meanings of its everyday words. */
 export interface Understood {
@@ -41,12 +41,17 @@ const longestOfJudgments = 5;
 const leastOfJudgments = 0.5;
 const commonScore = 0.3;
 
+let common: readonly Wording[] | undefined;
+
 /** Laws that the lexicon names often, because people ask about them often. */
-export const commonLaws: readonly Wording[] = findCommonLaws();
+export function commonLaws(): readonly Wording[] {
+  common ??= findCommonLaws();
+  return common;
+}
 
 /** Whether a text has only operators, fields without a value, question words, and 第条 without a number. */
 export function asksNothing(text: string): boolean {
-  const rest = lexicon.withoutAsking(text.replace(nothing, " "));
+  const rest = builtInLexicon().withoutAsking(text.replace(nothing, " "));
   return !/[\p{L}\p{N}]/u.test(rest.replace(/^\s*是|是\s*$/g, " "));
 }
 
@@ -56,6 +61,7 @@ function understood(
   text: string,
   others: (expansion: Expansion, word: string) => readonly OtherWording[],
 ): Understood {
+  const lexicon = builtInLexicon();
   const found = lexicon.recognise(text);
   const meanings = found.map(({ word, expansions }) => ({
     word,
@@ -75,6 +81,7 @@ function understood(
 }
 
 function findCommonLaws(): Wording[] {
+  const lexicon = builtInLexicon();
   const times = new Map<string, number>();
   for (const { places } of [...lexicon.rows, ...lexicon.causes])
     for (const { law } of places) times.set(law, (times.get(law) ?? 0) + 1);
@@ -87,13 +94,15 @@ function findCommonLaws(): Wording[] {
 
 /** The names of the charges and causes in a text, by name or in everyday words. */
 export function causesNamed(text: string): string[] {
-  const meant = lexicon.causesIn(text).flatMap(({ name }) => causeNames(name));
+  const meant = builtInLexicon()
+    .causesIn(text)
+    .flatMap(({ name }) => causeNames(name));
   return [...new Set([text, ...causeNames(text), ...meant])];
 }
 
 /** A charge and the shorter names that judgments use for it: 贩卖毒品罪 for 走私、贩卖、运输、制造毒品罪. */
 export function causeNames(name: string | undefined): string[] {
   if (name === undefined) return [];
-  const cause = lexicon.cause(name);
+  const cause = builtInLexicon().cause(name);
   return cause === undefined ? [name] : [cause.name, ...cause.otherNames];
 }
