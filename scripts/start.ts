@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, type ForkOptions, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { shownLine } from "./log-line.ts";
 
@@ -57,7 +57,8 @@ function start(product: Product): ChildProcess {
     // The child gets its own process group, so that Ctrl-C reaches it only through this process, once and in
     // order.
     detached: true,
-  });
+    windowsHide: true,
+  } as ForkOptions);
   relay(product.name, child.stdout, process.stdout);
   relay(product.name, child.stderr, process.stderr);
   child.on("message", (message: { ready?: Ready }) => {
@@ -80,7 +81,10 @@ function stop(exitCode: number): void {
   stopping = true;
   process.exitCode = exitCode;
   if (children.size === 0) process.exit();
-  for (const child of children.values()) child.kill("SIGTERM");
+  // Windows has no SIGTERM: there it would end a child at once. The end of its channel stops it properly.
+  for (const child of children.values())
+    if (process.platform === "win32") child.disconnect();
+    else child.kill("SIGTERM");
   setTimeout(() => {
     for (const [name, child] of children) {
       console.error(`${name} did not stop within ${drainMs / 1000} s; ending it.`);

@@ -34,6 +34,11 @@ describe("findHardware", () => {
   it.each<[string, Machine, string[]]>([
     ["none", machine({}), []],
     [
+      "an NVIDIA driver on Windows",
+      machine({ "C:\\Windows\\System32\\nvcuda.dll": "" }, { platform: "win32" }),
+      ["nvidia NVIDIA GPU"],
+    ],
+    [
       "one NVIDIA card",
       machine(nvidia("0000:01:00.0", "NVIDIA H100 80GB HBM3")),
       ["nvidia NVIDIA H100 80GB HBM3"],
@@ -68,7 +73,7 @@ describe("findHardware", () => {
     ],
     ["Apple Silicon", machine({}, { platform: "darwin", arch: "arm64" }), ["apple Apple Silicon"]],
     ["an Intel Mac", machine({}, { platform: "darwin" }), []],
-    ["Windows, which has no such files", machine({}, { platform: "win32" }), []],
+    ["Windows without the driver of a known vendor", machine({}, { platform: "win32" }), []],
   ])("%s", (_, described, expected) => {
     expect(findHardware(described).map(({ vendor, name }) => `${vendor} ${name}`)).toEqual(expected);
   });

@@ -29,15 +29,24 @@ export const thisMachine: Machine = {
 
 /**
  * Lists every GPU by reading a few small files. This takes about a millisecond, so every start can log the
- * result. Windows has no such files; there only the engine can list the GPUs.
+ * result. On Windows it finds only the vendors, by the files of their drivers.
  */
 export function findHardware(machine: Machine): Hardware[] {
   if (machine.platform === "darwin")
     return machine.arch === "arm64" ? [{ vendor: "apple", name: "Apple Silicon" }] : [];
+  if (machine.platform === "win32") return windowsCards(machine);
   if (machine.platform !== "linux") return [];
   const nvidia = nvidiaCards(machine);
   const others = renderNodes(machine).filter(({ vendor }) => vendor !== "nvidia" || nvidia.length === 0);
   return [...nvidia, ...others];
+}
+
+function windowsCards(machine: Machine): Hardware[] {
+  const drivers = { nvidia: "nvcuda.dll", amd: "amdvlk64.dll" } as const;
+  const folder = "C:\\Windows\\System32";
+  return (["nvidia", "amd"] as const)
+    .filter((vendor) => machine.exists(`${folder}\\${drivers[vendor]}`))
+    .map((vendor) => ({ vendor, name: vendorNames[vendor] }));
 }
 
 function nvidiaCards(machine: Machine): Hardware[] {

@@ -77,6 +77,12 @@ it.each([
   expect(await readdir(engines())).toEqual([]);
 });
 
+it("finds the GPU build that Apple Silicon always has", () => {
+  expect(installedBackends(engines(), "darwin", "arm64", () => "/own")).toEqual({ metal: "/own" });
+  expect(installedBackends(engines(), "darwin", "arm64", () => null)).toEqual({});
+  expect(installedBackends(engines(), "linux", "x64", () => "/own")).toEqual({});
+});
+
 it("reports a missing npm", async () => {
   const fetching = installEngine(engines(), build, () => {}, [join(folder, "nothing")]);
   await expect(fetching).rejects.toMatchObject({ code: "source_tool_missing" });

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { release } from "../engine/libllama/release.ts";
+import { platformFolder } from "../engine/libllama/library.ts";
+import { processorPackage, release } from "../engine/libllama/release.ts";
 import { type Backend, type EnginePackage, enginePackages } from "./packages.ts";
 
 /** Where a build is installed. Each release has its own folder, so that locallm never loads another release's libraries. */
@@ -13,13 +14,27 @@ export function installedBackends(
   enginesFolder: string,
   platform: NodeJS.Platform = process.platform,
   arch: string = process.arch,
+  ownFolder: () => string | null = foundPlatformFolder,
 ): Partial<Record<Backend, string>> {
   const found: Partial<Record<Backend, string>> = {};
   for (const build of enginePackages(platform, arch)) {
     const libraries = librariesOf(packageFolder(enginesFolder, build), build);
     if (libraries !== null) found[build.backend] = libraries;
+    // On Apple Silicon the package that is always installed is a GPU build.
+    else if (build.name === processorPackage(platform, arch)) {
+      const own = ownFolder();
+      if (own !== null) found[build.backend] = own;
+    }
   }
   return found;
+}
+
+function foundPlatformFolder(): string | null {
+  try {
+    return platformFolder();
+  } catch {
+    return null;
+  }
 }
 
 /** Null if the build is not installed. */

