@@ -19,6 +19,7 @@ import * as nodeModule from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isConsoleBuilt } from "../dataq/console/scripts/built.mjs";
+import { guidesOf } from "./guides.mjs";
 import { installedLevel, underLock } from "./install.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -27,7 +28,9 @@ const named = process.argv.slice(2);
 /** Lists and pages that modules read from their own folders. */
 const dataFile = /\.(?:tsv|txt|html|css|svg)$/;
 const { stripTypeScriptTypes } = nodeModule;
-const scriptMs = statSync(fileURLToPath(import.meta.url)).mtimeMs;
+const scriptMs = Math.max(
+  ...["build.mjs", "guides.mjs"].map((name) => statSync(join(root, "scripts", name)).mtimeMs),
+);
 
 if (stripTypeScriptTypes === undefined) runWithPinnedNode();
 else await build();
@@ -35,7 +38,7 @@ else await build();
 async function build() {
   // Node prints a warning because type stripping is experimental. We test with the pinned version of Node.
   process.removeAllListeners("warning");
-  for (const folder of named.length > 0 ? named : packages) compile(join(root, folder));
+  for (const folder of named.length > 0 ? named : packages) compile(folder);
   if (named.length > 0) for (const folder of named) declare(join(root, folder));
   else {
     if (!isConsoleBuilt()) await underLock(() => import("../dataq/console/scripts/build.mjs"));
@@ -61,8 +64,8 @@ function runWithPinnedNode() {
  * partial file.
  */
 function compile(folder) {
-  const from = join(folder, "src");
-  const to = join(folder, "dist");
+  const from = join(root, folder, "src");
+  const to = join(root, folder, "dist");
   const wanted = new Set();
   for (const name of readdirSync(from, { recursive: true })) {
     const isData = dataFile.test(name);
@@ -70,6 +73,10 @@ function compile(folder) {
     const target = name.replace(/\.ts$/, ".js");
     wanted.add(target);
     compileFile(join(from, name), join(to, target), isData ? (text) => text : plainScript);
+  }
+  for (const { source, target, render } of guidesOf(folder)) {
+    wanted.add(join("guides", target));
+    compileFile(source, join(to, "guides", target), render);
   }
   for (const name of readdirSync(to, { recursive: true }))
     if ((name.endsWith(".js") || dataFile.test(name)) && !wanted.has(name)) rmSync(join(to, name));

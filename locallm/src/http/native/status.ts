@@ -1,14 +1,16 @@
 import type { FastifyInstance } from "fastify";
 import type { ConversationsView } from "../../conversations/conversations.ts";
 import type { ResidentView } from "../../scheduler/lease.ts";
+import { Guides } from "../guides.ts";
 import type { Metrics } from "../metrics.ts";
 import { ChatPage } from "../page.ts";
 import type { Parts } from "../parts.ts";
 
-/** Status, health and metrics of the server. */
+/** The pages for people, and the status, health and metrics of the server. */
 export function statusRoutes(app: FastifyInstance, parts: Parts): void {
   const page = new ChatPage();
   page.routes(app);
+  new Guides().routes(app);
   app.get("/", async (request, reply) => {
     if (page.isAskedFor(request)) return page.send("index.html", request, reply);
     const notice = parts.settings.notice();

@@ -10,7 +10,8 @@ export function docsPage(termsOf: TermsOf): string {
 <title>dataq reference</title><style>${style}</style></head><body>
 <h1>dataq</h1>
 <p>Every operation is a <code>POST /v1/data/query</code> with <code>Authorization: Bearer &lt;API_KEY&gt;</code>.
-For programs: <a href="/openapi.json">OpenAPI</a>, <a href="/v1/catalog">catalogue</a>, and for agents <a href="/llms.txt">llms.txt</a>.</p>
+For programs: <a href="/openapi.json">OpenAPI</a>, <a href="/v1/catalog">catalogue</a>, and for agents <a href="/llms.txt">llms.txt</a>.
+For people: <a href="/docs/guides">guides</a>.</p>
 <nav>${list.map(({ name }) => `<a href="#${name}">${name}</a>`).join(" ")} <a href="#routes">routes</a> <a href="#errors">errors</a></nav>
 ${list.map((operation) => section(operation, termsOf)).join("\n")}
 <h2 id="routes">Routes</h2>

@@ -1,12 +1,13 @@
 import { errors, Failure, invalid, type MoreChoices, operations } from "@dataq/contract";
 import type { CatalogEntry, Sent, status } from "@dataq/contract/wire";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import { lastRuns } from "../../importer/runs.ts";
 import { archivedPlatforms } from "../../operations/content/hot-rank/platform.ts";
 import { findTarget } from "../../operations/imports.ts";
 import { sampleCorpus } from "../../operations/sample-corpora.ts";
 import type { PostingIndex } from "../../search/postings/posting-index.ts";
 import { catalogEntry, modelTools, olderCapabilities } from "../docs/catalog.ts";
+import { Guides } from "../docs/guides.ts";
 import { llmsText } from "../docs/llms.ts";
 import { openApi } from "../docs/openapi.ts";
 import { docsPage } from "../docs/page.ts";
@@ -59,11 +60,16 @@ export function addCatalogRoutes(
   app.get("/openapi.json", async (_request, reply) =>
     reply.type("application/json").send((await offer()).openApi),
   );
-  app.get("/docs", async (_request, reply) =>
+  const guides = new Guides();
+  const sendPage = (reply: FastifyReply, page: string) =>
     reply
       .header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'")
       .type("text/html; charset=utf-8")
-      .send((await offer()).page),
+      .send(page);
+  app.get("/docs", async (_request, reply) => sendPage(reply, (await offer()).page));
+  app.get("/docs/guides", async (_request, reply) => sendPage(reply, guides.page("index")));
+  app.get<{ Params: { name: string } }>("/docs/guides/:name", async (request, reply) =>
+    sendPage(reply, guides.page(request.params.name)),
   );
   app.get("/llms.txt", async (_request, reply) =>
     reply.type("text/plain; charset=utf-8").send((await offer()).llms),

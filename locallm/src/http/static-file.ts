@@ -1,0 +1,42 @@
+import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { brotliCompress } from "node:zlib";
+import type { FastifyReply, FastifyRequest } from "fastify";
+
+const compress = promisify(brotliCompress);
+
+/** A file that browsers load, with its compressed form. */
+export interface StaticFile {
+  readonly type: string;
+  readonly etag: string;
+  readonly plain: Buffer;
+  readonly brotli: Buffer;
+}
+
+export async function staticFile(text: string, type: string): Promise<StaticFile> {
+  const plain = Buffer.from(text);
+  const etag = `"${createHash("sha256").update(plain).digest("base64url").slice(0, 22)}"`;
+  return { type, etag, plain, brotli: await compress(plain) };
+}
+
+/** Sends the file, or 304 if the browser has it. `vary` names the request headers that chose it. */
+export function sendStatic(
+  { type, etag, plain, brotli }: StaticFile,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  vary: readonly string[] = [],
+): FastifyReply {
+  const before = reply.getHeader("vary");
+  const all = [...(before === undefined ? [] : [String(before)]), ...vary, "Accept-Encoding"];
+  reply.type(type).headers({
+    etag,
+    vary: all.join(", "),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    // Browsers ask again each time and get 304 while a file is unchanged.
+    "cache-control": "no-cache",
+  });
+  if (request.headers["if-none-match"] === etag) return reply.code(304).send();
+  const takesBrotli = /\bbr\b/.test(String(request.headers["accept-encoding"] ?? ""));
+  return takesBrotli ? reply.header("content-encoding", "br").send(brotli) : reply.send(plain);
+}
