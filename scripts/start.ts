@@ -142,6 +142,6 @@ dataq, the data service: ${dataq.url}
   ask      curl ${dataq.url}/v1/data/query -H 'Authorization: Bearer ${dataq.key}' \\
              -H 'Content-Type: application/json' -d '${query}'
 
-Guides: docs/locallm, docs/dataq. Every line of the logs: npm start -- --log
+Guides: ${locallm.url}/docs, ${dataq.url}/docs/guides. Every line of the logs: npm start -- --log
 `);
 }

@@ -1,0 +1,73 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { commandsIn, runCommands } from "../../scripts/guide-commands.ts";
+import { createModelStore, type ModelStore } from "./model-store.ts";
+import { type ServerProcess, startServer } from "./server-process.ts";
+import { smallLlama } from "./small-llama.ts";
+
+const program = {
+  name: "locallm",
+  main: fileURLToPath(new URL("../src/cli/main.ts", import.meta.url)),
+  ready: "Models run on",
+};
+
+let store: ModelStore;
+let server: ServerProcess;
+let home: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "locallm-guides-"));
+  store = await createModelStore();
+  const path = join(home, "small.gguf");
+  await writeFile(path, smallLlama(1));
+  await store.add("smollm2:135m", path, { parameters: { num_predict: 32 } });
+  server = await startServer({ models: store.folder });
+});
+afterAll(async () => {
+  await server?.stop();
+  await store?.remove();
+  await rm(home, { recursive: true, force: true });
+});
+
+describe("the commands of the guides run", () => {
+  test.each(commandsIn("locallm").filter(({ runs }) => runs))("$place", async (commands) => {
+    const script = commands.script.replaceAll(/http:\/\/(?:127\.0\.0\.1|localhost):11434/g, server.url);
+    const env = { LOCALLM_HOST: server.url, LOCALLM_MODELS: store.folder };
+    await runCommands({ ...commands, script }, program, { home, env });
+  });
+});
+
+describe("the server serves its guides", () => {
+  test("each page, with links that work and a policy without scripts", async () => {
+    const pages = new Map<string, string>();
+    const queue = ["/docs"];
+    for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+      const answer = await fetch(server.url + path);
+      expect({ path, status: answer.status }).toEqual({ path, status: 200 });
+      expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
+      const text = await answer.text();
+      pages.set(path, text);
+      for (const [, link] of text.matchAll(/href="(\/[^"#]*)/g))
+        if (!pages.has(link!) && !queue.includes(link!)) queue.push(link!);
+    }
+    expect(pages.size).toBeGreaterThan(12);
+    for (const [path, text] of pages)
+      for (const [, page, anchor] of text.matchAll(/href="([^"#]*)#([^"]+)"/g)) {
+        if (page!.startsWith("http")) continue;
+        expect(pages.get(page === "" ? path : page!), `${path} → ${page}#${anchor}`).toContain(
+          `id="${anchor}"`,
+        );
+      }
+  });
+
+  test("an unknown page is 404, and an unchanged one 304", async () => {
+    expect((await fetch(`${server.url}/docs/..%2f..%2fpackage`)).status).toBe(404);
+    const { headers } = await fetch(`${server.url}/docs/security`);
+    const again = await fetch(`${server.url}/docs/security`, {
+      headers: { "if-none-match": headers.get("etag")! },
+    });
+    expect(again.status).toBe(304);
+  });
+});

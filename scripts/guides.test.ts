@@ -1,0 +1,62 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { commandsIn } from "./guide-commands.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const { slugOf } = (await import(`${root}scripts/guides.mjs`)) as { slugOf(heading: string): string };
+const pages = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.md"], {
+  cwd: root,
+  encoding: "utf8",
+})
+  .trim()
+  .split("\n")
+  .filter((path) => existsSync(join(root, path)));
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+
+function anchorsOf(path: string): Set<string> {
+  const headings = read(path)
+    .replaceAll(/^```.*?^```/gms, "")
+    .matchAll(/^#+ (.*)$/gm);
+  return new Set([...headings].map(([, heading]) => slugOf(heading!)));
+}
+
+describe("the repository's pages", () => {
+  it.each(pages)("%s has no marks of a merge, and its links lead somewhere", (page) => {
+    const text = read(page);
+    expect(text).not.toMatch(/<<<<<<<|>>>>>>>|> > > > >/);
+    const prose = text.replaceAll(/^ *```.*?^ *```/gms, "").replaceAll(/`[^`\n]*`/g, "");
+    for (const [, href] of prose.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^(?:https?|mailto):/.test(href!)) continue;
+      const [path = "", anchor] = href!.split("#");
+      const target = path === "" ? page : normalize(join(dirname(page), path));
+      expect(existsSync(join(root, target)), `${page} → ${href}`).toBe(true);
+      if (anchor !== undefined) expect(anchorsOf(target), `${page} → ${href}`).toContain(anchor);
+    }
+  });
+
+  it.each(["", "locallm", "dataq"])("the commands in docs/%s are valid for bash", (folder) => {
+    for (const { place, script } of commandsIn(folder)) {
+      const check = () => execFileSync("bash", ["-n"], { input: script, stdio: ["pipe", "pipe", "pipe"] });
+      expect(check, place).not.toThrow();
+    }
+  });
+});
+
+describe("the pages of settings list every setting", () => {
+  it.each([
+    ["locallm/src/config.ts", "docs/locallm/configuration.md", /\bsetting\(\s*"(\w+)"/g],
+    ["dataq/service/src/config.ts", "docs/dataq/operating.md", /\b((?:DATAQ|DATABASE|SMTP)_\w+)\b/g],
+  ])("%s", (source, page, pattern) => {
+    const names = new Set([...read(source).matchAll(pattern)].map(([, name]) => name!));
+    expect(names.size).toBeGreaterThan(10);
+    const rows = read(page).matchAll(/^\| (`[A-Z][^|]*`) +\|/gm);
+    const listed = new Set(
+      [...rows].flatMap(([, cell]) => [...cell!.matchAll(/`(\w+)`/g)].map(([, name]) => name!)),
+    );
+    const forTests = ["DATAQ_FAILPOINT"];
+    expect([...names].filter((name) => !listed.has(name) && !forTests.includes(name))).toEqual([]);
+  });
+});
