@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+const require = createRequire(import.meta.url);
 const docs = fileURLToPath(new URL("../docs", import.meta.url));
 /** Pages about both products. */
 const common = ["install.md", "services.md"];
@@ -70,7 +71,7 @@ function partOf(markdown, name) {
 
 function htmlOf(markdown, addressOf) {
   // Loaded here, because most builds find all pages up to date.
-  const { Marked } = createRequire(import.meta.url)("marked");
+  const { Marked } = require("marked");
   const seen = new Map();
   return new Marked({
     renderer: {
