@@ -11,8 +11,8 @@ export const docPath = fileURLToPath(new URL("../docs/dataq/operations.md", impo
 export function operationsDoc(): string {
   const list: readonly Operation[] = operations;
   const rows = list.map(
-    ({ name, title, priceGroup, paged, needs }) =>
-      `| [${name}](#${name}) | ${title.en}, ${title.zh} | ${price(priceGroup)} | ${paged ? "yes" : "no"} | ${needs.en} |`,
+    ({ name, title, priceGroup, pricedPer, paged, needs }) =>
+      `| [${name}](#${name}) | ${title.en}, ${title.zh} | ${price(priceGroup)}${pricedPer === undefined ? "" : ` for each started ${pricedPer.count} ${pricedPer.what.en}`} | ${paged ? "yes" : "no"} | ${needs.en} |`,
   );
   return `# Operations
 

@@ -29,6 +29,14 @@ export abstract class AsyncOperations {
     return this.query("legal_law_catalog", params, options);
   }
 
+  /** Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is held. No language model is involved. */
+  legal_citation_check(
+    params: ParamsOf<"legal_citation_check">,
+    options?: AsyncQueryOptions,
+  ): Promise<Result<"legal_citation_check">> {
+    return this.query("legal_citation_check", params, options);
+  }
+
   /** Registration details of a company by unified social credit code. */
   enterprise_company_detail(
     params: ParamsOf<"enterprise_company_detail">,
@@ -145,6 +153,11 @@ export abstract class AsyncOperations {
       params: ParamsOf<"legal_law_catalog"> = {},
       options?: AsyncQueryOptions,
     ): Promise<Result<"legal_law_catalog">> => this.query("legal_law_catalog", params, options),
+    /** Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is held. No language model is involved. */
+    citationCheck: (
+      params: ParamsOf<"legal_citation_check">,
+      options?: AsyncQueryOptions,
+    ): Promise<Result<"legal_citation_check">> => this.query("legal_citation_check", params, options),
   };
 
   readonly enterprise = {
@@ -249,6 +262,14 @@ export abstract class SyncOperations {
     options?: QueryOptions,
   ): Result<"legal_law_catalog"> {
     return this.query("legal_law_catalog", params, options);
+  }
+
+  /** Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is held. No language model is involved. */
+  legal_citation_check(
+    params: ParamsOf<"legal_citation_check">,
+    options?: QueryOptions,
+  ): Result<"legal_citation_check"> {
+    return this.query("legal_citation_check", params, options);
   }
 
   /** Registration details of a company by unified social credit code. */
@@ -364,6 +385,11 @@ export abstract class SyncOperations {
       params: ParamsOf<"legal_law_catalog"> = {},
       options?: QueryOptions,
     ): Result<"legal_law_catalog"> => this.query("legal_law_catalog", params, options),
+    /** Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is held. No language model is involved. */
+    citationCheck: (
+      params: ParamsOf<"legal_citation_check">,
+      options?: QueryOptions,
+    ): Result<"legal_citation_check"> => this.query("legal_citation_check", params, options),
   };
 
   readonly enterprise = {

@@ -4,6 +4,7 @@ export const operationNames = [
   "legal_cases",
   "legal_laws",
   "legal_law_catalog",
+  "legal_citation_check",
   "enterprise_company_detail",
   "enterprise_annual_report",
   "enterprise_tax_invoice",
@@ -47,6 +48,12 @@ export interface Operations {
   legal_laws: { params: LegalLawsParams; data: LegalLawsRecord[]; summary: undefined };
   /** Catalogue of laws and regulations by legal domain. */
   legal_law_catalog: { params: LegalLawCatalogParams; data: LegalLawCatalogRecord[]; summary: undefined };
+  /** Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is held. No language model is involved. */
+  legal_citation_check: {
+    params: LegalCitationCheckParams;
+    data: LegalCitationCheckRecord[];
+    summary: LegalCitationCheckSummary;
+  };
   /** Registration details of a company by unified social credit code. */
   enterprise_company_detail: {
     params: EnterpriseCompanyDetailParams;
@@ -348,6 +355,125 @@ export interface LegalLawCatalogRecord {
     article_count: number;
   }>;
   source: Source;
+}
+
+export interface LegalCitationCheckParams {
+  /** The text to check, such as a legal opinion or a chatbot's answer; up to 20,000 characters */
+  text: string;
+  /** The laws in force on this date are used; default: today in China */
+  date?: string;
+}
+
+export interface LegalCitationCheckRecord {
+  id: string;
+  /** An article, a law without an article, or a judgment */
+  kind: "article" | "law" | "case" | (string & {});
+  /** Start in the text, in Unicode code points (Python string index) */
+  start: number;
+  /** End, exclusive, in Unicode code points */
+  end: number;
+  /** Start in UTF-16 code units (JavaScript and Java string index) */
+  start_utf16: number;
+  /** End, exclusive, in UTF-16 code units */
+  end_utf16: number;
+  /** The citation as written */
+  cited: string;
+  /** The law as understood */
+  law_name: string | null;
+  /** The name in the text that the law was read from */
+  law_as_written: string | null;
+  article_no: string | null;
+  /** Cited paragraph (款) */
+  paragraph: number | null;
+  /** Cited item (项) */
+  item: number | null;
+  /** The version that the citation names, such as 2018修正; null: the version of the date */
+  as_of: string | null;
+  case_no: string | null;
+  /** exists; no_such_article, no_such_paragraph, no_such_item: the law is held and lacks it; unknown_law: no law of this name is known; not_held: the law or judgment is not held, which says nothing about whether it exists; version_not_held: the text of that version or date is not held; unresolved: the law that 该法 or 本法 means cannot be determined */
+  verdict:
+    | "exists"
+    | "no_such_article"
+    | "no_such_paragraph"
+    | "no_such_item"
+    | "unknown_law"
+    | "not_held"
+    | "version_not_held"
+    | "unresolved"
+    | (string & {});
+  /** What is wrong with the citation; empty if nothing was found */
+  problems: Array<
+    | "no_such_article"
+    | "no_such_paragraph"
+    | "no_such_item"
+    | "unknown_law"
+    | "not_in_force"
+    | "quotation_differs"
+    | (string & {})
+  >;
+  /** Whether it is in force on the date; null if unknown */
+  in_force: boolean | null;
+  status: "in_force" | "amended" | "repealed" | "not_yet_effective" | "unknown" | (string & {}) | null;
+  status_text: string | null;
+  effective_date: string | null;
+  expired_date: string | null;
+  /** The law or article that took its place, if known */
+  replaced_by: string | null;
+  version_date: string | null;
+  /** Text of the article on the date */
+  content: string | null;
+  /** Quotations of the article beside the citation */
+  quotations: Array<{
+    /** The quoted words */
+    text: string;
+    start: number;
+    end: number;
+    start_utf16: number;
+    end_utf16: number;
+    /** Whether it is in quotation marks in the text */
+    marked: boolean;
+    /** Whether the words agree with the cited article or paragraph; punctuation, spaces and script are ignored; null if its text is not held */
+    agrees: boolean | null;
+    /** Empty if the words agree */
+    differences: Array<{
+      /** same: in both; added: only in the quotation; missing: only in the article */
+      kind: "same" | "added" | "missing" | (string & {});
+      text: string;
+    }>;
+    /** Date of another version of the article that has these words */
+    agrees_with_version: string | null;
+    /** Another place that has these words */
+    found_in: {
+      law_name: string;
+      article_no: string | null;
+      paragraph: number | null;
+    } | null;
+  }>;
+  /** The nearest real law or article, if the cited one does not exist */
+  nearest: {
+    law_name: string;
+    article_no: string | null;
+    content: string | null;
+  } | null;
+  /** The cited judgment, if held */
+  judgment: {
+    id: string;
+    title: string;
+    court_name: string;
+    judgment_date: string | null;
+  } | null;
+  source: Source;
+}
+
+export interface LegalCitationCheckSummary {
+  /** The date that was used */
+  date: string;
+  /** Number of citations */
+  citations: number;
+  /** Citations with a problem */
+  with_problems: number;
+  /** Citations that could not be checked, because the law or judgment is not held */
+  not_checked: number;
 }
 
 export interface EnterpriseCompanyDetailParams {

@@ -9,6 +9,7 @@ import { enterpriseShixinCheck } from "./operations/enterprise/shixin-check.ts";
 import { enterpriseTaxInvoice } from "./operations/enterprise/tax-invoice.ts";
 import { enterpriseZhixingCheck } from "./operations/enterprise/zhixing-check.ts";
 import { legalCases } from "./operations/legal/cases.ts";
+import { legalCitationCheck } from "./operations/legal/citation-check.ts";
 import { legalLawCatalog } from "./operations/legal/law-catalog.ts";
 import { legalLaws } from "./operations/legal/laws.ts";
 import { researchJournalSearch } from "./operations/research/journal-search.ts";
@@ -16,11 +17,12 @@ import { researchPaperSearch } from "./operations/research/paper-search.ts";
 import { researchPatentSearch } from "./operations/research/patent-search.ts";
 import { researchScholarSearch } from "./operations/research/scholar-search.ts";
 
-/** All operations, in the order of the specification. */
+/** All operations: those of the specification in its order, and the citation check with the law. */
 export const operations = [
   legalCases,
   legalLaws,
   legalLawCatalog,
+  legalCitationCheck,
   enterpriseCompanyDetail,
   enterpriseAnnualReport,
   enterpriseTaxInvoice,

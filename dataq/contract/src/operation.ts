@@ -34,6 +34,10 @@ export interface Operation {
   readonly kind: "list" | "single";
   readonly paged: boolean;
   readonly priceGroup: PriceGroup;
+  /** Set if the price is for each started `count` of these things in the call. A call with none is free. */
+  readonly pricedPer?: { readonly count: number; readonly what: Bilingual };
+  /** Limit of a request body, if its parameters may be longer than those of other operations. */
+  readonly bodyBytes?: number;
   /** For this many seconds, a repeat costs half price. An answer may set another time. */
   readonly cacheS: number;
   /** Parameters that find a record on a new installation. */

@@ -66,6 +66,35 @@ const values: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
   legal_cases: { query: text },
   legal_laws: { query: text },
   legal_law_catalog: {},
+  legal_citation_check: {
+    text: {
+      right: [
+        [" 民法典\n第577条 ", " 民法典\n第577条 "],
+        ["（", "（"],
+        ["\u3000\t", "\u3000\t"],
+        ["𠮷".repeat(20_000), "𠮷".repeat(20_000)],
+      ],
+      wrong: [
+        ["", "empty"],
+        ["\ud800", "invalid_text"],
+        ["字".repeat(20_001), "too_long"],
+        ["𠮷".repeat(20_001), "too_long"],
+        ["x".repeat(100_000), "too_long"],
+      ],
+    },
+    date: {
+      right: [
+        ["2026-11-21", "2026-11-21"],
+        ["1998-01-01", "1998-01-01"],
+        ["2031-01-01", "2031-01-01"],
+      ],
+      wrong: [
+        ["2026-02-30", "no_such_date"],
+        ["2026年1月1日", "format"],
+        ["", "format"],
+      ],
+    },
+  },
   enterprise_company_detail: { tax_id: taxId },
   enterprise_annual_report: { tax_id: taxId },
   enterprise_tax_invoice: {

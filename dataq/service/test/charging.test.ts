@@ -25,6 +25,7 @@ const ask = (key: string, operation: string, value: string, more: object = {}, h
   });
 
 function paramsOf(operation: string, value: string): object {
+  if (operation === "legal_citation_check") return { text: value };
   if (operation.endsWith("_check")) return { company_name: value };
   if (operation === "content_keyword_index") return { keyword: value, date: "2026-03-01" };
   return { query: value };
@@ -52,6 +53,49 @@ describe("a check without findings is an answer, and is charged", () => {
       balance: 85_000,
     });
     expect(again.headers.get("x-cache")).toBe("HIT");
+  });
+});
+
+describe("a citation check costs as much as a law query for each started ten citations", () => {
+  test.each([
+    [1, 5_000],
+    [10, 5_000],
+    [11, 10_000],
+    [23, 15_000],
+  ])("%i citations cost %i tokens, as estimated", async (count, tokens) => {
+    const { keys } = await service.account(100_000);
+    const text = `found ${count}`;
+    const body = { operation: "legal_citation_check", params: { text } };
+    const estimate = await service.call("/v1/data/estimate", { key: keys[0]!, body });
+    expect(estimate.body).toMatchObject({ tokens, cached: false, balance_after: 100_000 - tokens });
+    const refused = await ask(keys[0]!, "legal_citation_check", text, { max_tokens: tokens - 1 });
+    expect(refused).toMatchObject({ status: 402, body: { code: "price_above_max" } });
+    const answer = await ask(keys[0]!, "legal_citation_check", text);
+    expect(answer.body.usage).toMatchObject({ tokens, list_tokens: tokens, balance: 100_000 - tokens });
+    const again = await ask(keys[0]!, "legal_citation_check", text);
+    expect(again.body.usage).toMatchObject({ tokens: tokens / 2, cached: true, reason: "cache_hit" });
+  });
+
+  test("a text without citations is free, and nothing is held", async () => {
+    const { keys } = await service.account(0);
+    const body = { operation: "legal_citation_check", params: { text: "empty 0" } };
+    expect((await service.call("/v1/data/estimate", { key: keys[0]!, body })).body.tokens).toBe(0);
+    const answer = await ask(keys[0]!, "legal_citation_check", "empty 0");
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { data: [], usage: { tokens: 0, billed: false, reason: "no_result" } },
+    });
+    expect(await service.ledger(keys[0]!)).toEqual([]);
+  });
+
+  test("a check that fails costs nothing", async () => {
+    const { keys } = await service.account(100_000);
+    expect((await ask(keys[0]!, "legal_citation_check", "fail:unavailable 30")).status).toBe(503);
+    expect(await service.ledger(keys[0]!)).toEqual([
+      ["topup", 100_000],
+      ["hold", -15_000],
+      ["void", 15_000],
+    ]);
   });
 });
 

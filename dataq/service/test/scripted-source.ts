@@ -18,6 +18,10 @@ export class ScriptedSources implements Sources {
     if (!operation) return undefined;
     return {
       version: async () => "1",
+      // `found 23` has 23 of what the price is for.
+      ...(operation.pricedPer && {
+        count: async (params) => Number(/ (\d+)/.exec(Object.values(params)[0] ?? "")?.[1] ?? 1),
+      }),
       run: async (params, _page, { signal }) => {
         this.runs += 1;
         await this.onRun();
@@ -51,6 +55,12 @@ function answerOf(what: string, operation: Operation): Answer {
     totalRelation: "eq",
     warnings: [],
     ...(what === "short" && { cacheS: 600 }),
-    ...(operation.summary && { summary: { listed: hasData, record_count: hasData ? 1 : 0 } }),
+    ...(operation.summary && { summary: summaryOf(operation, hasData ? 1 : 0) }),
   };
+}
+
+function summaryOf({ name }: Operation, count: number): object {
+  return name === "legal_citation_check"
+    ? { date: "2026-03-10", citations: count, with_problems: 0, not_checked: 0 }
+    : { listed: count > 0, record_count: count };
 }

@@ -50,7 +50,7 @@ const patents = lazily(() => Array.from({ length: 300 }, (_, number) => samplePa
 const scholars = lazily(() => sampleScholars(papers()));
 const articles = lazily(() => {
   const { sample } = registry.legal_laws;
-  if (!("documents" in sample)) return [];
+  if (sample === undefined || !("documents" in sample)) return [];
   return [...sample.documents()].map(({ body }) => articleRecord(body as StoredArticle, new Date()));
 });
 
@@ -89,7 +89,8 @@ const answers: Answers = {
 /** An operation that is not listed above answers from its samples. */
 function fromSamples(name: OperationName): Answer {
   const { sample } = registry[name];
-  const bodies = "documents" in sample ? [...sample.documents()].map(({ body }) => body) : [];
+  const bodies =
+    sample !== undefined && "documents" in sample ? [...sample.documents()].map(({ body }) => body) : [];
   return ({ query }) => holding(bodies, query);
 }
 

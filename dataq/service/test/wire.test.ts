@@ -243,6 +243,25 @@ describe("errors name what is wrong", () => {
     expect(answer.body.warnings.join()).toContain("cuort");
   });
 
+  test("20,000 escaped characters fit into the body of a citation check only", async () => {
+    const escaped = (text: string, operation: string) =>
+      JSON.stringify({ operation, params: { text }, dry_run: true }).replace(
+        /[^ -~]/g,
+        (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+      );
+    const full = escaped("𠮷".repeat(20_000), "legal_citation_check");
+    expect(full.length).toBeGreaterThan(240_000);
+    expect(await send(full)).toMatchObject({ status: 200 });
+    for (const operation of ["legal_laws", "nothing", "citation_checks"])
+      expect(await send(escaped("字".repeat(20_000), operation))).toMatchObject({
+        status: 413,
+        body: { code: "body_too_large" },
+      });
+    const tooLong = await send(escaped("字".repeat(20_001), "citation_check"));
+    expect(tooLong).toMatchObject({ status: 400, body: { error: { param: "params.text" } } });
+    expect(await send("x".repeat(300_000))).toMatchObject({ status: 413 });
+  });
+
   test("a body that is too large, and one that is not JSON", async () => {
     expect(await send("x".repeat(65_537))).toMatchObject({ status: 413, body: { code: "body_too_large" } });
     const form = { headers: { "content-type": "application/x-www-form-urlencoded" } };

@@ -10,6 +10,8 @@ from .records import (
     LegalLawsResult,
     LegalLawCatalogRecord,
     LegalLawCatalogResult,
+    LegalCitationCheckRecord,
+    LegalCitationCheckResult,
     EnterpriseCompanyDetailRecord,
     EnterpriseCompanyDetailResult,
     EnterpriseAnnualReportRecord,
@@ -91,6 +93,21 @@ class Operations:
         """Catalogue of laws and regulations by legal domain."""
         params: Dict[str, object] = {}
         return self._query(LegalLawCatalogResult, params, options)
+
+    def legal_citation_check(
+        self,
+        text: str,
+        *,
+        date: Optional[str] = None,
+        **options: Unpack[QueryOptions],
+    ) -> LegalCitationCheckResult:
+        """Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is held. No language model is involved.
+
+        text: The text to check, such as a legal opinion or a chatbot's answer; up to 20,000 characters
+        date: The laws in force on this date are used; default: today in China
+        """
+        params: Dict[str, object] = {"text": text, "date": date}
+        return self._query(LegalCitationCheckResult, params, options)
 
     def enterprise_company_detail(
         self,
@@ -326,6 +343,17 @@ class Operations:
     @overload
     def paginate(
         self,
+        operation: Literal["legal_citation_check"],
+        /,
+        *,
+        text: str,
+        date: Optional[str] = None,
+        **options: Unpack[PageOptions],
+    ) -> Pages[LegalCitationCheckResult, LegalCitationCheckRecord]: ...
+
+    @overload
+    def paginate(
+        self,
         operation: Literal["enterprise_company_detail"],
         /,
         *,
@@ -528,6 +556,21 @@ class AsyncOperations:
         """Catalogue of laws and regulations by legal domain."""
         params: Dict[str, object] = {}
         return await self._query(LegalLawCatalogResult, params, options)
+
+    async def legal_citation_check(
+        self,
+        text: str,
+        *,
+        date: Optional[str] = None,
+        **options: Unpack[QueryOptions],
+    ) -> LegalCitationCheckResult:
+        """Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is held. No language model is involved.
+
+        text: The text to check, such as a legal opinion or a chatbot's answer; up to 20,000 characters
+        date: The laws in force on this date are used; default: today in China
+        """
+        params: Dict[str, object] = {"text": text, "date": date}
+        return await self._query(LegalCitationCheckResult, params, options)
 
     async def enterprise_company_detail(
         self,
@@ -759,6 +802,17 @@ class AsyncOperations:
         /,
         **options: Unpack[PageOptions],
     ) -> AsyncPages[LegalLawCatalogResult, LegalLawCatalogRecord]: ...
+
+    @overload
+    def paginate(
+        self,
+        operation: Literal["legal_citation_check"],
+        /,
+        *,
+        text: str,
+        date: Optional[str] = None,
+        **options: Unpack[PageOptions],
+    ) -> AsyncPages[LegalCitationCheckResult, LegalCitationCheckRecord]: ...
 
     @overload
     def paginate(

@@ -10,6 +10,7 @@ OperationName = Literal[
     "legal_cases",
     "legal_laws",
     "legal_law_catalog",
+    "legal_citation_check",
     "enterprise_company_detail",
     "enterprise_annual_report",
     "enterprise_tax_invoice",
@@ -152,6 +153,111 @@ class LegalLawCatalogRecord(TypedDict):
     count: int
     laws: List[LegalLawCatalogRecordLaws]
     source: Source
+
+
+class LegalCitationCheckRecordQuotationsDifferences(TypedDict):
+    kind: Union[Literal["same", "added", "missing"], str]
+    """same: in both; added: only in the quotation; missing: only in the article."""
+    text: str
+
+
+class LegalCitationCheckRecordQuotationsFoundIn(TypedDict):
+    law_name: str
+    article_no: Optional[str]
+    paragraph: Optional[int]
+
+
+class LegalCitationCheckRecordQuotations(TypedDict):
+    text: str
+    """The quoted words."""
+    start: int
+    end: int
+    start_utf16: int
+    end_utf16: int
+    marked: bool
+    """Whether it is in quotation marks in the text."""
+    agrees: Optional[bool]
+    """Whether the words agree with the cited article or paragraph; punctuation, spaces and script are ignored; null if its text is not held."""
+    differences: List[LegalCitationCheckRecordQuotationsDifferences]
+    """Empty if the words agree."""
+    agrees_with_version: Optional[str]
+    """Date of another version of the article that has these words."""
+    found_in: Optional[LegalCitationCheckRecordQuotationsFoundIn]
+    """Another place that has these words."""
+
+
+class LegalCitationCheckRecordNearest(TypedDict):
+    law_name: str
+    article_no: Optional[str]
+    content: Optional[str]
+
+
+class LegalCitationCheckRecordJudgment(TypedDict):
+    id: str
+    title: str
+    court_name: str
+    judgment_date: Optional[str]
+
+
+class LegalCitationCheckRecord(TypedDict):
+    id: str
+    kind: Union[Literal["article", "law", "case"], str]
+    """An article, a law without an article, or a judgment."""
+    start: int
+    """Start in the text, in Unicode code points (Python string index)."""
+    end: int
+    """End, exclusive, in Unicode code points."""
+    start_utf16: int
+    """Start in UTF-16 code units (JavaScript and Java string index)."""
+    end_utf16: int
+    """End, exclusive, in UTF-16 code units."""
+    cited: str
+    """The citation as written."""
+    law_name: Optional[str]
+    """The law as understood."""
+    law_as_written: Optional[str]
+    """The name in the text that the law was read from."""
+    article_no: Optional[str]
+    paragraph: Optional[int]
+    """Cited paragraph (款)."""
+    item: Optional[int]
+    """Cited item (项)."""
+    as_of: Optional[str]
+    """The version that the citation names, such as 2018修正; null: the version of the date."""
+    case_no: Optional[str]
+    verdict: Union[Literal["exists", "no_such_article", "no_such_paragraph", "no_such_item", "unknown_law", "not_held", "version_not_held", "unresolved"], str]
+    """exists; no_such_article, no_such_paragraph, no_such_item: the law is held and lacks it; unknown_law: no law of this name is known; not_held: the law or judgment is not held, which says nothing about whether it exists; version_not_held: the text of that version or date is not held; unresolved: the law that 该法 or 本法 means cannot be determined."""
+    problems: List[Union[Literal["no_such_article", "no_such_paragraph", "no_such_item", "unknown_law", "not_in_force", "quotation_differs"], str]]
+    """What is wrong with the citation; empty if nothing was found."""
+    in_force: Optional[bool]
+    """Whether it is in force on the date; null if unknown."""
+    status: Optional[Union[Literal["in_force", "amended", "repealed", "not_yet_effective", "unknown"], str]]
+    status_text: Optional[str]
+    effective_date: Optional[str]
+    expired_date: Optional[str]
+    replaced_by: Optional[str]
+    """The law or article that took its place, if known."""
+    version_date: Optional[str]
+    content: Optional[str]
+    """Text of the article on the date."""
+    quotations: List[LegalCitationCheckRecordQuotations]
+    """Quotations of the article beside the citation."""
+    nearest: Optional[LegalCitationCheckRecordNearest]
+    """The nearest real law or article, if the cited one does not exist."""
+    judgment: Optional[LegalCitationCheckRecordJudgment]
+    """The cited judgment, if held."""
+    source: Source
+
+
+class LegalCitationCheckSummary(TypedDict):
+    date: str
+    """The date that was used."""
+    citations: int
+    """Number of citations."""
+    with_problems: int
+    """Citations with a problem."""
+    not_checked: int
+    """Citations that could not be checked, because the law or judgment is not held."""
 
 
 class EnterpriseCompanyDetailRecordRegisteredCapital(TypedDict):
@@ -706,6 +812,13 @@ class LegalLawCatalogResult(Result[List[LegalLawCatalogRecord]]):
     operation_name: ClassVar[str] = "legal_law_catalog"
 
 
+class LegalCitationCheckResult(Result[List[LegalCitationCheckRecord]]):
+    """Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is held. No language model is involved."""
+
+    operation_name: ClassVar[str] = "legal_citation_check"
+    summary: LegalCitationCheckSummary
+
+
 class EnterpriseCompanyDetailResult(Result[EnterpriseCompanyDetailRecord]):
     """Registration details of a company by unified social credit code."""
 
@@ -912,6 +1025,7 @@ result_types: Dict[str, Type[Result[Any]]] = {
     "legal_cases": LegalCasesResult,
     "legal_laws": LegalLawsResult,
     "legal_law_catalog": LegalLawCatalogResult,
+    "legal_citation_check": LegalCitationCheckResult,
     "enterprise_company_detail": EnterpriseCompanyDetailResult,
     "enterprise_annual_report": EnterpriseAnnualReportResult,
     "enterprise_tax_invoice": EnterpriseTaxInvoiceResult,

@@ -11,6 +11,7 @@ export interface Schema {
   readonly required?: readonly string[];
   readonly items?: Schema;
   readonly enum?: readonly (string | null)[];
+  readonly maxLength?: number;
   readonly anyOf?: readonly Schema[];
   readonly format?: string;
   readonly const?: unknown;

@@ -115,7 +115,7 @@ export const en = {
   },
 
   auth: {
-    headline: "Sixteen sources of Chinese data. One API key. Pay per call.",
+    headline: "Seventeen queries of Chinese data. One API key. Pay per call.",
     points: [
       {
         title: "Know the price first",
@@ -462,6 +462,7 @@ export const en = {
     newest: (day: string) => `newest ${day}`,
     overdue: "refresh overdue",
     records: (count: string) => (count === "1" ? "1 record" : `${count} records`),
+    per: (count: number, what: string) => `for each started ${count} ${what}`,
     foot: "Cached: your account makes the same call again while the result is fresh. Failed calls are free.",
     parameters: "Parameters",
     record: "Record",

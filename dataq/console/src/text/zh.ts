@@ -116,7 +116,7 @@ export const zh: Text = {
   },
 
   auth: {
-    headline: "一个 API 密钥，十六类中文数据，按次计费。",
+    headline: "一个 API 密钥，十七种中文数据查询，按次计费。",
     points: [
       { title: "先看价格，再调用", about: "每次调用前都能查到准确价格，精确到每一点。调用失败不收费。" },
       { title: "每一点都有账可查", about: "每笔扣费和退款都记入账本，并附变动后的余额。" },
@@ -440,6 +440,8 @@ export const zh: Text = {
     newest: (day) => `最新 ${day}`,
     overdue: "更新逾期",
     records: (count) => `${count} 条`,
+    per: (count: number, what: string) =>
+      `每 ${count} ${what}，不足 ${count} ${what.slice(0, 1)}按 ${count} ${what.slice(0, 1)}计`,
     foot: "命中缓存：同一账户在结果有效期内发起相同的调用。调用失败不收费。",
     parameters: "参数",
     record: "返回记录",

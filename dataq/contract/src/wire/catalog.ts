@@ -14,6 +14,9 @@ const newestDay = z.iso
   .date()
   .nullable()
   .meta({ description: "Day of the newest imported record; null if records have no date" });
+const pricedPer = z.strictObject({ count: z.number().int(), what: bilingual }).optional().meta({
+  description: "The price is for each started number of these things in the call; a call with none is free",
+});
 const jsonSchema = z.record(z.string(), z.unknown());
 
 /** An operation as `/v1/catalog` describes it. */
@@ -29,7 +32,11 @@ export const catalogEntry = z.strictObject({
     .meta({ description: "What the fields mean, by path such as judges[].name" }),
   kind: z.enum(["list", "single"]),
   paged: z.boolean(),
-  price: z.strictObject({ tokens: z.number().int(), cached_tokens: z.number().int().nullable() }),
+  price: z.strictObject({
+    tokens: z.number().int(),
+    cached_tokens: z.number().int().nullable(),
+    per: pricedPer,
+  }),
   cache_seconds: z.number().int(),
   example: z
     .strictObject({ params: z.record(z.string(), z.string()) })
@@ -74,6 +81,7 @@ export const price = z.strictObject({
   cached_tokens: z.number().int().nullable().meta({ description: "Null: a repeated call costs the same" }),
   version: z.number().int(),
   effective_from: moment,
+  per: pricedPer,
 });
 export type Price = Received<typeof price>;
 

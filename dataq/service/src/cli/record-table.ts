@@ -30,6 +30,7 @@ export function fieldTable(record: Record<string, unknown>, width: number): stri
 const columns: Readonly<Record<string, readonly string[]>> = {
   legal_cases: ["judgment_date", "court_name", "case_no", "title"],
   legal_laws: ["law_name", "article_no", "status_text", "content"],
+  legal_citation_check: ["start", "cited", "verdict", "in_force", "problems"],
   legal_law_catalog: ["domain_code", "domain_name", "count"],
   enterprise_shixin_check: ["filed_date", "court", "case_no", "performance"],
   enterprise_zhixing_check: ["filed_date", "court", "case_no", "amount", "status_text"],

@@ -37,7 +37,7 @@ export interface RouteName {
   readonly url: string;
 }
 
-const BODY_LIMIT_BYTES = 65_536;
+export const BODY_LIMIT_BYTES = 65_536;
 
 interface AppSettings {
   readonly host: string;

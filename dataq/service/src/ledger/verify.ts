@@ -1,3 +1,4 @@
+import { type Operation, operations } from "@dataq/contract";
 import type { Database, Queries } from "../database/database.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { chainNext, chainStart, readEntries } from "./entry.ts";
@@ -68,6 +69,13 @@ async function checkChains(database: Database): Promise<string[]> {
   return breaches.slice(0, 5);
 }
 
+const list: readonly Operation[] = operations;
+/** Calls of these operations cost a multiple of the price; see `pricedPer`. */
+const pricedByParts = list
+  .flatMap(({ name, pricedPer }) => (pricedPer === undefined ? [] : `'${name}'`))
+  .join(", ");
+const listPrice = "(case when h.cached then p.cached_tokens else p.tokens end)";
+
 /** Each statement returns one row per breach. */
 const laws: readonly (Omit<Finding, "breaches"> & { readonly sql: string })[] = [
   {
@@ -133,7 +141,9 @@ const laws: readonly (Omit<Finding, "breaches"> & { readonly sql: string })[] = 
           left join price p on p.operation = h.operation and p.version = h.price_version
           where c.kind = 'capture' and (c.earnings > h.held or c.earnings + c.tokens <> h.held
              or c.price_version is distinct from h.price_version
-             or c.earnings is distinct from case when h.cached then p.cached_tokens else p.tokens end
+             or (c.earnings is distinct from ${listPrice}
+                 and (h.operation = any(array[${pricedByParts}]) and c.earnings > 0
+                      and c.earnings % nullif(${listPrice}, 0) = 0) is not true)
              or p.effective_from > h.at)`,
   },
   {

@@ -11,7 +11,7 @@ import { registry } from "./registry.ts";
 
 /** Everything that is imported into data sets. */
 export const targets: readonly Target[] = [
-  ...Object.values(registry).map((parts) => parts.import),
+  ...Object.values(registry).flatMap((parts) => parts.import ?? []),
   ...referenceTargets,
   lexiconTarget,
 ];

@@ -1,4 +1,4 @@
-import type { Params } from "@dataq/contract";
+import type { OperationName, Params } from "@dataq/contract";
 import type { Target } from "../importer/target.ts";
 import type { PostingIndex } from "../search/postings/posting-index.ts";
 import type { IndexDocument, MakeDocument } from "../search/search-index.ts";
@@ -11,6 +11,11 @@ import type { Source } from "../sources/source.ts";
  */
 export interface OperationParts {
   /**
+   * The operation whose imported records and samples answer this one too. Such an operation has no `document`, `sample`
+   * and `import` of its own.
+   */
+  readonly reads?: OperationName;
+  /**
    * Makes an index document from a record, for operations that are searched. Records that are only looked up have
    * none.
    */
@@ -20,8 +25,8 @@ export interface OperationParts {
   /** The values that samples answer; by default the operation's example. */
   readonly samples?: readonly Params[];
   /** Documents for a corpus of samples, or a source that generates its samples itself. */
-  readonly sample: SampleDocuments | Source;
-  readonly import: Target;
+  readonly sample?: SampleDocuments | Source;
+  readonly import?: Target;
   /** What the operation adds to a vendor's answer. */
   readonly fromVendor?: FromVendor;
 }

@@ -10,6 +10,7 @@ import { shixinCheck } from "./enterprise/shixin-check/operation.ts";
 import { taxInvoice } from "./enterprise/tax-invoice/operation.ts";
 import { zhixingCheck } from "./enterprise/zhixing-check/operation.ts";
 import { legalCases } from "./legal/cases/operation.ts";
+import { citationCheck } from "./legal/citation-check/operation.ts";
 import { lawCatalog } from "./legal/law-catalog/operation.ts";
 import { legalLaws } from "./legal/laws/operation.ts";
 import type { OperationParts } from "./operation.ts";
@@ -23,6 +24,7 @@ export const registry: Readonly<Record<OperationName, OperationParts>> = {
   legal_cases: legalCases,
   legal_laws: legalLaws,
   legal_law_catalog: lawCatalog,
+  legal_citation_check: citationCheck,
   enterprise_company_detail: companyDetail,
   enterprise_annual_report: annualReport,
   enterprise_tax_invoice: taxInvoice,
@@ -37,6 +39,11 @@ export const registry: Readonly<Record<OperationName, OperationParts>> = {
   research_journal_search: journalSearch,
   research_scholar_search: scholarSearch,
 };
+
+/** The corpus of imported records that answers an operation. */
+export function corpusOf(operation: string): string {
+  return registry[operation as OperationName]?.reads ?? operation;
+}
 
 /** How the records of a corpus become documents; undefined if they are only looked up by key. */
 export function documentOf(corpus: string): MakeDocument | undefined {

@@ -13,5 +13,7 @@ export function sampleCorpus(corpus: string): string {
 export const sampleCorpora: readonly ({ readonly corpus: string } & SampleDocuments)[] = Object.entries(
   registry,
 )
-  .flatMap(([corpus, { sample }]) => ("documents" in sample ? [{ corpus, ...sample }] : []))
+  .flatMap(([corpus, { sample }]) =>
+    sample !== undefined && "documents" in sample ? [{ corpus, ...sample }] : [],
+  )
   .sort((a, b) => a.count - b.count);

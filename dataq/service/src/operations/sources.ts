@@ -4,7 +4,7 @@ import type { PostingIndex } from "../search/postings/posting-index.ts";
 import { connected } from "../sources/connected.ts";
 import { LayeredSource, type Layers, type OptionalSource } from "../sources/layered.ts";
 import type { Sources } from "../sources/source.ts";
-import { registry } from "./registry.ts";
+import { corpusOf, registry } from "./registry.ts";
 import { sampleCorpus } from "./sample-corpora.ts";
 
 export interface SourceParts {
@@ -23,13 +23,15 @@ export function createSources(parts: SourceParts): Sources {
   const sources = new Map(
     Object.entries(registry).map(([name, { source, sample, samples, fromVendor }]) => {
       const corpusSource = (corpus: string) => awaited(corpus, source(index, corpus), parts);
+      const documents = sample !== undefined && "documents" in sample ? sample : undefined;
+      const own = sample !== undefined && "documents" in sample ? undefined : sample;
       const connector = connectors.find(({ vendor }) => vendor.operation === name);
       const layers: Layers = {
         connector: connector && connected(connector, fromVendor),
-        imported: corpusSource(name),
-        sample: "documents" in sample ? corpusSource(sampleCorpus(name)) : sample,
+        imported: corpusSource(corpusOf(name)),
+        sample: own ?? corpusSource(sampleCorpus(corpusOf(name))),
         samples: samples ?? [(findOperation(name) as Operation).example],
-        sampleScope: !("documents" in sample) ? "own" : sample.isOpen ? "any" : "published",
+        sampleScope: own !== undefined ? "own" : documents?.isOpen ? "any" : "published",
         hasLiveSamples: parts.samples,
       };
       return [name, new LayeredSource(name, layers)];
@@ -41,7 +43,7 @@ export function createSources(parts: SourceParts): Sources {
 /** A first start builds some corpora in the background. A call that needs one waits for it. */
 function awaited(corpus: string, source: OptionalSource, parts: SourceParts): OptionalSource {
   const ready = async () => parts.ready?.(corpus);
-  const { check, hasGenerated, normalised } = source;
+  const { check, count, hasGenerated, normalised } = source;
   return {
     async exists() {
       await ready();
@@ -56,6 +58,12 @@ function awaited(corpus: string, source: OptionalSource, parts: SourceParts): Op
       return source.run(params, page, context);
     },
     ...(check && { check: check.bind(source) }),
+    ...(count && {
+      async count(params, sandbox) {
+        await ready();
+        return count.call(source, params, sandbox);
+      },
+    }),
     ...(normalised && { normalised: normalised.bind(source) }),
     ...(hasGenerated && {
       async hasGenerated() {

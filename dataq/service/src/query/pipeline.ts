@@ -17,7 +17,7 @@ import { type Reply, readBalance, replyOf, usageOf } from "./reply.ts";
 import { takeDirective } from "./sandbox.ts";
 import { answerInSandbox } from "./sandbox-answer.ts";
 import { notFound, runSource } from "./source-run.ts";
-import { type Charge, chargeFor, samplesOnly } from "./tariff.ts";
+import { type Charge, chargeFor } from "./tariff.ts";
 
 /** A hold lives far longer than the longest call. The sweeper voids older ones. */
 const HOLD_LIMIT_MS = 120_000;
@@ -95,7 +95,7 @@ async function answerOnce(parts: PipelineParts, question: Question, key?: string
       throw new Failure("price_above_max", { required: quoted.tokens, max_tokens: request.maxTokens });
     if (kept) return answerFromCache(parts, question, kept, quoted, cacheKey!, key);
     if (request.cache === "only") throw new Failure("not_cached");
-    if (quoted.reason === "sample") return answerWithSamples(parts, question, key);
+    if (quoted.tokens === 0) return answerFree(parts, question, quoted, key);
     if (!cacheKey || request.cache === "bypass") return runAndSettle(parts, question, quoted, cacheKey, key);
     // Of several simultaneous calls with the same question, one asks the source. The others find its answer in the
     // cache.
@@ -117,10 +117,11 @@ async function answerOnce(parts: PipelineParts, question: Question, key?: string
   }
 }
 
-/** Samples cost nothing, so nothing is held. A retry with the same key is answered again. */
-async function answerWithSamples(
+/** Nothing is held for what costs nothing. A retry with the same key is answered again. */
+async function answerFree(
   parts: PipelineParts,
   question: Question,
+  quoted: Charge,
   key: string | undefined,
 ): Promise<Reply> {
   const { call, request, now } = question;
@@ -129,7 +130,7 @@ async function answerWithSamples(
   if (answer.outcome === "not_found") throw notFound(request);
   const balance = await readBalance(parts, accountId, now);
   if (key !== undefined) await freeKey(parts.database, accountId, key, call.requestId);
-  const due = chargeFor(samplesOnly, answer, parts.chargeEmpty);
+  const due = chargeFor(quoted, answer, parts.chargeEmpty);
   const cache = request.cache === "bypass" ? "BYPASS" : "MISS";
   const usage = await usageOf(parts, question, due, balance);
   return replyOf(writePayload(request, answer), question, usage, cache);

@@ -5,9 +5,9 @@ import { cacheKeyOf, type Kept } from "./answer-cache.ts";
 import type { Call } from "./call.ts";
 import type { PipelineParts } from "./parts.ts";
 import { type QueryRequest, readRequest } from "./request/request.ts";
-import { type Charge, isCacheable, quote, samplesOnly } from "./tariff.ts";
+import { type Charge, isCacheable, priceOfCall, quote, samplesOnly } from "./tariff.ts";
 
-/** A validated call with its source and the price in force. */
+/** A validated call with its source and its price. */
 export interface Question {
   readonly request: QueryRequest;
   readonly source: Source;
@@ -29,7 +29,9 @@ export async function readQuestion(parts: PipelineParts, call: Call): Promise<Qu
   const source = parts.sources.find(request.operation.name);
   if (!source) throw new Failure("not_configured", { operation: request.operation.name });
   await source.check?.(request.params, isSandbox);
-  const price = await parts.prices.find(request.operation.name, now);
+  const listed = await parts.prices.find(request.operation.name, now);
+  const count = (await source.count?.(request.params, isSandbox)) ?? 1;
+  const price = priceOfCall(listed, request.operation, count);
   return { request, source, price, call, now };
 }
 

@@ -1,3 +1,4 @@
+import type { Operation } from "@dataq/contract";
 import type { PriceVersion } from "../ledger/price.ts";
 import type { Answer } from "../sources/source.ts";
 import type { QueryRequest } from "./request/request.ts";
@@ -20,10 +21,30 @@ export interface Charge {
 }
 
 /**
+ * The price of one call: the operation's price, or for each started part of what it is priced by. A call with nothing
+ * of that costs 0.
+ */
+export function priceOfCall(
+  price: PriceVersion,
+  { pricedPer }: Pick<Operation, "pricedPer">,
+  count: number,
+): PriceVersion {
+  if (pricedPer === undefined) return price;
+  const parts = Math.ceil(count / pricedPer.count);
+  const { tokens, cachedTokens } = price;
+  return {
+    ...price,
+    tokens: parts * tokens,
+    cachedTokens: cachedTokens === null ? null : parts * cachedTokens,
+  };
+}
+
+/**
  * The price of a call before it runs. Estimate, dry run, max_tokens and the hold all use it. `isOwnRepeat`: the same
  * account asked the same question within the cache time.
  */
 export function quote(price: PriceVersion, isOwnRepeat: boolean): Charge {
+  if (price.tokens === 0) return nothingToCharge;
   return isOwnRepeat && price.cachedTokens !== null
     ? { tokens: price.cachedTokens, reason: "cache_hit" }
     : { tokens: price.tokens, reason: null };
@@ -38,13 +59,16 @@ export function chargeFor(
   if (outcome === "insufficient_elements") return { tokens: 0, reason: "insufficient_elements" };
   if (outcome === "past_end" || outcome === "not_found") return { tokens: 0, reason: "no_result" };
   if (sample) return samplesOnly;
-  if (outcome === "found") return quoted;
   if (notHeld) return { tokens: 0, reason: "not_held" };
+  if (outcome === "found") return quoted;
   return chargeEmpty ? quoted : { tokens: 0, reason: "no_result" };
 }
 
 /** The price of a call that only samples can answer. */
 export const samplesOnly: Charge = { tokens: 0, reason: "sample" };
+
+/** The price of a call without anything that it is priced by. */
+const nothingToCharge: Charge = { tokens: 0, reason: "no_result" };
 
 /** Whether an answer to this question may come from the cache. Research has no cache price. */
 export function isCacheable(request: QueryRequest, price: PriceVersion): boolean {

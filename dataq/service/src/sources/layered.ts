@@ -56,6 +56,11 @@ export class LayeredSource implements Source {
     return source.normalised?.(params, sandbox, now) ?? params;
   }
 
+  async count(params: Params, sandbox: boolean): Promise<number> {
+    const { source } = await this.#chosen(sandbox);
+    return (await source.count?.(params, sandbox)) ?? 1;
+  }
+
   async run(params: Params, page: Page, context: SourceContext): Promise<Answer> {
     const { kind, source } = await this.#chosen(context.sandbox);
     if (kind !== "sample")

@@ -11,6 +11,11 @@ export interface Source {
   normalised?(params: Params, sandbox: boolean, now: Date): Promise<Params> | Params;
   /** Rejects values that only the data can judge, before the call is priced. */
   check?(params: Params, sandbox: boolean): Promise<void>;
+  /**
+   * How many of the things that the price is for are in the call; see `pricedPer` of the operation. The answer depends
+   * on the same data as `run`.
+   */
+  count?(params: Params, sandbox: boolean): Promise<number>;
   /** Where an answer for a live key would come from now. A source without this has real data. */
   answeredBy?(): Promise<DataKind>;
   /** Every value that samples answer. */

@@ -1,7 +1,10 @@
 import type { CatalogOperation } from "../../service/catalog.ts";
 import { useText } from "../../text/text.tsx";
-import { Field, Input, Select } from "../../ui/field.tsx";
+import { Field, Input, Select, Textarea } from "../../ui/field.tsx";
 import { useLook } from "../../ui/look.ts";
+
+/** Longer texts get a field with several lines. */
+const longestLine = 1_000;
 
 /** One form field per parameter, from its schema. */
 export function ParameterFields({
@@ -42,6 +45,16 @@ export function ParameterFields({
                 <option key={choice}>{choice}</option>
               ))}
             </Select>
+          ) : (property.maxLength ?? 0) > longestLine ? (
+            <Textarea
+              {...attributes}
+              required={isRequired}
+              rows={8}
+              value={values[name] ?? ""}
+              placeholder={example.params[name] ?? ""}
+              spellCheck={false}
+              onChange={(event) => set(event.target.value)}
+            />
           ) : (
             <Input
               {...attributes}

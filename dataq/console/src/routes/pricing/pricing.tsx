@@ -76,7 +76,10 @@ export function Pricing() {
                     isNumber: true,
                     className: "whitespace-nowrap sm:w-36",
                     cell: ({ name, data }) => (
-                      <PriceCell tokens={priceOf(name)?.tokens} isSample={data === "sample"} />
+                      <>
+                        <PriceCell tokens={priceOf(name)?.tokens} isSample={data === "sample"} />
+                        <PricedPer per={priceOf(name)?.per} />
+                      </>
                     ),
                   },
                   {
@@ -100,6 +103,16 @@ export function Pricing() {
       </Loaded>
       <p className="text-sm text-faint">{t.pricing.foot}</p>
     </>
+  );
+}
+
+/** What the price is for, if it is not for the whole call. */
+function PricedPer({ per }: { readonly per: Price["per"] }) {
+  const t = useText();
+  const { language } = useLook();
+  if (per === undefined) return null;
+  return (
+    <span className="block text-xs text-faint">{t.pricing.per(per.count, textIn(per.what, language))}</span>
   );
 }
 

@@ -22,7 +22,11 @@ export function catalogEntry(operation: Operation, more: MoreChoices, termsOf: T
     meanings: meanings(operation),
     kind: operation.kind,
     paged: operation.paged,
-    price: { tokens, cached_tokens: cachedTokens },
+    price: {
+      tokens,
+      cached_tokens: cachedTokens,
+      ...(operation.pricedPer !== undefined && { per: operation.pricedPer }),
+    },
     cache_seconds: operation.cacheS,
     example: { params: exampleOf(operation, terms) },
     data,

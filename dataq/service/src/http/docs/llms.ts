@@ -65,8 +65,12 @@ function line(operation: Operation, termsOf: TermsOf): string {
   const terms = termsOf(operation);
   const { tokens, cachedTokens } = terms;
   const price = `${number(tokens)} tokens${cachedTokens === null ? "" : ` (repeated: ${number(cachedTokens)})`}`;
+  const per =
+    operation.pricedPer === undefined
+      ? ""
+      : ` for each started ${operation.pricedPer.count} ${operation.pricedPer.what.en}`;
   const paged = operation.paged ? "; paged" : "";
-  return `- [${operation.name}](/v1/catalog/${operation.name}): ${operation.description.en} ${params}${paged}; ${price}. ${notice(terms).en}.`;
+  return `- [${operation.name}](/v1/catalog/${operation.name}): ${operation.description.en} ${params}${paged}; ${price}${per}. ${notice(terms).en}.`;
 }
 
 function number(value: number): string {

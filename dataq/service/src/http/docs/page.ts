@@ -47,12 +47,14 @@ function section(operation: Operation, termsOf: TermsOf): string {
     ([name, { description = "" }]) =>
       `<tr><td><code>${name}</code></td><td>${schema.required?.includes(name) ? "yes" : "no"}</td><td>${escaped(description)}</td></tr>`,
   );
+  const { pricedPer } = operation;
+  const per = pricedPer === undefined ? "" : ` for each started ${pricedPer.count} ${pricedPer.what.en}`;
   const cached = cachedTokens === null ? "" : `, ${cachedTokens} for a cached answer`;
   return `<h2 id="${operation.name}">${operation.name}</h2>
 <p>${escaped(operation.description.en)}<br><span lang="zh">${escaped(operation.description.zh)}</span></p>
 <p><strong>${known.en}.</strong> <span lang="zh">${known.zh}。</span></p>
 ${sampleValues(terms)}
-<p>${tokens} tokens${cached}. ${operation.paged ? "Paged." : "Not paged."}</p>
+<p>${tokens} tokens${per}${cached}. ${operation.paged ? "Paged." : "Not paged."}</p>
 ${rows.length === 0 ? "<p>No parameters.</p>" : `<table><tr><th>parameter</th><th>required</th><th>meaning</th></tr>${rows.join("")}</table>`}
 <pre>curl -X POST /v1/data/query -H 'Authorization: Bearer &lt;API_KEY&gt;' -H 'Content-Type: application/json' -d '${escaped(body)}'</pre>
 <p>Fields: ${Object.keys(operation.record.shape)

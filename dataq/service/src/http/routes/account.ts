@@ -1,4 +1,4 @@
-import { tokensPerCny } from "@dataq/contract";
+import { findOperation, tokensPerCny } from "@dataq/contract";
 import {
   type balance,
   type ownAccount,
@@ -81,10 +81,12 @@ export function addAccountRoutes(
       data: await Promise.all(
         current.map(async (version) => {
           const { data, newestDay } = await answeredBy(parts, version.operation);
+          const pricedPer = findOperation(version.operation)?.pricedPer;
           return {
             operation: version.operation,
             tokens: version.tokens,
             cached_tokens: version.cachedTokens,
+            ...(pricedPer !== undefined && { per: pricedPer }),
             version: version.version,
             effective_from: version.effectiveFrom,
             data,

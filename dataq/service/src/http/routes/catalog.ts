@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { lastRuns } from "../../importer/runs.ts";
 import { archivedPlatforms } from "../../operations/content/hot-rank/platform.ts";
 import { findTarget } from "../../operations/imports.ts";
+import { corpusOf } from "../../operations/registry.ts";
 import { sampleCorpus } from "../../operations/sample-corpora.ts";
 import type { PostingIndex } from "../../search/postings/posting-index.ts";
 import { catalogEntry, modelTools, olderCapabilities } from "../docs/catalog.ts";
@@ -117,14 +118,15 @@ export async function answeredBy(
   const data = (await source.answeredBy?.()) ?? "imported";
   return {
     data,
-    newestDay: data === "imported" ? await index.newestDay(operation, generatedDatasets(operation)) : null,
+    newestDay:
+      data === "imported" ? await index.newestDay(corpusOf(operation), generatedDatasets(operation)) : null,
     samples: source.samples ?? [],
   };
 }
 
 /** The data sets of generated records that fill up an operation's index. */
 function generatedDatasets(operation: string): readonly string[] {
-  const { fill } = findTarget(operation);
+  const { fill } = findTarget(corpusOf(operation));
   return fill === undefined ? [] : [fill.dataset];
 }
 
@@ -135,13 +137,14 @@ async function statusOf(
   const running = (await lastRuns(parts.database)).filter(({ state }) => state === "running");
   const now = Date.now();
   const stateOf = async (name: string) => {
+    const corpus = corpusOf(name);
     const { data, newestDay } = await answeredBy(parts, name);
     // The corpus that answers: the operation's own index, which generated records may fill up, or separate
     // samples.
-    const own = data === "imported" || data === "sample" ? await parts.index.state(name) : undefined;
-    const state = own ?? (data === "sample" ? await parts.index.state(sampleCorpus(name)) : undefined);
-    const real = own === undefined ? 0 : await parts.index.size(name, generatedDatasets(name));
-    const run = running.find(({ target }) => target === name);
+    const own = data === "imported" || data === "sample" ? await parts.index.state(corpus) : undefined;
+    const state = own ?? (data === "sample" ? await parts.index.state(sampleCorpus(corpus)) : undefined);
+    const real = own === undefined ? 0 : await parts.index.size(corpus, generatedDatasets(name));
+    const run = running.find(({ target }) => target === corpus);
     return {
       operation: name,
       data,

@@ -1,9 +1,9 @@
-import { Failure, invalid } from "@dataq/contract";
+import { Failure, findOperation, invalid, type Operation, operations } from "@dataq/contract";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { countQuestions, estimate } from "../../query/estimate.ts";
 import { readOlderRequest } from "../../query/older-profile.ts";
 import { answerCall } from "../../query/pipeline.ts";
-import { leaveSignal } from "../app.ts";
+import { BODY_LIMIT_BYTES, leaveSignal } from "../app.ts";
 import { readJson } from "../body.ts";
 import { readBudget } from "../budget.ts";
 import { admitCall, takeAllowance } from "../call-limits.ts";
@@ -11,11 +11,11 @@ import type { HttpParts } from "../parts.ts";
 
 /** Calls an operation, and estimates what a call would cost. */
 export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
-  app.post("/v1/data/query", async (request, reply) => {
+  app.post("/v1/data/query", { bodyLimit: mostBodyBytes }, async (request, reply) => {
     const principal = await admitCall(parts, request, reply);
     const idempotencyKey = readIdempotencyKey(request);
     const budget = readBudget(request, principal);
-    const body = readJson(request);
+    const body = readQueryBody(request);
     const older = readOlderRequest(body);
     const answer = await answerCall(parts.pipeline, {
       requestId: request.id,
@@ -49,13 +49,43 @@ export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
     return reply.type("application/json; charset=utf-8").send(older?.complete(answer.json) ?? answer.json);
   });
 
-  app.post("/v1/data/estimate", async (request, reply) => {
+  app.post("/v1/data/estimate", { bodyLimit: mostBodyBytes }, async (request, reply) => {
     const principal = await admitCall(parts, request, reply);
-    const body = readJson(request);
+    const body = readQueryBody(request);
     // Rate-limited like one call, but it costs the database as much as all of its queries.
     await takeAllowance(parts, principal, countQuestions(body) - 1);
     return estimate(parts.pipeline, principal, body);
   });
+}
+
+const list: readonly Operation[] = operations;
+const mostBodyBytes = Math.max(...list.map(({ bodyBytes }) => bodyBytes ?? BODY_LIMIT_BYTES));
+
+/** A body may be longer than others only if it names an operation with long parameters. */
+function readQueryBody(request: FastifyRequest): unknown {
+  const bytes = (request.body as Buffer | undefined)?.length ?? 0;
+  if (bytes <= BODY_LIMIT_BYTES) return readJson(request);
+  const tooLarge = new Failure("body_too_large", { limit: BODY_LIMIT_BYTES });
+  let body: unknown;
+  try {
+    body = readJson(request);
+  } catch (error) {
+    throw error instanceof Failure && error.code === "unsupported_media_type" ? error : tooLarge;
+  }
+  const { queries } = (body ?? {}) as { readonly queries?: unknown };
+  const limits = (Array.isArray(queries) ? queries : [body]).map(bodyLimitOf);
+  if (bytes > Math.max(...limits)) throw tooLarge;
+  return body;
+}
+
+function bodyLimitOf(query: unknown): number {
+  const { domain, operation } = (query ?? {}) as Readonly<Record<string, unknown>>;
+  const name = String(operation).trim().toLowerCase();
+  const found =
+    findOperation(name) ??
+    findOperation(`${String(domain).toLowerCase()}_${name}`) ??
+    list.find((each) => each.name === `${each.domain}_${name}`);
+  return found?.bodyBytes ?? BODY_LIMIT_BYTES;
 }
 
 function readIdempotencyKey(request: FastifyRequest): string | undefined {

@@ -134,7 +134,7 @@ function tokens(text: string): Token[] {
 }
 
 /** A case number, with or without brackets around the year. */
-const caseNumber =
+export const caseNumber =
   /(?:[(〔[]\s*\d{4}\s*[)〕\]]\s*|(?<!\d)(?:19|20)\d{2}\s*年?\s*(?=\p{Script=Han}))(?!年)[\p{Script=Han}A-Za-z0-9]{2,20}?(?<=[初终再申执辖抗更特督破行赔保监撤恢协他异复减假医字第][\p{Script=Han}第]*?)\d+(?:-\d+)?号/gu;
 const quotedLaw =
   /《[^《》]{2,60}》(?:\s*第[零〇一二三四五六七八九十百千0-9]+条(?:之[一二三四五六七八九十]+)?)?/g;

@@ -6,8 +6,9 @@ import { inChinese } from "../question/foreign-names.ts";
 import type { ArticleNumber } from "../question/law-reference.ts";
 import { type LawVersionYear, readLawVersionYear } from "../question/law-version-year.ts";
 import { articleMeanings, asksNothing, commonLaws } from "../question/meanings.ts";
-import { LawNames, type NamedLaws } from "../question/named-laws.ts";
+import type { LawNames, NamedLaws } from "../question/named-laws.ts";
 import { articleTerm, lawTerm, lawYearTerm, type StoredArticle } from "./corpus.ts";
+import { lawNames } from "./held-names.ts";
 import { articleRecord, placeAt, versionAt } from "./record.ts";
 
 /** Articles by reference, or else by words. */
@@ -62,19 +63,6 @@ function inWords(filters: readonly Query[], words: string): ReadQuestion {
     warnings,
   };
 }
-
-/** The names of the laws in a snapshot. */
-async function lawNames(index: PostingIndex, corpus: string): Promise<LawNames> {
-  const terms = await index.terms(corpus, lawTerm(""));
-  const known = namesOf.get(terms);
-  if (known !== undefined) return known;
-  const names = new LawNames(new Set(terms.map((term) => term.slice(lawTerm("").length))));
-  namesOf.set(terms, names);
-  return names;
-}
-
-/** Cached by the list of terms, which stays the same object as long as the snapshot is served. */
-const namesOf = new WeakMap<readonly string[], LawNames>();
 
 /** Reads a question for an article or a law as it was in the named year or on the named day. */
 async function readVersion(

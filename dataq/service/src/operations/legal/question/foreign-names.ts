@@ -217,6 +217,13 @@ const foreignArticle = new RegExp(
   "gi",
 );
 
+const articleWord = "(?:articles?|arts?\\.?|section)\\s?";
+const lawName = `(?:(?:prc|china|chinese)(?:'s)?\\s)?(${englishNames.join("|")})${country}`;
+const englishCitation = new RegExp(
+  `(?<![a-z])(?:${articleWord}(${numbers})\\s?(?:of|,)\\s?(?:the\\s)?${lawName}|${lawName},?\\s?${articleWord}(${numbers}))(?![a-z0-9])`,
+  "gi",
+);
+
 /**
  * Translates laws and articles that a question names in English or pinyin to Chinese: civil code article 577
  * → 《民法典》 第577条.
@@ -236,6 +243,24 @@ export function inChinese(text: string): string {
     )
     .replace(/\s+/g, " ")
     .trim();
+}
+
+/** A citation in English, and the same in Chinese. */
+export interface ForeignCitation {
+  readonly from: number;
+  readonly to: number;
+  readonly chinese: string;
+}
+
+/** Finds citations in English anywhere in a long text: Article 577 of the Civil Code; Civil Code, Art. 577. */
+export function citationsInEnglish(text: string): ForeignCitation[] {
+  if (!/[a-z]{3}/i.test(text)) return [];
+  return [...text.matchAll(englishCitation)].map((found) => {
+    const [written, before, lawAfter, lawBefore, after] = found;
+    const law = byEnglish.get(plainEnglish(lawAfter ?? lawBefore ?? "")) ?? "";
+    const list = (before ?? after ?? "").replace(/\s*(?:[,&]|and)\s*/g, "、");
+    return { from: found.index, to: found.index + written.length, chinese: `《${law}》第${list}条` };
+  });
 }
 
 /** Replaces the longest sequence of syllables that is a law's name. */

@@ -11,10 +11,16 @@ export interface NamedLaws {
   readonly rest: string;
 }
 
+interface Branch {
+  readonly next: Map<string, Branch>;
+  /** The name that ends here. */
+  name?: string;
+}
+
 /** Finds the names of held laws anywhere in a text: 刑法盗窃罪, 《民法典》第577条, 民诉法 管辖. */
 export class LawNames {
-  /** Names that may occur in a text, by their first character, longest first. */
-  readonly #names = new Map<string, string[]>();
+  /** Names that may occur in a text, as a tree of their characters. */
+  readonly #names: Branch = { next: new Map() };
   readonly #held: ReadonlySet<string>;
   /** Full names by their form without 中华人民共和国. */
   readonly #inFull: ReadonlyMap<string, string>;
@@ -24,24 +30,40 @@ export class LawNames {
     this.#inFull = new Map([...held].map((name) => [shortened(name), name]));
     const aliases = [...lawAliases].flatMap(([alias, key]) => (held.has(key) ? [alias] : []));
     for (const name of new Set([...held, ...aliases])) {
-      const start = name.charAt(0);
-      this.#names.set(start, [...(this.#names.get(start) ?? []), name]);
+      let branch = this.#names;
+      for (const character of name.split("")) {
+        let next = branch.next.get(character);
+        if (next === undefined) {
+          next = { next: new Map() };
+          branch.next.set(character, next);
+        }
+        branch = next;
+      }
+      branch.name = name;
     }
-    for (const list of this.#names.values()) list.sort((a, b) => b.length - a.length);
+  }
+
+  /** The keys of the laws whose names are known. */
+  get keys(): Iterable<string> {
+    return this.#held;
+  }
+
+  has(key: string): boolean {
+    return this.#held.has(key);
   }
 
   find(text: string): NamedLaws {
     const laws: string[] = [];
     let notHeld: string | undefined;
     const withoutQuoted = quoteTitles(text).replace(quoted, (_, name: string) => {
-      const key = this.#keyOf(name);
+      const key = this.keyOf(name);
       if (this.#held.has(key)) laws.push(key);
       else notHeld ??= key;
       return " ";
     });
     let rest = "";
     for (let at = 0; at < withoutQuoted.length; ) {
-      const name = this.#nameAt(withoutQuoted, at);
+      const name = this.nameAt(withoutQuoted, at);
       if (name === undefined) {
         rest += withoutQuoted.charAt(at++);
         continue;
@@ -75,7 +97,10 @@ export class LawNames {
    */
   #nearest(name: string): string | undefined {
     if (/解释(?:\(.+\))?$/.test(name)) {
-      const full = [...this.#held].filter((held) => commonLength(name, held) === name.length);
+      const full = [...this.#held].filter(
+        (held) =>
+          (!held.includes("关于修改") || name.includes("修改")) && commonLength(name, held) === name.length,
+      );
       return full.length === 1 && name.length >= shortestInterpretation ? full[0] : undefined;
     }
     if (name.length < shortestNear || !name.endsWith("法")) return undefined;
@@ -91,7 +116,7 @@ export class LawNames {
   }
 
   /** The key of a name. An interpretation may be named by the short name of its law: 民诉法解释. */
-  #keyOf(name: string): string {
+  keyOf(name: string): string {
     const key = lawKey(name);
     if (this.#held.has(key)) return key;
     const inFull = this.#inFull.get(shortened(key));
@@ -103,13 +128,19 @@ export class LawNames {
     return this.#held.has(full) ? full : `${law}解释`;
   }
 
-  #nameAt(text: string, at: number): string | undefined {
-    return this.#names.get(text.charAt(at))?.find((name) => {
+  /** The longest name of a law that starts at a place of the text and is not part of a longer word. */
+  nameAt(text: string, at: number): string | undefined {
+    const names: string[] = [];
+    let branch: Branch | undefined = this.#names;
+    for (let end = at; branch !== undefined; end++) {
+      if (branch.name !== undefined) names.push(branch.name);
+      branch = branch.next.get(text.charAt(end));
+    }
+    return names.findLast((name) => {
       const end = at + name.length;
-      if (!text.startsWith(name, at)) return false;
       // In 公司法人 and 刑法学 the name is part of another word; 民诉法解释 is another text.
       const isCutShort = text[end] === "法" && !/[法典]$/.test(name);
-      const isOtherCode = /^[通总]则/.test(text.slice(end)) && !name.endsWith("典");
+      const isOtherCode = /^[通总]则/.test(text.slice(end, end + 2)) && !name.endsWith("典");
       return !isCutShort && !isOtherCode && !notAfterName.test(text.slice(end, end + 14));
     });
   }
@@ -119,7 +150,7 @@ export class LawNames {
     for (const [written, name = "", number] of text.matchAll(word)) {
       const isLaw = number === undefined ? lawAlone.test(name) : isLawName(name);
       if (!isLaw || name.length < 3 || notALaw.test(name)) continue;
-      return { name: number === undefined ? written : name, key: this.#keyOf(name) };
+      return { name: number === undefined ? written : name, key: this.keyOf(name) };
     }
     return undefined;
   }
@@ -151,14 +182,14 @@ const notAfterName =
   /^(?:[人院官庭定规治学律制医]|实施|修正案|\p{Script=Han}{0,8}解释(?:\(|[一二三四五六七八九十第\s]|$))/u;
 const anArticle = /^\s*(?:第\s*)?[0-9零〇一二三四五六七八九十百千]+\s*条/;
 /** Characters before a name that make it part of a longer name. Words that lead to a name, such as 根据, do not. */
-const otherLawStart =
+export const otherLawStart =
   /(?<!\p{Script=Han})(?!\p{Script=Han}*(?:根据|依据|[依按参]照|违反|适用|援引|引用|关于|查询?|请问|[我中]国|现行|最新|[新的和与及或在对之罪]))\p{Script=Han}{1,5}$/u;
 /** A word, with or without an article number after it. */
 const word = /([\p{Script=Han}()]+?)(?=\s*(第?\s?[0-9零〇一二三四五六七八九十百千]+\s?(?:条|\s|$))|\s|$)/gu;
 /** Names that are recognised without an article number. */
 const lawAlone = /(?:法|法典|条例|法实施细则|法(?:司法)?解释|法[通总]则)$/;
 /** Words that end like the name of a law but are not one. */
-const notALaw =
+export const notALaw =
   /(?:[违非合守执司立犯枉用书疗算手历语设依方办做说看想无措新旧军按乱得不讲写打玩]法|条例规定|法律规定)$/;
 
 const shortestNear = 5;

@@ -1,0 +1,281 @@
+import { expect, test } from "vitest";
+import { HeldArticles } from "../../../../test/held-articles.ts";
+import type { ArticleVersion, StoredArticle } from "../laws/corpus.ts";
+import { lawKey, readArticleNumber } from "../question/law-reference.ts";
+import { checkCitations } from "./check-citations.ts";
+import { findCitations } from "./find-citations.ts";
+import { LawRegister } from "./law-register.ts";
+import { PlainText } from "./plain-text.ts";
+
+const source = {
+  name: "test",
+  kind: "third_party" as const,
+  url: "https://example.org/law",
+  retrieved_at: "2026-01-01T08:00:00+08:00",
+  content_sha256: "",
+};
+
+/** An article with its versions: date of the version, first day, words. */
+function article(
+  law: string,
+  number: string,
+  versions: readonly (readonly [passed: string, effective: string, content: string | null])[],
+  facts: Partial<StoredArticle> = {},
+): StoredArticle {
+  return {
+    id: `${lawKey(law)}:${number}`,
+    law_name: law,
+    article_no: number,
+    article: readArticleNumber(number) ?? null,
+    versions: versions.map(
+      ([passed, effective, content], place): ArticleVersion => ({
+        law_id: `${law}@${passed}`,
+        law_name: law,
+        level_text: "法律",
+        issuing_body: null,
+        promulgated_date: passed,
+        effective_date: effective,
+        version_date: passed,
+        status_text: "现行有效",
+        department: null,
+        chapter: null,
+        section: null,
+        content,
+        since: effective,
+        change:
+          content === null ? "repealed" : place === 0 ? (facts.newer ? "unknown" : "original") : "amended",
+        source,
+      }),
+    ),
+    ...facts,
+  };
+}
+
+const code = "中华人民共和国民法典";
+const company = "中华人民共和国公司法";
+const civil = (number: string, content: string) =>
+  article(code, number, [["2020-05-28", "2021-01-01", content]]);
+const breach =
+  "当事人一方不履行合同义务或者履行合同义务不符合约定的，应当承担继续履行、采取补救措施或者赔偿损失等违约责任。";
+const damages =
+  "当事人一方不履行合同义务或者履行合同义务不符合约定，造成对方损失的，损失赔偿额应当相当于因违约所造成的损失，包括合同履行后可以获得的利益；但是，不得超过违约一方订立合同时预见到或者应当预见到的因违约可能造成的损失。";
+const held = new HeldArticles(
+  [
+    civil(
+      "第五百六十三条",
+      "有下列情形之一的，当事人可以解除合同：\n（一）因不可抗力致使不能实现合同目的；\n（二）在履行期限届满前，当事人一方明确表示不履行主要债务。\n以持续履行的债务为内容的不定期合同，当事人可以随时解除合同。",
+    ),
+    civil("第五百七十七条", breach),
+    civil("第五百八十四条", damages),
+    article(company, "第二十条", [
+      ["2018-10-26", "2018-10-26", "公司股东应当遵守法律、行政法规和公司章程，依法行使股东权利。"],
+      ["2023-12-29", "2024-07-01", "公司从事经营活动，应当充分考虑公司职工、消费者等利益相关者的利益。"],
+    ]),
+    article(company, "第二十二条", [
+      ["2018-10-26", "2018-10-26", "决议内容违反法律的无效。"],
+      ["2023-12-29", "2024-07-01", null],
+    ]),
+    article("中华人民共和国旧税法", "第一条", [["2000-01-01", "2000-03-01", "为了规范旧税，制定本法。"]], {
+      repealed: { date: "2020-01-01", by: "中华人民共和国新税法" },
+    }),
+    article("中华人民共和国新税法", "第一条", [["2025-12-01", "2027-01-01", "为了规范新税，制定本法。"]]),
+  ],
+  new Map([
+    [
+      "(2019)沪01刑终123号",
+      { id: "1", title: "判决", court_name: "上海市第一中级人民法院", judgment_date: "2019-05-01", source },
+    ],
+  ]),
+);
+const register = new LawRegister(held.names);
+
+async function check(text: string, date = "2026-11-22") {
+  const plain = new PlainText(text);
+  const citations = findCitations(plain, register);
+  const now = new Date("2026-11-22T04:00:00Z");
+  return checkCitations({ plain, citations, register, held, date, now });
+}
+
+test("an article that exists is given with its text, its place and its source", async () => {
+  const text = "😀依据《民法典》第五百七十七条，";
+  const [found, ...others] = await check(text);
+  expect(others).toEqual([]);
+  expect(found).toMatchObject({
+    kind: "article",
+    cited: "《民法典》第五百七十七条",
+    law_name: code,
+    article_no: "第五百七十七条",
+    verdict: "exists",
+    problems: [],
+    in_force: true,
+    status: "in_force",
+    effective_date: "2021-01-01",
+    content: breach,
+    source,
+  });
+  const { start = 0, end = 0, start_utf16: from = 0, end_utf16: to = 0, cited } = found ?? {};
+  expect([...text].slice(start, end).join("")).toBe(cited);
+  expect(text.slice(from, to)).toBe(cited);
+  expect(from).toBe(start + 1);
+});
+
+test.each([
+  ["民法典第五百七十八条", "no_such_article", "第五百七十七条"],
+  ["民法典第577条第二款", "no_such_paragraph", undefined],
+  ["民法典第563条第一款第（三）项", "no_such_item", undefined],
+  ["民法典第563条第二款第（一）项", "no_such_item", undefined],
+  ["《公司发》第二十条、《公司法人法》第一条", "unknown_law", undefined],
+])("%s: %s", async (text, verdict, nearest) => {
+  const found = (await check(text)).at(-1);
+  expect(found).toMatchObject({ verdict, problems: [verdict] });
+  if (nearest !== undefined) expect(found?.nearest).toMatchObject({ law_name: code, article_no: nearest });
+});
+
+test.each(["民法典第563条第一款第（二）项", "民法典第563条第(二)项", "民法典第563条第二款"])(
+  "%s has no problem",
+  async (text) => {
+    expect(await check(text)).toMatchObject([{ verdict: "exists", problems: [] }]);
+  },
+);
+
+test("a law that is not held is never said not to exist", async () => {
+  const [marriage, interpretation, local, injury] = await check(
+    "《婚姻法》第三十二条、《公司法》司法解释（三）第三条、《上海市房屋租赁条例》第一条、《工伤保险条例》第14条",
+  );
+  expect(marriage).toMatchObject({
+    verdict: "not_held",
+    in_force: false,
+    status: "repealed",
+    expired_date: "2021-01-01",
+    replaced_by: "民法典",
+    problems: ["not_in_force"],
+  });
+  for (const other of [interpretation, local, injury])
+    expect(other).toMatchObject({ verdict: "not_held", problems: [], in_force: null });
+  expect(await check("《婚姻法》第三十二条", "2019-01-01")).toMatchObject([{ problems: [] }]);
+});
+
+test("an invented law is unknown, with the nearest real name", async () => {
+  expect(await check("《网络诚信促进法》第十二条")).toMatchObject([
+    { verdict: "unknown_law", nearest: null },
+  ]);
+  expect(await check("被告违反了网络诚信促进法第十二条")).toMatchObject([
+    { verdict: "unknown_law", law_name: "网络诚信促进法", cited: "网络诚信促进法第十二条" },
+  ]);
+  expect(await check("《未成年保护法》第39条")).toMatchObject([{ nearest: { law_name: "未成年人保护法" } }]);
+});
+
+test("the date decides which version applies and whether it is in force", async () => {
+  const on = async (date: string, text = "公司法第二十条") => (await check(text, date))[0];
+  expect(await on("2020-01-01")).toMatchObject({ in_force: true, version_date: "2018-10-26" });
+  expect(await on("2024-06-30")).toMatchObject({ version_date: "2018-10-26" });
+  expect(await on("2024-07-01")).toMatchObject({ in_force: true, version_date: "2023-12-29" });
+  expect(await on("2025-01-01", "公司法第二十二条")).toMatchObject({
+    verdict: "exists",
+    in_force: false,
+    status: "repealed",
+    problems: ["not_in_force"],
+  });
+  expect(await on("2026-11-22", "公司法（2018修正）第二十条")).toMatchObject({
+    as_of: "2018修正",
+    in_force: false,
+    version_date: "2018-10-26",
+  });
+  expect(await on("2026-11-22", "公司法（2013修正）第二十条")).toMatchObject({ verdict: "version_not_held" });
+  expect(await on("2019-12-31", "旧税法第一条")).toMatchObject({ in_force: true });
+  expect(await on("2020-01-01", "旧税法第一条")).toMatchObject({
+    in_force: false,
+    replaced_by: "中华人民共和国新税法",
+  });
+  expect(await on("2026-11-22", "新税法第一条")).toMatchObject({
+    in_force: false,
+    status: "not_yet_effective",
+    effective_date: "2027-01-01",
+  });
+  expect(await on("2027-01-01", "新税法第一条")).toMatchObject({ in_force: true });
+});
+
+const quoted = (words: string) => `《民法典》第五百七十七条规定：“${words}”`;
+
+test.each([
+  ["the whole article", quoted(breach)],
+  ["a part of it", quoted("应当承担继续履行、采取补救措施或者赔偿损失等违约责任")],
+  [
+    "omitted words",
+    quoted("当事人一方不履行合同义务……应当承担继续履行、采取补救措施或者赔偿损失等违约责任。"),
+  ],
+  ["other punctuation, half width and line breaks", quoted(breach.replace(/、/g, ",\n").replace("。", "."))],
+  [
+    "traditional characters",
+    "《民法典》第577條規定：「當事人一方不履行合同義務或者履行合同義務不符合約定的，應當承擔繼續履行」",
+  ],
+  ["the number in the quotation", quoted(`第五百七十七条　${breach}`)],
+  ["straight quotation marks", `民法典第577条: "${breach}"`],
+  ["the citation after it", `“${breach}”（《民法典》第577条）`],
+  ["no quotation marks", `第一，《民法典》第五百七十七条规定：${breach}本案被告没有履行。`],
+])("a quotation with %s agrees", async (_, text) => {
+  const [found] = await check(text);
+  expect(found).toMatchObject({ problems: [], quotations: [{ agrees: true, differences: [] }] });
+});
+
+test("changed words are named, and only these", async () => {
+  const [found] = await check(quoted(breach.replace("或者赔偿损失等违约责任", "并且赔偿全部损失等违约责任")));
+  expect(found?.problems).toEqual(["quotation_differs"]);
+  const changes = found?.quotations[0]?.differences.filter(({ kind }) => kind !== "same");
+  expect(
+    changes
+      ?.filter(({ kind }) => kind === "missing")
+      .map(({ text }) => text)
+      .join(""),
+  ).toBe("或者");
+  expect(
+    changes
+      ?.filter(({ kind }) => kind === "added")
+      .map(({ text }) => text)
+      .join(""),
+  ).toBe("并且全部");
+});
+
+test("a quotation of another article, paragraph or version says where it is from", async () => {
+  const of584 = damages.slice(0, 60);
+  expect((await check(quoted(of584)))[0]?.quotations).toMatchObject([
+    { agrees: false, found_in: { law_name: code, article_no: "第五百八十四条" } },
+  ]);
+  expect((await check(`《民法典》第五百八十三条规定：“${of584}”`))[0]).toMatchObject({
+    verdict: "no_such_article",
+    nearest: { article_no: "第五百八十四条" },
+  });
+  const permanent = "以持续履行的债务为内容的不定期合同，当事人可以随时解除合同";
+  expect((await check(`《民法典》第563条第一款规定：“${permanent}。”`))[0]?.quotations).toMatchObject([
+    { agrees: false, found_in: { article_no: "第五百六十三条", paragraph: 2 } },
+  ]);
+  expect(
+    (await check("《公司法》第二十条规定：“公司股东应当遵守法律、行政法规和公司章程”。"))[0]?.quotations,
+  ).toMatchObject([{ agrees: false, agrees_with_version: "2018-10-26" }]);
+});
+
+test.each([
+  "《民法典》第577条规定的“违约金条款”并不适用",
+  "《民法典》第577条所称“不履行”，是指……。原告称：“我已经按照合同的约定履行了全部义务，被告没有付款。”",
+  "依照《民法典》第577条，判决如下：一、被告于本判决生效之日起十日内支付货款。",
+])("words beside a citation that do not quote it are no quotation: %s", async (text) => {
+  expect((await check(text))[0]).toMatchObject({ problems: [] });
+});
+
+test("a case number is compared with the judgments held", async () => {
+  expect(await check("参见（2019）沪01刑终123号判决、（2020）京01民终9号")).toMatchObject([
+    { kind: "case", case_no: "(2019)沪01刑终123号", verdict: "exists", judgment: { id: "1" }, source },
+    { kind: "case", verdict: "not_held", problems: [], judgment: null },
+  ]);
+});
+
+test("a text without citations has no records", async () => {
+  for (const text of [
+    "",
+    "  ",
+    "你好，请问离婚怎么办？",
+    "合同第五条约定：“违约金为三万元。”",
+    "第一条 租赁物",
+  ])
+    expect(await check(text)).toEqual([]);
+});

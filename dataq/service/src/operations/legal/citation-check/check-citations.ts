@@ -1,0 +1,584 @@
+import { setImmediate as breathe } from "node:timers/promises";
+import type { Provenance } from "@dataq/contract";
+import { chinaDate } from "@dataq/contract";
+import type { ArticleVersion, StoredArticle } from "../laws/corpus.ts";
+import { articleRecord, placeAt } from "../laws/record.ts";
+import { entryStatus, inForceOn } from "../laws/status.ts";
+import { writeNumber } from "../question/chinese-number.ts";
+import type { ArticleNumber } from "../question/law-reference.ts";
+import { hasItem, paragraphsOf } from "./article-parts.ts";
+import { agrees, type Budget, differences, type Words, wordsOf } from "./compare.ts";
+import type { FoundCitation } from "./find-citations.ts";
+import { type HeldTexts, placeKey } from "./held-texts.ts";
+import type { LawRegister } from "./law-register.ts";
+import type { PlainText } from "./plain-text.ts";
+import { type FoundQuotation, findQuotations } from "./quotations.ts";
+
+/** What citations are checked against. */
+export interface Checking {
+  readonly plain: PlainText;
+  readonly citations: readonly FoundCitation[];
+  readonly register: LawRegister;
+  readonly held: HeldTexts;
+  /** YYYY-MM-DD */
+  readonly date: string;
+  readonly now: Date;
+  readonly signal?: AbortSignal;
+}
+
+/** A record for each citation, in the order of the text. Other calls are served between the citations. */
+export async function checkCitations(checking: Checking) {
+  const { citations, held, register, plain } = checking;
+  const places = citations.flatMap(({ law, place }) =>
+    law?.key && place !== null && register.isHeld(law.key) ? [{ law: law.key, article: place.article }] : [],
+  );
+  const articles = await held.articles(places);
+  const caseNumbers = citations.flatMap(({ caseNumber }) => caseNumber ?? []);
+  const judgments = caseNumbers.length === 0 ? new Map() : await held.judgments(caseNumbers);
+  const check = new Check(checking, articles);
+  const records: CitationRecord[] = [];
+  for (const [index, citation] of citations.entries()) {
+    if (index % atOnce === atOnce - 1) await breathe();
+    checking.signal?.throwIfAborted();
+    const span = plain.span(citation.from, citation.to);
+    const fields =
+      citation.caseNumber === null
+        ? await check.ofLaw(citation)
+        : ofJudgment(judgments.get(citation.caseNumber), citation.caseNumber, held.source);
+    records.push({ id: String(index + 1), ...span, cited: plain.written(span), ...fields });
+  }
+  await check.quotations(findQuotations(plain, citations), records);
+  return records.map(withProblems);
+}
+
+/** Citations that are checked without a break. */
+const atOnce = 8;
+
+type Verdict =
+  | "exists"
+  | "no_such_article"
+  | "no_such_paragraph"
+  | "no_such_item"
+  | "unknown_law"
+  | "not_held"
+  | "version_not_held"
+  | "unresolved";
+
+interface Fields {
+  kind: "article" | "law" | "case";
+  law_name: string | null;
+  law_as_written: string | null;
+  article_no: string | null;
+  paragraph: number | null;
+  item: number | null;
+  as_of: string | null;
+  case_no: string | null;
+  verdict: Verdict;
+  in_force: boolean | null;
+  status: "in_force" | "amended" | "repealed" | "not_yet_effective" | "unknown" | null;
+  status_text: string | null;
+  effective_date: string | null;
+  expired_date: string | null;
+  replaced_by: string | null;
+  version_date: string | null;
+  content: string | null;
+  quotations: Quotation[];
+  nearest: Nearest | null;
+  judgment: { id: string; title: string; court_name: string; judgment_date: string | null } | null;
+  source: Provenance;
+}
+
+interface Nearest {
+  readonly law_name: string;
+  readonly article_no: string | null;
+  readonly content: string | null;
+}
+
+type CitationRecord = Fields & {
+  id: string;
+  start: number;
+  end: number;
+  start_utf16: number;
+  end_utf16: number;
+  cited: string;
+};
+
+interface Quotation {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly start_utf16: number;
+  readonly end_utf16: number;
+  readonly marked: boolean;
+  readonly agrees: boolean | null;
+  readonly differences: readonly { readonly kind: "same" | "added" | "missing"; readonly text: string }[];
+  readonly agrees_with_version: string | null;
+  readonly found_in: {
+    readonly law_name: string;
+    readonly article_no: string | null;
+    readonly paragraph: number | null;
+  } | null;
+}
+
+/** The problems of a record follow from its other fields. */
+function withProblems(record: CitationRecord) {
+  const { verdict, in_force: inForce, quotations, source, ...rest } = record;
+  const isMissing = /^(?:no_such|unknown_law)/.test(verdict);
+  const problems = [
+    ...(isMissing ? [verdict] : []),
+    ...(inForce === false ? ["not_in_force"] : []),
+    ...(quotations.some((each) => each.agrees === false) ? ["quotation_differs"] : []),
+  ];
+  return { ...rest, verdict, in_force: inForce, quotations, problems, source };
+}
+
+class Check {
+  readonly #checking: Checking;
+  readonly #articles: ReadonlyMap<string, StoredArticle>;
+  readonly #anyArticle = new Map<string, StoredArticle | undefined>();
+  readonly #numbers = new Map<string, readonly ArticleNumber[]>();
+  readonly #nearest = new Map<string, string | undefined>();
+  readonly #words = new Map<string, Words>();
+  readonly #budget: Budget = { cells: mostCells };
+  #searches = 0;
+  /** Checked articles by law and number as records name them. */
+  readonly #checked = new Map<string, StoredArticle>();
+
+  constructor(checking: Checking, articles: ReadonlyMap<string, StoredArticle>) {
+    this.#checking = checking;
+    this.#articles = articles;
+  }
+
+  async ofLaw(citation: FoundCitation): Promise<Fields> {
+    const { register, held } = this.#checking;
+    const { law, place } = citation;
+    const key = law?.key ?? null;
+    const fields: Fields = {
+      ...nothing,
+      kind: place === null ? "law" : "article",
+      law_name: key,
+      law_as_written: law?.written ?? null,
+      article_no: place === null ? null : writeArticle(place.article),
+      paragraph: place?.paragraph ?? null,
+      item: place?.item ?? null,
+      as_of: law?.version?.words ?? null,
+      verdict: "unresolved",
+      quotations: [],
+      source: held.source,
+    };
+    if (key === null) return fields;
+    if (!register.isHeld(key)) return this.#notHeld(key, fields);
+    const any = await this.#any(key);
+    if (any === undefined) return { ...fields, verdict: "not_held" };
+    const ofLaw = this.#lawFields(any, fields, law?.version?.point);
+    if (place === null) return ofLaw;
+    const article = this.#articles.get(placeKey({ law: key, article: place.article }));
+    if (article === undefined)
+      return {
+        ...ofLaw,
+        verdict: ofLaw.verdict === "version_not_held" ? "version_not_held" : "no_such_article",
+        version_date: null,
+        nearest: await this.#nearestArticle(key, place.article),
+      };
+    const read = this.#articleFields(article, citation, fields);
+    this.#checked.set(`${read.law_name}|${read.article_no}`, article);
+    return read;
+  }
+
+  /** A law whose text is not held, or whose name no law has. */
+  #notHeld(key: string, fields: Fields): Fields {
+    const { register, date } = this.#checking;
+    const known = register.known(key);
+    if (known?.repealed !== undefined) {
+      const isOver = known.repealed.date <= date;
+      return {
+        ...fields,
+        verdict: "not_held",
+        in_force: isOver ? false : null,
+        status: isOver ? "repealed" : "unknown",
+        status_text: isOver ? `已于${known.repealed.date}废止` : null,
+        expired_date: known.repealed.date,
+        replaced_by: known.repealed.by,
+      };
+    }
+    if (known !== undefined || !isClosedKind(key)) return { ...fields, verdict: "not_held" };
+    let near = this.#nearest.get(key);
+    if (!this.#nearest.has(key) && this.#nearest.size < mostNearNames) {
+      near = register.nearest(key);
+      this.#nearest.set(key, near);
+    }
+    return {
+      ...fields,
+      verdict: "unknown_law",
+      nearest: near === undefined ? null : { law_name: near, article_no: null, content: null },
+    };
+  }
+
+  #lawFields(any: StoredArticle, fields: Fields, point: string | undefined): Fields {
+    const { date, now } = this.#checking;
+    const place = point === undefined ? inForceOn(any.versions, date) : versionPlace(any, point, now);
+    const facts = any.versions[place ?? 0] as ArticleVersion;
+    const common = { ...fields, law_name: facts.law_name, source: facts.source };
+    if (place === undefined || isBeforeHeld(any, place, date, facts.effective_date))
+      return { ...common, verdict: "version_not_held", status: "unknown" };
+    const isNewest = place === inForceOn(any.versions, date);
+    const repealed = any.repealed === undefined ? {} : { repealed: any.repealed };
+    const listed = entryStatus({ ...facts, ...repealed }, isNewest, date);
+    const isThen =
+      date < chinaDate(now) &&
+      point === undefined &&
+      facts.effective_date !== null &&
+      facts.effective_date <= date;
+    const isRepealedThen =
+      any.repealed !== undefined && (any.repealed.date === null || any.repealed.date <= date);
+    const { status, status_text } =
+      isThen && !isRepealedThen ? { status: "in_force" as const, status_text: "当时有效" } : listed;
+    const isOver = status === "repealed";
+    return {
+      ...common,
+      verdict: "exists",
+      status,
+      status_text,
+      in_force: inForceOf(status),
+      effective_date: facts.effective_date,
+      expired_date: isOver ? (any.repealed?.date ?? null) : null,
+      replaced_by: isOver ? (any.repealed?.by ?? null) : null,
+      version_date: facts.version_date,
+    };
+  }
+
+  #articleFields(article: StoredArticle, citation: FoundCitation, fields: Fields): Fields {
+    const { date, now } = this.#checking;
+    const onDate = new Date(`${date}T12:00:00+08:00`);
+    const point = citation.law?.version?.point;
+    const asOf = point === undefined ? undefined : placeAt(article, point, now);
+    const common = { ...fields, law_name: article.law_name };
+    if (point !== undefined && asOf === undefined)
+      return { ...common, verdict: "version_not_held", status: "unknown", source: sourceOf(article) };
+    const version =
+      asOf === undefined ? undefined : { place: asOf, words: citation.law?.version?.words ?? "" };
+    const record = articleRecord(article, onDate, version);
+    const place = asOf ?? inForceOn(article.versions, date);
+    const shown = article.versions[place] as ArticleVersion;
+    const isFuture =
+      shown.content === null &&
+      article.versions.slice(0, place).every(({ content }) => content === null) &&
+      article.versions.slice(place + 1).some(({ content }) => content !== null);
+    const common2 = { ...common, law_name: record.law_name, source: record.source };
+    const since =
+      shown.content === null ? (shown.effective_date ?? shown.version_date) : record.effective_date;
+    if (asOf === undefined && !isFuture && isBeforeHeld(article, place, date, since))
+      return { ...common2, verdict: "version_not_held", status: "unknown" };
+    if (asOf !== undefined && shown.content === null)
+      return { ...common2, verdict: "no_such_article", version_date: shown.version_date };
+    const dated = this.#statusThen(article, record, shown);
+    const status = isFuture ? "not_yet_effective" : dated.status;
+    const isRepealed = status === "repealed";
+    const text = shown.content ?? record.content;
+    return {
+      ...common2,
+      verdict: partVerdict(text, fields),
+      status,
+      status_text: isFuture ? "当时尚无本条" : dated.status_text,
+      in_force: inForceOf(status, asOf !== undefined, shown),
+      effective_date: isFuture ? firstDay(article) : record.effective_date,
+      expired_date: record.expired_date,
+      replaced_by: isRepealed ? (article.repealed?.by ?? null) : (shown.moved_to ?? null),
+      version_date: record.version_date,
+      content: text === "" ? null : text,
+    };
+  }
+
+  /** The status on the date. What a pack says of a law's status holds today only. */
+  #statusThen(
+    { repealed }: StoredArticle,
+    { status, status_text, effective_date }: ReturnType<typeof articleRecord>,
+    { content }: ArticleVersion,
+  ): Pick<ReturnType<typeof articleRecord>, "status" | "status_text"> {
+    const { date, now } = this.#checking;
+    const isKnownThen =
+      content === null ||
+      status === "not_yet_effective" ||
+      /^(?:已被(?:《|[0-9])|另有|本条)/.test(status_text) ||
+      date >= chinaDate(now);
+    if (isKnownThen && !(status === "repealed" && repealed?.date != null && repealed.date > date))
+      return { status, status_text };
+    if (effective_date === null || effective_date > date || repealed?.date === null)
+      return { status: "unknown", status_text: "未注明" };
+    return { status: "in_force", status_text: "当时有效" };
+  }
+
+  /** The quotations of the records, each with the citation that it fits best. */
+  async quotations(found: readonly FoundQuotation[], records: readonly CitationRecord[]): Promise<void> {
+    for (const [index, quotation] of found.entries()) {
+      if (index % atOnce === atOnce - 1) await breathe();
+      this.#checking.signal?.throwIfAborted();
+      const cited = quotation.citations.map((place) => records[place] as CitationRecord);
+      const own =
+        cited.find((record) => this.#agreesWith(quotation, record)) ?? (cited.at(-1) as CitationRecord);
+      const read = await this.#quotation(quotation, own);
+      if (read !== undefined) own.quotations.push(read);
+    }
+  }
+
+  #agreesWith({ from, to, isMarked }: FoundQuotation, record: CitationRecord): boolean {
+    const target = this.#target(record);
+    return isMarked && target !== undefined && agrees(this.#checking.plain.text.slice(from, to), target);
+  }
+
+  /** The words that a quotation of this citation must have: of the paragraph, if one is cited. */
+  #target({ content, paragraph, verdict }: CitationRecord): Words | undefined {
+    if (content === null) return undefined;
+    const part = paragraph === null || verdict !== "exists" ? content : paragraphsOf(content)[paragraph - 1];
+    return this.#wordsOf(part ?? content);
+  }
+
+  #wordsOf(text: string): Words {
+    const known = this.#words.get(text);
+    if (known !== undefined) return known;
+    const words = wordsOf(text);
+    this.#words.set(text, words);
+    return words;
+  }
+
+  async #quotation(found: FoundQuotation, record: CitationRecord): Promise<Quotation | undefined> {
+    const { plain } = this.#checking;
+    const target = this.#target(record);
+    const range = found.isMarked ? found : target && this.#unmarkedRange(found, target);
+    if (range === undefined) return undefined;
+    const from =
+      range.from + (articleHeading.exec(plain.text.slice(range.from, range.from + 60))?.[0].length ?? 0);
+    if (from >= range.to) return undefined;
+    const text = plain.text.slice(from, range.to);
+    const mine = wordsOf(text);
+    if (mine.units.length === 0) return undefined;
+    const span = plain.span(from, range.to);
+    const base = {
+      text: plain.written(span),
+      ...span,
+      marked: found.isMarked,
+      differences: [],
+      agrees_with_version: null,
+      found_in: null,
+    };
+    const isLong = mine.units.length >= shortestSentence;
+    if (target === undefined) {
+      if (!found.isIntroduced || !isLong || record.kind === "case") return undefined;
+      const isMissing = record.verdict === "no_such_article";
+      const elsewhere = isMissing ? await this.#foundElsewhere(text, mine, record) : undefined;
+      return elsewhere === undefined
+        ? { ...base, agrees: null }
+        : { ...base, agrees: false, found_in: elsewhere };
+    }
+    if (agrees(text, target)) return { ...base, agrees: true };
+    if (found.isIndirect) return undefined;
+    const { pieces, similarity } = differences(mine, target, this.#budget);
+    const least = found.isIntroduced && isLong ? 0 : leastSimilarity;
+    const version = this.#otherVersion(text, record);
+    const elsewhere =
+      isLong && found.isIntroduced ? await this.#foundElsewhere(text, mine, record) : undefined;
+    if (similarity < least && version === null && elsewhere === undefined) return undefined;
+    return {
+      ...base,
+      agrees: false,
+      differences: elsewhere === undefined ? pieces : [],
+      agrees_with_version: version,
+      found_in: elsewhere ?? null,
+    };
+  }
+
+  /** The sentences without quotation marks that are nearly those of the article. */
+  #unmarkedRange(
+    { from, to, isIndirect }: FoundQuotation,
+    target: Words,
+  ): { from: number; to: number } | undefined {
+    const { text } = this.#checking.plain;
+    let end = from;
+    let length = 0;
+    while (end < to) {
+      const stop = sentenceEnd(text, end, to);
+      const sentence = text.slice(end, stop);
+      const mine = wordsOf(sentence);
+      const isSame =
+        agrees(sentence, target) ||
+        (isIndirect !== true && differences(mine, target, this.#budget).similarity >= leastUnmarked);
+      if (!isSame) break;
+      length += mine.units.length;
+      end = stop;
+    }
+    return length >= shortestUnmarked ? { from, to: end } : undefined;
+  }
+
+  /** The date of another version of the article that has these words. */
+  #otherVersion(text: string, record: CitationRecord): string | null {
+    const article = this.#checked.get(`${record.law_name}|${record.article_no}`);
+    const other = article?.versions.findLast(
+      ({ content, version_date: day }) =>
+        content !== null && day !== record.version_date && agrees(text, this.#wordsOf(content)),
+    );
+    return other?.version_date ?? null;
+  }
+
+  /** Another paragraph or article of the law that has these words. */
+  async #foundElsewhere(
+    text: string,
+    mine: Words,
+    record: CitationRecord,
+  ): Promise<Quotation["found_in"] | undefined> {
+    const { held, register, date } = this.#checking;
+    const { content, law_name: name, article_no } = record;
+    if (name === null) return undefined;
+    if (content !== null && agrees(text, this.#wordsOf(content))) {
+      const place = paragraphsOf(content).findIndex((each) => agrees(text, this.#wordsOf(each)));
+      return { law_name: name, article_no, paragraph: place === -1 ? null : place + 1 };
+    }
+    const key = register.keyOf(name);
+    if (!register.isHeld(key) || this.#searches >= mostSearches) return undefined;
+    this.#searches++;
+    for (const article of await held.withWords(key, mine.units.slice(0, longestSearch))) {
+      const version = article.versions[inForceOn(article.versions, date)];
+      if (version?.content == null || !agrees(text, this.#wordsOf(version.content))) continue;
+      if (record.verdict === "no_such_article")
+        record.nearest = {
+          law_name: article.law_name,
+          article_no: article.article_no,
+          content: version.content,
+        };
+      return { law_name: article.law_name, article_no: article.article_no, paragraph: null };
+    }
+    return undefined;
+  }
+
+  async #nearestArticle(key: string, { number, sub }: ArticleNumber): Promise<Nearest | null> {
+    const numbers = await this.#numbersOf(key);
+    const distance = (other: ArticleNumber) =>
+      Math.abs(other.number - number) * 100 + Math.abs((other.sub ?? 0) - (sub ?? 0));
+    let best: ArticleNumber | undefined;
+    for (const each of numbers) if (best === undefined || distance(each) < distance(best)) best = each;
+    if (best === undefined) return null;
+    const place = { law: key, article: best };
+    const article = (await this.#checking.held.articles([place])).get(placeKey(place));
+    if (article === undefined) return null;
+    const version = article.versions[inForceOn(article.versions, this.#checking.date)];
+    return {
+      law_name: article.law_name,
+      article_no: article.article_no,
+      content: version?.content ?? null,
+    };
+  }
+
+  async #numbersOf(key: string): Promise<readonly ArticleNumber[]> {
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    const numbers = await this.#checking.held.numbers(key);
+    this.#numbers.set(key, numbers);
+    return numbers;
+  }
+
+  async #any(key: string): Promise<StoredArticle | undefined> {
+    if (!this.#anyArticle.has(key)) this.#anyArticle.set(key, await this.#checking.held.anyArticle(key));
+    return this.#anyArticle.get(key);
+  }
+}
+
+const nothing = {
+  article_no: null,
+  paragraph: null,
+  item: null,
+  as_of: null,
+  case_no: null,
+  law_name: null,
+  law_as_written: null,
+  in_force: null,
+  status: null,
+  status_text: null,
+  effective_date: null,
+  expired_date: null,
+  replaced_by: null,
+  version_date: null,
+  content: null,
+  nearest: null,
+  judgment: null,
+} as const;
+
+const mostCells = 4_000_000;
+const mostNearNames = 100;
+const mostSearches = 20;
+const longestSearch = 60;
+/** Shorter quotations may be terms. */
+const shortestSentence = 8;
+const shortestUnmarked = 12;
+const leastSimilarity = 0.6;
+const leastUnmarked = 0.75;
+/** Quotations often start with the article's number and its title. */
+const articleHeading =
+  /^(?:第[零〇一二两三四五六七八九十百千0-9]{1,9}条(?:之[一二三四五六七八九十]{1,3})?)?(?:【[^】]{1,30}】)?[:,]?/;
+
+/** Names of these kinds are all in the list of national laws, so one that is not there is unknown. */
+function isClosedKind(key: string): boolean {
+  return /(?:法|法典|条例|通则|总则)$/.test(key) && !local.test(key);
+}
+
+const local =
+  /^(?:北京|天津|上海|重庆|河北|山西|辽宁|吉林|黑龙江|江苏|浙江|安徽|福建|江西|山东|河南|湖北|湖南|广东|海南|四川|贵州|云南|陕西|甘肃|青海|台湾|内蒙古|广西|西藏|宁夏|新疆|香港|澳门|深圳|珠海|厦门|汕头|日本|德国|法国|美国|英国|欧盟)|[省市县区州盟旗]/;
+
+function ofJudgment(
+  judgment:
+    | { id: string; title: string; court_name: string; judgment_date: string | null; source: Provenance }
+    | undefined,
+  caseNumber: string,
+  registerSource: Provenance,
+): Fields {
+  const fields: Fields = {
+    ...nothing,
+    kind: "case",
+    case_no: caseNumber,
+    verdict: "not_held",
+    quotations: [],
+    source: registerSource,
+  };
+  if (judgment === undefined) return fields;
+  const { id, title, court_name, judgment_date, source } = judgment;
+  return { ...fields, verdict: "exists", judgment: { id, title, court_name, judgment_date }, source };
+}
+
+/** Whether an article has the cited paragraph and item. */
+function partVerdict(content: string, { paragraph, item }: Pick<Fields, "paragraph" | "item">): Verdict {
+  const part = paragraph === null ? content : paragraphsOf(content)[paragraph - 1];
+  if (part === undefined) return "no_such_paragraph";
+  return item === null || hasItem(part, item) ? "exists" : "no_such_item";
+}
+
+function inForceOf(status: Fields["status"], isOlder = false, version?: ArticleVersion): boolean | null {
+  if (status === "in_force") return true;
+  if (status === "repealed" || status === "not_yet_effective") return false;
+  return status === "amended" && (isOlder || version?.moved_to !== undefined) ? false : null;
+}
+
+/** Whether the date is before the oldest version held of a law that is older than that. */
+function isBeforeHeld(article: StoredArticle, place: number, date: string, since: string | null): boolean {
+  const change = article.versions[0]?.change;
+  const isOldest = change !== "original" && change !== undefined && change !== "added";
+  return place === 0 && isOldest && since !== null && date < since;
+}
+
+function versionPlace(article: StoredArticle, point: string, now: Date): number | undefined {
+  return point > chinaDate(now) ? undefined : placeAt(article, point, now);
+}
+
+function firstDay({ versions }: StoredArticle): string | null {
+  return versions.find(({ content }) => content !== null)?.effective_date ?? null;
+}
+
+function sourceOf({ versions }: StoredArticle): Provenance {
+  return (versions.at(-1) as ArticleVersion).source;
+}
+
+function sentenceEnd(text: string, from: number, to: number): number {
+  for (let at = from; at < to; at++) if (/[。;；]/.test(text[at] as string)) return at + 1;
+  return to;
+}
+
+function writeArticle({ number, sub }: ArticleNumber): string {
+  return `第${writeNumber(number)}条${sub === null ? "" : `之${writeNumber(sub)}`}`;
+}

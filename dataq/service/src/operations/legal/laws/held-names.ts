@@ -1,0 +1,16 @@
+import type { PostingIndex } from "../../../search/postings/posting-index.ts";
+import { LawNames } from "../question/named-laws.ts";
+import { lawTerm } from "./corpus.ts";
+
+/** The names of the laws in a snapshot. */
+export async function lawNames(index: PostingIndex, corpus: string): Promise<LawNames> {
+  const terms = await index.terms(corpus, lawTerm(""));
+  const known = namesOf.get(terms);
+  if (known !== undefined) return known;
+  const names = new LawNames(new Set(terms.map((term) => term.slice(lawTerm("").length))));
+  namesOf.set(terms, names);
+  return names;
+}
+
+/** Cached by the list of terms, which stays the same object as long as the snapshot is served. */
+const namesOf = new WeakMap<readonly string[], LawNames>();
