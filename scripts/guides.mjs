@@ -90,7 +90,7 @@ function htmlOf(markdown, addressOf) {
       table(token) {
         // A wide table scrolls by itself, also with the keyboard.
         const row = (cells, tag) =>
-          `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join("")}</tr>\n`;
+          `<tr>${cells.map(({ tokens, align }) => `<${tag}${align === "right" ? ' class="number"' : ""}>${this.parser.parseInline(tokens)}</${tag}>`).join("")}</tr>\n`;
         return `<div class="wide" tabindex="0"><table><thead>${row(token.header, "th")}</thead><tbody>${token.rows
           .map((cells) => row(cells, "td"))
           .join("")}</tbody></table></div>\n`;
@@ -134,6 +134,7 @@ pre code { padding: 0; background: none; overflow-wrap: normal; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; }
 th, td { padding: 0.4rem 0.75rem; border-bottom: 1px solid light-dark(#d5d8de, #3a3f47); text-align: left; vertical-align: top; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
 td:first-child code { overflow-wrap: normal; }
 a { color: light-dark(#0b57b0, #8ab8ff); }
 `;

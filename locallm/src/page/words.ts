@@ -10,6 +10,7 @@ const texts = {
   model: ["Model", "模型"],
   messages: ["Messages", "消息"],
   settings: ["Settings", "设置"],
+  guides: ["Guides", "文档"],
   settingsHint: [
     "They apply to this conversation. An empty field keeps the model's own value.",
     "仅对当前对话生效；留空则使用模型自己的默认值。",
