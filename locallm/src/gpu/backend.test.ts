@@ -9,6 +9,7 @@ const base: BackendQuestion = {
   arch: "x64",
   hardware: [],
   installed: {},
+  hasCudaRuntime: true,
   intelGpu: false,
   cudaVisibleDevices: null,
   vulkanVisibleDevices: null,
@@ -19,6 +20,19 @@ describe("chooseBackend", () => {
     ["no GPU", { installed: both }, null, null],
     ["NVIDIA, nothing installed", { hardware: [gpu("nvidia")] }, null, "cuda"],
     ["NVIDIA", { hardware: [gpu("nvidia")], installed: both }, "cuda", "cuda"],
+    ["NVIDIA without CUDA's runtime", { hardware: [gpu("nvidia")], hasCudaRuntime: false }, null, "vulkan"],
+    [
+      "NVIDIA without CUDA's runtime, with the Vulkan build",
+      { hardware: [gpu("nvidia")], hasCudaRuntime: false, installed: { vulkan: "/v" } },
+      "vulkan",
+      "vulkan",
+    ],
+    [
+      "NVIDIA without CUDA's runtime, with the CUDA build, which has its own beside it",
+      { hardware: [gpu("nvidia")], hasCudaRuntime: false, installed: both },
+      "cuda",
+      "cuda",
+    ],
     [
       "NVIDIA with the Vulkan build alone",
       { hardware: [gpu("nvidia")], installed: { vulkan: "/v" } },

@@ -8,6 +8,8 @@ export interface BackendQuestion {
   readonly hardware: readonly Hardware[];
   /** Library folders of the installed backends. */
   readonly installed: Readonly<Partial<Record<Backend, string>>>;
+  /** Whether the system has CUDA 13's runtime, without which the CUDA build cannot load. */
+  readonly hasCudaRuntime: boolean;
   /** `LOCALLM_INTEL_GPU`. */
   readonly intelGpu: boolean;
   /** `CUDA_VISIBLE_DEVICES`; null if not set. */
@@ -37,17 +39,29 @@ export function chooseBackend(question: BackendQuestion): BackendChoice {
   const found =
     question.hardware.map(({ name }) => name).join(", ") ||
     (served.length > 0 ? "the devices of GGML_VK_VISIBLE_DEVICES" : "");
-  const wanted = served[0] ?? null;
+  const vulkanFirst = prefersVulkan(question, served);
+  const wanted = vulkanFirst ? "vulkan" : (served[0] ?? null);
   const installed = served.filter((backend) => question.installed[backend] !== undefined);
   const [folder, ...furtherFolders] = installed.map((backend) => question.installed[backend]!);
   const backend = installed[0];
   if (backend !== undefined && folder !== undefined)
     return { backend, folder, furtherFolders, why: `${found}, using ${words[backend]}`, wanted };
   if (wanted !== null) {
-    const why = `${found}; the ${words[wanted]} build is not installed`;
+    const reason = vulkanFirst
+      ? " (it comes first because CUDA 13's runtime is missing; locallm doctor --install cuda downloads both)"
+      : "";
+    const why = `${found}; the ${words[wanted]} build is not installed${reason}`;
     return { backend: null, folder: null, furtherFolders: [], why, wanted };
   }
   return { backend: null, folder: null, furtherFolders: [], why: whyNone(question, found), wanted: null };
+}
+
+/**
+ * The Vulkan build is 73 MB and needs only the driver. The CUDA build without CUDA's runtime on the system needs 590 MB of
+ * downloads, so it is for users who ask for it.
+ */
+function prefersVulkan({ hasCudaRuntime, installed }: BackendQuestion, served: readonly Backend[]): boolean {
+  return served[0] === "cuda" && served.includes("vulkan") && !hasCudaRuntime && installed.cuda === undefined;
 }
 
 const words: Readonly<Record<Backend, string>> = { cuda: "CUDA", vulkan: "Vulkan", metal: "Metal" };

@@ -2,6 +2,7 @@ import { type FoundDevices, findDevices } from "../runner/devices.ts";
 import type { Device } from "../wire/inference/load.ts";
 import { usable } from "./accelerator.ts";
 import { type BackendChoice, chooseBackend } from "./backend.ts";
+import { hasCudaRuntime } from "./cuda-runtime.ts";
 import { findHardware, type Hardware, thisMachine } from "./hardware.ts";
 import { installedBackends } from "./installed.ts";
 import { type EnginePackage, enginePackages } from "./packages.ts";
@@ -25,6 +26,7 @@ export function machineBackend(settings: GpuSettings): BackendChoice {
     platform,
     arch,
     hardware: findHardware(thisMachine),
+    hasCudaRuntime: hasCudaRuntime(thisMachine),
     installed: installedBackends(settings.enginesFolder),
   });
 }

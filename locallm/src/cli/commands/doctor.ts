@@ -11,16 +11,23 @@ import {
   readConfig,
   readGpuSettings,
 } from "../../config.ts";
+import { cudaPackages, hasCudaRuntime } from "../../gpu/cuda-runtime.ts";
+import { thisMachine } from "../../gpu/hardware.ts";
 import { installEngine, unwritable } from "../../gpu/install.ts";
+import { librariesOf, packageFolder } from "../../gpu/installed.ts";
 import { devicesIn, type GpuSettings, inspectGpus } from "../../gpu/machine.ts";
 import { packagePlatform, processorPackage } from "../../gpu/packages.ts";
 import { freeBytes } from "../../library/disk-space.ts";
 import { makeFolder } from "../../library/durable.ts";
 import { Store } from "../../library/store.ts";
 import { checkStore } from "../../library/store-check.ts";
+import { networkSettings } from "../../sources/network-settings.ts";
+import { Pulls } from "../../sources/pulls.ts";
+import { missingFiles } from "../../sources/wheel-files.ts";
 import { versionAnswer } from "../../wire/api/answers.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { Client } from "../client.ts";
+import { progressView } from "../progress.ts";
 import { humanBytes, plain } from "../text.ts";
 
 interface Options {
@@ -131,7 +138,7 @@ function sizeText({ sizeMb }: { sizeMb: number | null }): string {
 
 function remedyFor(problem: string): string {
   if (/libcudart|libcublas/.test(problem))
-    return "install NVIDIA's CUDA 13 runtime (libcudart, libcublas), or: locallm doctor --install vulkan";
+    return "locallm doctor --install cuda downloads CUDA 13's runtime; or: locallm doctor --install vulkan";
   if (/libvulkan/.test(problem)) return "install the Vulkan loader (Debian: libvulkan1) and the GPU driver";
   return "install or repair the GPU driver; until then models run on the CPU";
 }
@@ -152,22 +159,54 @@ async function install(config: GpuSettings, wanted: string | true): Promise<void
       problem: `must be one of the builds for ${packagePlatform()}: ${offered}`,
     });
   }
-  console.log(
-    plain(`Downloading ${build.name}@${build.version}${sizeText(build)} into ${config.enginesFolder}`),
-  );
   await makeFolder(config.enginesFolder).catch((cause) => {
     throw unwritable(config.enginesFolder, cause);
   });
-  const folder = await installEngine(config.enginesFolder, build, (line) => console.error(plain(line)));
+  const present = librariesOf(packageFolder(config.enginesFolder, build), build);
+  console.log(
+    plain(
+      present === null
+        ? `Downloading ${build.name}@${build.version}${sizeText(build)} into ${config.enginesFolder}`
+        : `${build.name}@${build.version} is already in ${config.enginesFolder}`,
+    ),
+  );
+  const folder =
+    present ?? (await installEngine(config.enginesFolder, build, (line) => console.error(plain(line))));
+  if (backend === "cuda") await installCudaRuntime(folder);
   const { devices, problem } = await devicesIn(folder, config);
   if (problem !== null) {
     process.exitCode = 1;
-    console.log(plain(`Downloaded, but not usable: ${problem} → ${remedyFor(problem)}`));
+    console.log(plain(`Installed, but not usable: ${problem} → ${remedyFor(problem)}`));
   } else if (devices.length === 0) {
-    console.log("Downloaded, but it found no GPU.");
+    console.log("Installed, but it found no GPU.");
   } else {
     const seen = devices.map(({ name, description }) => `${name}, ${description}`).join("; ");
-    console.log(plain(`Downloaded; it found ${seen}. Restart the server to use it.`));
+    console.log(plain(`Installed; it found ${seen}. Restart the server to use it.`));
+  }
+}
+
+/** Puts CUDA 13's runtime beside the build, unless the system has it. */
+async function installCudaRuntime(folder: string): Promise<void> {
+  if (hasCudaRuntime(thisMachine)) return;
+  const config = readConfig();
+  const pulls = new Pulls(new Store(config.modelsFolder), {
+    network: await networkSettings(config),
+    registries: config.registries,
+    credentials: null,
+  });
+  const view = progressView(process.stderr);
+  try {
+    for (const { wanted, files } of cudaPackages(thisMachine.platform)) {
+      if ((await missingFiles(folder, files)).length === 0) continue;
+      await pulls.wheelFiles(
+        { wanted, files, folder },
+        (line) => view.show(line),
+        new AbortController().signal,
+      );
+    }
+  } finally {
+    view.end();
+    pulls.close();
   }
 }
 
