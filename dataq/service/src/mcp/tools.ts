@@ -106,6 +106,8 @@ function controlsOf(operation: Operation): Readonly<Record<string, JsonSchema>> 
     fields: {
       type: "array",
       minItems: 1,
+      maxItems: Object.keys(operation.record.shape).length,
+      uniqueItems: true,
       items: { type: "string", enum: Object.keys(operation.record.shape) },
       description: "Return only these fields of each record; all by default",
     },

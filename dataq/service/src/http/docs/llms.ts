@@ -44,6 +44,12 @@ ${list.map((operation) => line(operation, termsOf)).join("\n")}
 - Python: \`pip install dataq-client\`, \`DataQuery().${first.name}(…)\`
 - Both read DATAQ_API_KEY and DATAQ_BASE_URL, retry only what is safe to retry, send an \`Idempotency-Key\`, and have every operation as a typed method.
 
+## Agents (MCP)
+
+- \`POST /mcp\` speaks the Model Context Protocol (Streamable HTTP) with the API key as bearer token: a tool for each operation, \`estimate\` and \`balance\`.
+- \`dataq mcp\` does the same over stdio, with DATAQ_API_KEY and DATAQ_BASE_URL.
+- The header \`X-Tokens-Budget: 20000\` is what a session may spend; \`X-Session-Id\` names the session. Both also work with \`/v1/data/query\`.
+
 ## Reference
 
 - [OpenAPI 3.1](/openapi.json): every route, and every operation with its request and record

@@ -147,6 +147,18 @@ function headers(name: string): object[] {
       description: "Calls with the same key and body are charged once; later ones get the first answer",
       schema: { type: "string", pattern: "^[ -~]{1,255}$" },
     },
+    {
+      name: "X-Tokens-Budget",
+      in: "header",
+      description: "What the calls of a session may spend together; beyond it 402 budget_exceeded",
+      schema: { type: "string", pattern: "^[0-9]{1,15}$" },
+    },
+    {
+      name: "X-Session-Id",
+      in: "header",
+      description: "The session of X-Tokens-Budget; without it, all calls of the key that name no session",
+      schema: { type: "string", pattern: "^[!-~]{1,128}$" },
+    },
   ];
 }
 

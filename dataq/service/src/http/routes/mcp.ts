@@ -1,10 +1,9 @@
 import { Readable } from "node:stream";
 import { Failure, invalid } from "@dataq/contract";
-import { createMcpHandler, type McpHttpHandler } from "@modelcontextprotocol/server";
+import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { makeIdentifier } from "../../database/identifier.ts";
 import type { Api } from "../../mcp/api.ts";
-import { mcpServer } from "../../mcp/mcp-server.ts";
 import { isTool } from "../../mcp/tools.ts";
 import { leaveSignal } from "../app.ts";
 import { readJson } from "../body.ts";
@@ -59,7 +58,7 @@ export function addMcpRoute(
   const signals = new Map<string, AbortSignal>();
   /** Requests that run in a session, so that a later message can cancel them. */
   const running = new Map<string, AbortController>();
-  let handler: McpHttpHandler | undefined;
+  let handler: Promise<McpHttpHandler> | undefined;
 
   app.addHook("onRequest", async (request, reply) => {
     const signal = signals.get(String(request.headers[CALL_HEADER] ?? ""));
@@ -68,7 +67,7 @@ export function addMcpRoute(
     if (signal.aborted) leave();
     else signal.addEventListener("abort", leave, { once: true });
   });
-  app.addHook("preClose", async () => handler?.close());
+  app.addHook("preClose", async () => (await handler)?.close());
 
   app.post("/mcp", async (request, reply) => {
     refuseForeignOrigins(request, origins);
@@ -88,11 +87,8 @@ export function addMcpRoute(
       running.set(key, cancel);
       reply.raw.once("close", () => running.get(key) === cancel && running.delete(key));
     }
-    handler ??= createMcpHandler(({ authInfo }) => mcpServer(authInfo!.extra!["api"] as Api), {
-      maxSubscriptions: MAX_SUBSCRIPTIONS,
-      onerror: (error) => parts.logger.warn({ err: error.message }, "MCP request failed"),
-    });
-    const response = await handler.fetch(webRequest(request, signal), {
+    handler ??= openHandler(parts);
+    const response = await (await handler).fetch(webRequest(request, signal), {
       parsedBody: message,
       authInfo: {
         token: "",
@@ -104,6 +100,16 @@ export function addMcpRoute(
     if (message.method === "initialize" && response.ok)
       reply.header("mcp-session-id", makeIdentifier("mcp", parts.clock()));
     return send(reply, response);
+  });
+}
+
+/** The SDK takes 12 MB, so it is loaded with the first message. */
+async function openHandler({ logger }: HttpParts): Promise<McpHttpHandler> {
+  const { createMcpHandler } = await import("@modelcontextprotocol/server");
+  const { mcpServer } = await import("../../mcp/mcp-server.ts");
+  return createMcpHandler(({ authInfo }) => mcpServer(authInfo!.extra!["api"] as Api), {
+    maxSubscriptions: MAX_SUBSCRIPTIONS,
+    onerror: (error) => logger.warn({ err: error.message }, "MCP request failed"),
   });
 }
 
