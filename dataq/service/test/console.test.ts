@@ -123,7 +123,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     });
     await page.getByLabel("Operation").last().selectOption("research_journal_search");
     await page.getByRole("button", { name: "Upload and import" }).click();
-    await page.getByText("the row has 1 cells, but the header has 2").waitFor({ timeout: 50_000 });
+    await page.getByText("the row has 1 cell, but the header has 2").waitFor({ timeout: 50_000 });
     await page.getByRole("link", { name: "uploaded", exact: true }).click();
     await page.getByRole("heading", { name: "uploaded" }).waitFor();
     await page.getByRole("button", { name: "Remove" }).click();

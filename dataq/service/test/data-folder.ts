@@ -31,7 +31,7 @@ export type Prepared = "tables" | "first start";
  */
 export async function makeDataFolder(prepared: Prepared): Promise<string> {
   const original = runFolder === undefined ? undefined : await prepare(prepared);
-  const folder = mkdtempSync(join(tmpdir(), "dataq-test-"));
+  const folder = mkdtempSync(join(runFolder ?? tmpdir(), "dataq-test-"));
   if (original !== undefined) {
     execFileSync("cp", ["-a", "--reflink=auto", `${original}/.`, folder]);
     if (!isEmbedded)

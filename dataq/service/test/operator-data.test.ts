@@ -102,7 +102,7 @@ describe("a file from the browser", () => {
         problems: [
           {
             line: 8_002,
-            problem: "the row has 1 cells, but the header has 3",
+            problem: "the row has 1 cell, but the header has 3",
             problem_zh: expect.stringContaining("1 格"),
           },
         ],
