@@ -6,10 +6,11 @@ import { limitMigrations } from "./limits/migrations.ts";
 import { peopleMigrations } from "./people/migrations.ts";
 import { queryMigrations } from "./query/migrations.ts";
 import { searchMigrations } from "./search/postings/tables.ts";
+import { watchMigrations } from "./watches/migrations.ts";
 import { webhookMigrations } from "./webhooks/migrations.ts";
 
-/** Every folder's tables. Within a folder the order is fixed. Webhooks come last, because they watch
- * the tables of other folders. */
+/** Every folder's tables. Within a folder the order is fixed. Webhooks and watches come last, because their
+ * triggers are on the tables of other folders. */
 export const migrations: readonly Migration[] = [
   ...accountMigrations,
   ...ledgerMigrations,
@@ -19,4 +20,5 @@ export const migrations: readonly Migration[] = [
   ...searchMigrations,
   ...importMigrations,
   ...webhookMigrations,
+  ...watchMigrations,
 ];

@@ -35,6 +35,7 @@ import { addMcpRoute } from "./http/routes/mcp.ts";
 import { addMemberRoutes } from "./http/routes/members.ts";
 import { addMetricsRoute } from "./http/routes/metrics.ts";
 import { addQueryRoutes } from "./http/routes/query.ts";
+import { addWatchRoutes } from "./http/routes/watches.ts";
 import { addWebhookRoutes } from "./http/routes/webhooks.ts";
 import { scrub } from "./http/scrub.ts";
 import { gatherStatements } from "./ledger/gather.ts";
@@ -52,6 +53,7 @@ import { RequestLog } from "./query/request-log.ts";
 import { migrations } from "./schema.ts";
 import { PostingIndex } from "./search/postings/posting-index.ts";
 import type { Sources } from "./sources/source.ts";
+import { askAgain } from "./watches/ask.ts";
 import { type DisabledWebhook, deliver } from "./webhooks/deliver.ts";
 import { Queue } from "./webhooks/queue.ts";
 import { SecretBox } from "./webhooks/secret.ts";
@@ -213,10 +215,14 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     const queue = new Queue({
       database,
       instanceId: instance.id,
-      tasks: { deliver_webhook: ({ delivery }, run) => deliver(delivering, Number(delivery), run) },
+      tasks: {
+        deliver_webhook: ({ delivery }, run) => deliver(delivering, Number(delivery), run),
+        ask_watch: ({ watch }, { signal }) => askAgain(parts, String(watch), signal),
+      },
       onError: (error) => logger.warn({ err: error.message }, "the queue of webhooks failed"),
     });
     closers.push(() => queue.close());
+    addWatchRoutes(app, parts);
     addWebhookRoutes(app, parts, {
       webhooks: new Webhooks(database, box, config.webhookTargets),
       queue,

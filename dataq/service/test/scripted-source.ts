@@ -9,6 +9,10 @@ import type { Answer, Source, Sources } from "../src/sources/source.ts";
 export class ScriptedSources implements Sources {
   /** How often a source was asked. */
   runs = 0;
+  /** IDs of the records of every list that is found; "1" by default. */
+  ids: readonly string[] = ["1"];
+  /** The state of the data. Answers about an older one are not cached for a newer one. */
+  version = "1";
   /** Called while a source runs, before it answers. */
   onRun: () => Promise<void> | void = () => {};
 
@@ -17,7 +21,7 @@ export class ScriptedSources implements Sources {
     const operation = list.find((one) => one.name === name);
     if (!operation) return undefined;
     return {
-      version: async () => "1",
+      version: async () => this.version,
       // `found 23` has 23 of what the price is for.
       ...(operation.pricedPer && {
         count: async (params) => Number(/ (\d+)/.exec(Object.values(params)[0] ?? "")?.[1] ?? 1),
@@ -32,13 +36,13 @@ export class ScriptedSources implements Sources {
         if (what === "throw") throw new Error("a fault of ours");
         if (what === "hang")
           await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-        return answerOf(what, operation);
+        return answerOf(what, operation, this.ids);
       },
     };
   }
 }
 
-function answerOf(what: string, operation: Operation): Answer {
+function answerOf(what: string, operation: Operation, ids: readonly string[]): Answer {
   const outcomes = {
     empty: "empty",
     missing: "not_found",
@@ -46,11 +50,13 @@ function answerOf(what: string, operation: Operation): Answer {
     past_end: "past_end",
   } as const;
   const outcome = what in outcomes ? outcomes[what as keyof typeof outcomes] : "found";
-  const record = { id: "1", source: { name: "scripted", kind: "sample" } };
+  const recordOf = (id: string) => ({ id, source: { name: "scripted", kind: "sample" } });
   const hasData = outcome === "found" || outcome === "insufficient_elements";
   return {
     outcome,
-    ...(operation.kind === "single" ? hasData && { record } : { records: hasData ? [record] : [] }),
+    ...(operation.kind === "single"
+      ? hasData && { record: recordOf("1") }
+      : { records: hasData ? ids.map(recordOf) : [] }),
     total: outcome === "past_end" ? 5 : hasData ? 1 : 0,
     totalRelation: "eq",
     warnings: [],

@@ -55,7 +55,14 @@ export const voucherStates = ["open", "redeemed", "expired"] as const;
 export type VoucherState = (typeof voucherStates)[number];
 
 /** What a webhook can be sent. Only accounts of operators get the operators' events. */
-export const webhookEvents = ["balance.low", "key.refused", "import.done", "refresh.done"] as const;
+export const webhookEvents = [
+  "balance.low",
+  "key.refused",
+  "watch.found",
+  "watch.stopped",
+  "import.done",
+  "refresh.done",
+] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 export const operatorEvents: readonly WebhookEvent[] = ["import.done", "refresh.done"];
 

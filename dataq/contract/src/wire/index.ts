@@ -17,4 +17,5 @@ export * from "./query.ts";
 export * from "./route.ts";
 export * from "./routes.ts";
 export * from "./session.ts";
+export * from "./watch.ts";
 export * from "./webhook.ts";

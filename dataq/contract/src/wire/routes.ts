@@ -41,6 +41,7 @@ import { changedMember, createdInvitation, memberList, memberRole, newInvitation
 import { listOf, pageOf } from "./page.ts";
 import { estimate } from "./query.ts";
 import type { Route } from "./route.ts";
+import { changedWatch, createdWatch, newWatch, watch } from "./watch.ts";
 import {
   changedWebhook,
   createdWebhook,
@@ -346,6 +347,52 @@ export const routes = {
     body: lowBalance,
     status: 200,
     answer: lowBalance,
+  },
+
+  listWatches: {
+    ...read,
+    tag: "webhooks",
+    path: "/v1/watches",
+    summary: "List watches",
+    answer: listOf(watch),
+  },
+  createWatch: {
+    ...webhooks,
+    method: "POST",
+    path: "/v1/watches",
+    summary: "Watch a question: ask it now, and again after every refresh; each answer costs its price",
+    body: newWatch,
+    status: 201,
+    answer: createdWatch,
+    errors: [
+      "too_many",
+      "missing_parameter",
+      "insufficient_balance",
+      "spend_limit_reached",
+      "account_frozen",
+      "not_configured",
+      "no_words",
+      "not_found",
+      "upstream_error",
+      "upstream_timeout",
+      ...callLimits,
+    ],
+  },
+  changeWatch: {
+    ...webhooks,
+    method: "PATCH",
+    path: "/v1/watches/{id}",
+    summary: "Change, enable or disable a watch",
+    body: changedWatch,
+    status: 200,
+    answer: watch,
+  },
+  deleteWatch: {
+    ...webhooks,
+    method: "DELETE",
+    path: "/v1/watches/{id}",
+    summary: "Delete a watch",
+    status: 204,
   },
 
   listOperations: {

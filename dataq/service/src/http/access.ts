@@ -74,6 +74,11 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "POST /v1/webhooks/:id/rotate": row("webhooks.manage"),
   "GET /v1/webhooks/:id/deliveries": row("webhooks.manage"),
   "POST /v1/webhooks/:id/deliveries/:message/redeliver": row("webhooks.manage", 5),
+  "GET /v1/watches": row("webhooks.manage"),
+  // It asks the question, so it is limited like a call.
+  "POST /v1/watches": row("webhooks.manage", 0),
+  "PATCH /v1/watches/:id": row("webhooks.manage"),
+  "DELETE /v1/watches/:id": row("webhooks.manage"),
   "GET /v1/webhooks/low-balance": row("webhooks.manage"),
   "PATCH /v1/webhooks/low-balance": row("webhooks.manage"),
 
