@@ -11,7 +11,7 @@ export abstract class AsyncOperations {
     options?: AsyncQueryOptions,
   ): Promise<Result<Name>>;
 
-  /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus. */
+  /** Judgments by keywords, court, judge or legal basis. query supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus; the other parameters are the same filters as values. */
   legal_cases(params: ParamsOf<"legal_cases">, options?: AsyncQueryOptions): Promise<Result<"legal_cases">> {
     return this.query("legal_cases", params, options);
   }
@@ -142,7 +142,7 @@ export abstract class AsyncOperations {
   }
 
   readonly legal = {
-    /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus. */
+    /** Judgments by keywords, court, judge or legal basis. query supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus; the other parameters are the same filters as values. */
     cases: (params: ParamsOf<"legal_cases">, options?: AsyncQueryOptions): Promise<Result<"legal_cases">> =>
       this.query("legal_cases", params, options),
     /** Articles of laws with their revision history, by law name and article number (Chinese or Arabic numerals) or by keywords. A year selects an older version. */
@@ -246,7 +246,7 @@ export abstract class SyncOperations {
     options?: QueryOptions,
   ): Result<Name>;
 
-  /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus. */
+  /** Judgments by keywords, court, judge or legal basis. query supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus; the other parameters are the same filters as values. */
   legal_cases(params: ParamsOf<"legal_cases">, options?: QueryOptions): Result<"legal_cases"> {
     return this.query("legal_cases", params, options);
   }
@@ -374,7 +374,7 @@ export abstract class SyncOperations {
   }
 
   readonly legal = {
-    /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus. */
+    /** Judgments by keywords, court, judge or legal basis. query supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus; the other parameters are the same filters as values. */
     cases: (params: ParamsOf<"legal_cases">, options?: QueryOptions): Result<"legal_cases"> =>
       this.query("legal_cases", params, options),
     /** Articles of laws with their revision history, by law name and article number (Chinese or Arabic numerals) or by keywords. A year selects an older version. */

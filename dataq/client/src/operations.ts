@@ -42,7 +42,7 @@ export const envelopeFields: readonly string[] = [
 
 /** Each operation's parameters, its `data`, and the summary beside it. */
 export interface Operations {
-  /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus. */
+  /** Judgments by keywords, court, judge or legal basis. query supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus; the other parameters are the same filters as values. */
   legal_cases: { params: LegalCasesParams; data: LegalCasesRecord[]; summary: undefined };
   /** Articles of laws with their revision history, by law name and article number (Chinese or Arabic numerals) or by keywords. A year selects an older version. */
   legal_laws: { params: LegalLawsParams; data: LegalLawsRecord[]; summary: undefined };
@@ -193,8 +193,24 @@ export interface Source {
 }
 
 export interface LegalCasesParams {
-  /** Keywords, fields, a case number, or a law and article */
+  /** Keywords, fields, a case number, or a law and article. May be empty if there is a filter */
   query: string;
+  /** Filter: court, such as 上海市浦东新区人民法院 */
+  court?: string;
+  /** Filter: name of a judge */
+  judge?: string;
+  /** Filter: kind of case, document or procedure, such as civil, 刑事, 判决书, 一审 */
+  case_type?: string;
+  /** Filter: cause of action or charge, such as 民间借贷纠纷, 盗窃罪 */
+  cause?: string;
+  /** Filter: law that the judgment cites, such as 民法典 */
+  law?: string;
+  /** Filter: article of that law, such as 577 */
+  article?: string;
+  /** Filter: judgments of this date or later (2024-03-15, 2024-03 or 2024) */
+  date_from?: string;
+  /** Filter: judgments of this date or earlier */
+  date_to?: string;
   /** From 1, the default. */
   page?: number;
   /** 1–200, default 20. */
@@ -252,8 +268,14 @@ export interface LegalCasesRecord {
 }
 
 export interface LegalLawsParams {
-  /** Law and article (民法典 第五百七十七条, 民法典577), with a year for an older version (公司法（2018修正） 第二十条), or keywords */
+  /** Law and article (民法典 第五百七十七条, 民法典577), with a year for an older version (公司法（2018修正） 第二十条), or keywords. May be empty if there is a filter */
   query: string;
+  /** Filter: name of the law, such as 民法典 */
+  law?: string;
+  /** Filter: article number, such as 577 or 第五百七十七条 */
+  article?: string;
+  /** Filter: the version of this year. The law is named by law or query */
+  year?: string;
   /** From 1, the default. */
   page?: number;
   /** 1–200, default 20. */
@@ -947,8 +969,16 @@ export interface CloudExpressTrackingRecord {
 }
 
 export interface ResearchPaperSearchParams {
-  /** Keywords, an author, or a DOI */
+  /** Keywords, an author, or a DOI. May be empty if there is a filter */
   query: string;
+  /** Filter: name of an author */
+  author?: string;
+  /** Filter: year of publication */
+  year?: string;
+  /** Filter: published on this date or later (2024-03-15, 2024-03 or 2024) */
+  date_from?: string;
+  /** Filter: published on this date or earlier */
+  date_to?: string;
   /** From 1, the default. */
   page?: number;
   /** 1–200, default 20. */
@@ -995,8 +1025,14 @@ export interface ResearchPaperSearchRecord {
 }
 
 export interface ResearchPatentSearchParams {
-  /** Keywords, an application or publication number, or an applicant */
+  /** Keywords, an application or publication number, or an applicant. May be empty if there is a filter */
   query: string;
+  /** Filter: name of an applicant */
+  applicant?: string;
+  /** Filter: application date on this date or later (2024-03-15, 2024-03 or 2024) */
+  date_from?: string;
+  /** Filter: application date on this date or earlier */
+  date_to?: string;
   /** From 1, the default. */
   page?: number;
   /** 1–200, default 20. */

@@ -129,6 +129,8 @@ const problems = {
   unknown_platform: "不是已知的平台",
   unknown_carrier: "不是已知的快递公司",
   conflict: "与其他参数矛盾",
+  incomplete: "还需要另一个参数",
+  unsupported: "不受当前数据来源支持",
   mismatch: "与接口不符",
   no_such_date: "不是存在的日期",
   future: "是未来的日期（北京时间）",

@@ -93,7 +93,7 @@ test.each(all)("$name: the schema and the reader accept the same values", (opera
  * Reasons for which a text that matches its schema can still be rejected. `format` or the description
  * mentions them.
  */
-const beyondSchema = ["checksum", "too_early", "future", "conflict"];
+const beyondSchema = ["checksum", "too_early", "future", "conflict", "incomplete", "empty"];
 
 interface TextSchema {
   readonly pattern?: string;

@@ -21,6 +21,11 @@ export interface Operation {
   /** Schema of `params`. Every value is a string, which its reader checks and normalises. */
   readonly params: z.ZodObject;
   /**
+   * Optional parameters that narrow the query, which is the first parameter. With a filter, the query may be empty or
+   * missing.
+   */
+  readonly filters?: readonly string[];
+  /**
    * Checks combinations of parameters and fills defaults that depend on the day. `today` is the date in
    * China, YYYY-MM-DD.
    */

@@ -26,6 +26,52 @@ const text: Values = {
   ],
 };
 
+const bound = (read: string): Values => ({
+  right: [
+    ["2024", read],
+    [" 2024-02-29 ", "2024-02-29"],
+    ["２０２４－０２－２９", "2024-02-29"],
+    ["1000-01-01", "1000-01-01"],
+  ],
+  wrong: [
+    ["2023-02-29", "no_such_date"],
+    ["2024-13", "no_such_date"],
+    ["0000", "no_such_date"],
+    ["2024..2025", "format"],
+    ["2024-2", "format"],
+    ["去年", "format"],
+    ["", "format"],
+    ["2".repeat(60_000), "format"],
+  ],
+});
+const from = bound("2024-01-01");
+const to = bound("2024-12-31");
+
+const year: Values = {
+  right: [
+    ["2018", "2018"],
+    [" ２０１８年 ", "2018"],
+  ],
+  wrong: [
+    ["18", "format"],
+    ["3018", "format"],
+    ["2018-10", "format"],
+    ["二〇一八", "format"],
+    ["", "format"],
+  ],
+};
+
+const notArticles: Values["wrong"] = [
+  ["", "format"],
+  ["0", "format"],
+  ["10000", "format"],
+  ["577-580", "format"],
+  ["十十", "format"],
+  ["百", "format"],
+  ["第五百七十七条 OR 第一条", "format"],
+  ["一".repeat(60_000), "format"],
+];
+
 const taxId: Values = {
   right: [
     ["91330100716105852F", "91330100716105852F"],
@@ -63,8 +109,31 @@ const day: Values = {
 };
 
 const values: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
-  legal_cases: { query: text },
-  legal_laws: { query: text },
+  legal_cases: {
+    query: text,
+    court: text,
+    judge: text,
+    case_type: text,
+    cause: text,
+    law: text,
+    article: { right: [], wrong: [...notArticles, ["577", "incomplete"]] },
+    date_from: from,
+    date_to: to,
+  },
+  legal_laws: {
+    query: text,
+    law: text,
+    article: {
+      right: [
+        [" 第 五百七十七 條 ", "第五百七十七条"],
+        ["１３３之１", "133之1"],
+        ["第九千九百九十九条之九十九", "第九千九百九十九条之九十九"],
+        ["一千零二十条", "一千零二十条"],
+      ],
+      wrong: notArticles,
+    },
+    year,
+  },
   legal_law_catalog: {},
   legal_citation_check: {
     text: {
@@ -215,8 +284,8 @@ const values: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
       ],
     },
   },
-  research_paper_search: { query: text },
-  research_patent_search: { query: text },
+  research_paper_search: { query: text, author: text, year, date_from: from, date_to: to },
+  research_patent_search: { query: text, applicant: text, date_from: from, date_to: to },
   research_journal_search: { query: text },
   research_scholar_search: { name: text },
 };

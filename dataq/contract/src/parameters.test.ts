@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { findOperation, operations } from "./catalog.ts";
+import { paramsSchema } from "./json-schema.ts";
 import type { Operation } from "./operation.ts";
 import { readParams } from "./parameters.ts";
 
@@ -110,4 +111,83 @@ test("an operation without parameters rejects any", () => {
   const catalog = findOperation("legal_law_catalog") as Operation;
   expect(readParams(catalog, {}, today)).toMatchObject({ params: {} });
   expect(readParams(catalog, { query: "x" }, today)).toMatchObject({ code: "unknown_parameter" });
+});
+
+const cases = findOperation("legal_cases") as Operation;
+const laws = findOperation("legal_laws") as Operation;
+
+test("a filter is a question by itself, and nothing is not", () => {
+  expect(readParams(cases, { court: "上海市浦东新区人民法院" }, today)).toMatchObject({
+    params: { court: "上海市浦东新区人民法院" },
+  });
+  expect(readParams(cases, {}, today)).toMatchObject({
+    code: "missing_parameter",
+    details: [{ param: "params.query" }],
+  });
+  for (const query of ["", "   "]) {
+    expect(readParams(cases, { query, court: "x" }, today)).toEqual({ params: { court: "x" }, warnings: [] });
+    expect(readParams(cases, { query }, today)).toMatchObject({
+      code: "invalid_params",
+      details: [{ param: "params.query", code: "empty", fix: expect.stringContaining("court") }],
+    });
+  }
+  expect(readParams(cases, { query: "", court: "" }, today)).toMatchObject({
+    details: [{ param: "params.court", code: "empty" }],
+  });
+  for (const { params, filters = [] } of operations as readonly Operation[])
+    for (const name of filters) expect(params.shape[name]?.safeParse(undefined).success).toBe(true);
+  expect(paramsSchema(cases)).toMatchObject({ required: ["query"] });
+});
+
+test.each([
+  [
+    { date_from: "2024", date_to: "2024" },
+    { date_from: "2024-01-01", date_to: "2024-12-31" },
+  ],
+  [
+    { date_from: "2024-02", date_to: "2024-02" },
+    { date_from: "2024-02-01", date_to: "2024-02-29" },
+  ],
+  [
+    { date_from: " ２０２３－０２ ", date_to: "2023-02" },
+    { date_from: "2023-02-01", date_to: "2023-02-28" },
+  ],
+  [
+    { date_from: "2024-02-29", date_to: "2024-02-29" },
+    { date_from: "2024-02-29", date_to: "2024-02-29" },
+  ],
+])("the range %j is %j", (given, read) => {
+  expect(readParams(cases, given, today)).toMatchObject({ params: read });
+});
+
+test.each([
+  [{ date_from: "2024-03", date_to: "2024-02" }, "date_from", "conflict"],
+  [{ date_from: "2025", date_to: "2024-12-31" }, "date_from", "conflict"],
+  [{ date_from: "2023-02-29" }, "date_from", "no_such_date"],
+  [{ date_to: "2024-13" }, "date_to", "no_such_date"],
+  [{ date_to: "2024-00" }, "date_to", "no_such_date"],
+  [{ date_to: "2024..2025" }, "date_to", "format"],
+  [{ date_from: "1".repeat(10_000) }, "date_from", "format"],
+  [{ article: "577" }, "article", "incomplete"],
+  [{ law: "民法典", article: "577-580" }, "article", "format"],
+  [{ law: "民法典", article: "第零条" }, "article", "format"],
+  [{ law: "民法典", article: "十十" }, "article", "format"],
+  [{ court: "x".repeat(10_000) }, "court", "too_long"],
+  [{ judge: "\ud800" }, "judge", "invalid_text"],
+])("rejects %j and names %s", (given, param, code) => {
+  expect(readParams(cases, given, today)).toMatchObject({
+    code: "invalid_params",
+    details: [{ param: `params.${param}`, code }],
+  });
+});
+
+test.each([
+  [{ article: " 第 577 条 " }, { article: "第577条" }],
+  [{ article: "第一百三十三條之一" }, { article: "第一百三十三条之一" }],
+  [
+    { article: "１３３之１", year: "２０１８年" },
+    { article: "133之1", year: "2018" },
+  ],
+])("reads %j as %j", (given, read) => {
+  expect(readParams(laws, given, today)).toMatchObject({ params: read });
 });

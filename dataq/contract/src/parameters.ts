@@ -14,10 +14,13 @@ export type ReadParams =
  */
 export function readParams(
   operation: Operation,
-  raw: Readonly<Record<string, unknown>>,
+  given: Readonly<Record<string, unknown>>,
   today: string,
 ): ReadParams {
   const known = Object.keys(operation.params.shape);
+  const [first = ""] = known;
+  const hasFilter = operation.filters?.some((name) => given[name] !== undefined) ?? false;
+  const raw = hasFilter && given[first] === undefined ? { ...given, [first]: "" } : given;
   const unknown = Object.keys(raw).filter((name) => !known.includes(name));
   if (unknown.length > 0) {
     return { code: "unknown_parameter", details: unknown.map((name) => unknownParameter(name, known)) };
@@ -33,6 +36,10 @@ export function readParams(
   const params = Object.fromEntries(
     Object.entries(parsed.data).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
   );
+  if (operation.filters !== undefined && params[first] === "") {
+    if (!hasFilter) return { code: "invalid_params", details: [emptyQuery(first, operation.filters)] };
+    delete params[first];
+  }
   const completed = operation.complete?.(params, today) ?? { params };
   if ("problem" in completed) {
     const { param, ...problem } = completed.problem;
@@ -70,6 +77,13 @@ function missingParameter(operation: Operation, name: string): ParameterProblem 
   const fix = example === undefined ? `send params.${name}` : `send params.${name}, such as ${example}`;
   const fixZh = `请补上 params.${name}${example === undefined ? "" : `，如 ${example}`}`;
   return { param: `params.${name}`, code: "missing", message: `params.${name} is missing`, fix, fixZh };
+}
+
+function emptyQuery(name: string, filters: readonly string[]): ParameterProblem {
+  const param = `params.${name}`;
+  const fix = `send at least one character, or a filter: ${filters.join(", ")}`;
+  const fixZh = `至少填写一个字，或使用筛选条件：${filters.join("、")}`;
+  return { param, code: "empty", message: `${param} is empty`, fix, fixZh };
 }
 
 function unknownParameter(name: string, known: readonly string[]): ParameterProblem {

@@ -1,5 +1,12 @@
 import { envelopeSchema, errorBody, errors, findOperation } from "@dataq/contract";
-import { consoleRoutes, dryRun, errorCodesOf, type Route, routes } from "@dataq/contract/wire";
+import {
+  consoleRoutes,
+  dryRun,
+  errorCodesOf,
+  type Route,
+  routes,
+  severalAnswers,
+} from "@dataq/contract/wire";
 import { z } from "zod";
 
 /** Literal paths come before those with parameters. */
@@ -55,6 +62,7 @@ export function checkAnswer(exchange: Exchange, options: { readonly hasRealRecor
 
 function schemaOf(route: Route, { path, sent, text }: Exchange, hasRealRecords: boolean): Route["answer"] {
   if (path !== "/v1/data/query") return route.answer;
+  if ((sent as { readonly queries?: unknown } | undefined)?.queries) return severalAnswers;
   const answer = JSON.parse(text) as { readonly dry_run?: true; readonly operation: string };
   if (answer.dry_run) return dryRun;
   const operation = findOperation(answer.operation)!;

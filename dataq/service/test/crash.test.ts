@@ -98,6 +98,34 @@ describe("a service killed during a call", () => {
     });
   });
 
+  test.each(["after_hold", "after_run", "before_settle", "after_settle"])(
+    "at %s of a call with several queries: the retry is answered and charged once",
+    async (failpoint) => {
+      const { keys } = await account(one, 50_000);
+      const doomed = await startService({ folder, vendor: true, env: { DATAQ_FAILPOINT: failpoint } });
+      const headers = { "idempotency-key": `crash-several-${failpoint}` };
+      const names = ["甲", "乙", "丙"].map((name) => check(`崩溃${name}${failpoint}`));
+      const call = { key: keys[0], headers, body: { queries: [...names, { operation: "no_such" }] } };
+      await expect(doomed.call("/v1/data/query", call)).rejects.toThrow();
+      await doomed.ended;
+      await vi.waitFor(async () => {
+        await recover(database, new Date());
+        expect((await one.call("/v1/balance", { key: keys[0] })).body.held).toBe(0);
+      }, 30_000);
+      const retry = await one.call("/v1/data/query", call);
+      expect(retry.body.data.map(({ code = "answered" }) => code)).toEqual([
+        "answered",
+        "answered",
+        "answered",
+        "unknown_operation",
+      ]);
+      expect((await two.call("/v1/balance", { key: keys[0] })).body).toMatchObject({
+        balance: 20_000,
+        held: 0,
+      });
+    },
+  );
+
   test("the books balance after all these kills", async () => {
     await expectLaws(database);
   });

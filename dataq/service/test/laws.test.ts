@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Params } from "@dataq/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
 import { removeDataset } from "../src/importer/datasets.ts";
@@ -89,11 +90,12 @@ async function served(): Promise<unknown[]> {
   return articles;
 }
 
-async function ask(query: string) {
+async function ask(asked: string | Params) {
   for (const corpus of ["legal_laws", "legal_law_catalog"]) index.forget(corpus);
   const source = createSources({ index, samples: false }).find("legal_laws");
   const context = { signal: AbortSignal.timeout(10_000), now, sandbox: false };
-  const answer = await source?.run({ query }, { page: 1, pageSize: 20 }, context);
+  const params = typeof asked === "string" ? { query: asked } : asked;
+  const answer = await source?.run(params, { page: 1, pageSize: 20 }, context);
   return { ...answer, records: (answer?.records ?? []) as ReturnType<typeof articleRecord>[] };
 }
 
@@ -168,6 +170,44 @@ test("a year selects the version of that year; one that is not held is free, wit
   expect(await ask("试验法(2018修正) 第九条")).not.toHaveProperty("notHeld");
   for (const query of ["从未有过法 第九条", "从未有过法(2018修正) 第九条"])
     expect(await ask(query)).toMatchObject({ outcome: "empty", notHeld: true });
+});
+
+test.each<[Params, string]>([
+  [{ law: "试验法" }, "试验法"],
+  [{ law: "《中华人民共和国试验法》", article: "2" }, "试验法 第二条"],
+  [{ query: "试验法", article: "第二条" }, "试验法 第二条"],
+  [{ query: "公开进行", law: "试验法" }, "试验法 公开进行"],
+  [{ law: "试验法", year: "2018" }, "2018年试验法"],
+  [{ law: "试验法", article: "2", year: "2018" }, "2018年试验法 第二条"],
+  [{ query: "试验法 第二条", year: "2018" }, "2018年试验法 第二条"],
+  [{ query: "试验法(2018修正)", article: "2", year: "2018" }, "试验法(2018修正) 第二条"],
+  [{ law: "试验法", article: "9" }, "试验法 第九条"],
+  [{ law: "试验法", year: "2005" }, "2005年试验法"],
+  [{ law: "从未有过法" }, "从未有过法"],
+  [{ law: "从未有过法", article: "1", year: "2018" }, "2018年从未有过法 第一条"],
+])("the filters %j find what %s finds", async (params, query) => {
+  const [filtered, asked] = [await ask(params), await ask(query)];
+  const shown = ({ records, total, notHeld }: Awaited<ReturnType<typeof ask>>) => ({
+    total,
+    notHeld,
+    records: records.map(({ article_no, version_date, content }) => ({ article_no, version_date, content })),
+  });
+  expect(shown(filtered)).toEqual(shown(asked));
+});
+
+test("filters of laws narrow the query and never widen it", async () => {
+  expect(await ask({ query: "试验法 第一条", article: "2" })).toMatchObject({ outcome: "empty", total: 0 });
+  expect(await ask({ query: "从未有过法", law: "试验法" })).toMatchObject({ outcome: "empty" });
+  expect(await ask({ law: '试验法" OR 《民法典》' })).toMatchObject({ outcome: "empty", notHeld: true });
+  // 怎么办 asks for nothing by itself.
+  expect(await ask({ query: "怎么办", law: "试验法" })).toMatchObject({ total: 3 });
+  await expect(ask({ year: "2018" })).rejects.toMatchObject({ details: { param: "params.year" } });
+  await expect(ask({ query: "工资", year: "2018" })).rejects.toMatchObject({
+    details: { param: "params.year" },
+  });
+  await expect(ask({ query: "试验法(2018修正)", year: "2023" })).rejects.toMatchObject({
+    details: { param: "params.year", details: [{ code: "conflict" }] },
+  });
 });
 
 test("a version that omits many articles is served once the operator accepts it", async () => {

@@ -56,34 +56,56 @@ class Operations:
         self,
         query: str,
         *,
+        court: Optional[str] = None,
+        judge: Optional[str] = None,
+        case_type: Optional[str] = None,
+        cause: Optional[str] = None,
+        law: Optional[str] = None,
+        article: Optional[str] = None,
+        date_from: Optional[str] = None,
+        date_to: Optional[str] = None,
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         **options: Unpack[QueryOptions],
     ) -> LegalCasesResult:
-        """Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus.
+        """Judgments by keywords, court, judge or legal basis. query supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus; the other parameters are the same filters as values.
 
-        query: Keywords, fields, a case number, or a law and article
+        query: Keywords, fields, a case number, or a law and article. May be empty if there is a filter
+        court: Filter: court, such as 上海市浦东新区人民法院
+        judge: Filter: name of a judge
+        case_type: Filter: kind of case, document or procedure, such as civil, 刑事, 判决书, 一审
+        cause: Filter: cause of action or charge, such as 民间借贷纠纷, 盗窃罪
+        law: Filter: law that the judgment cites, such as 民法典
+        article: Filter: article of that law, such as 577
+        date_from: Filter: judgments of this date or later (2024-03-15, 2024-03 or 2024)
+        date_to: Filter: judgments of this date or earlier
         page: From 1, the default.
         page_size: 1–200, default 20.
         """
-        params: Dict[str, object] = {"query": query, "page": page, "page_size": page_size}
+        params: Dict[str, object] = {"query": query, "court": court, "judge": judge, "case_type": case_type, "cause": cause, "law": law, "article": article, "date_from": date_from, "date_to": date_to, "page": page, "page_size": page_size}
         return self._query(LegalCasesResult, params, options)
 
     def legal_laws(
         self,
         query: str,
         *,
+        law: Optional[str] = None,
+        article: Optional[str] = None,
+        year: Optional[str] = None,
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         **options: Unpack[QueryOptions],
     ) -> LegalLawsResult:
         """Articles of laws with their revision history, by law name and article number (Chinese or Arabic numerals) or by keywords. A year selects an older version.
 
-        query: Law and article (民法典 第五百七十七条, 民法典577), with a year for an older version (公司法（2018修正） 第二十条), or keywords
+        query: Law and article (民法典 第五百七十七条, 民法典577), with a year for an older version (公司法（2018修正） 第二十条), or keywords. May be empty if there is a filter
+        law: Filter: name of the law, such as 民法典
+        article: Filter: article number, such as 577 or 第五百七十七条
+        year: Filter: the version of this year. The law is named by law or query
         page: From 1, the default.
         page_size: 1–200, default 20.
         """
-        params: Dict[str, object] = {"query": query, "page": page, "page_size": page_size}
+        params: Dict[str, object] = {"query": query, "law": law, "article": article, "year": year, "page": page, "page_size": page_size}
         return self._query(LegalLawsResult, params, options)
 
     def legal_law_catalog(
@@ -244,34 +266,48 @@ class Operations:
         self,
         query: str,
         *,
+        author: Optional[str] = None,
+        year: Optional[str] = None,
+        date_from: Optional[str] = None,
+        date_to: Optional[str] = None,
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         **options: Unpack[QueryOptions],
     ) -> ResearchPaperSearchResult:
         """Papers by words in the title, abstract or keywords, by author or by DOI.
 
-        query: Keywords, an author, or a DOI
+        query: Keywords, an author, or a DOI. May be empty if there is a filter
+        author: Filter: name of an author
+        year: Filter: year of publication
+        date_from: Filter: published on this date or later (2024-03-15, 2024-03 or 2024)
+        date_to: Filter: published on this date or earlier
         page: From 1, the default.
         page_size: 1–200, default 20.
         """
-        params: Dict[str, object] = {"query": query, "page": page, "page_size": page_size}
+        params: Dict[str, object] = {"query": query, "author": author, "year": year, "date_from": date_from, "date_to": date_to, "page": page, "page_size": page_size}
         return self._query(ResearchPaperSearchResult, params, options)
 
     def research_patent_search(
         self,
         query: str,
         *,
+        applicant: Optional[str] = None,
+        date_from: Optional[str] = None,
+        date_to: Optional[str] = None,
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         **options: Unpack[QueryOptions],
     ) -> ResearchPatentSearchResult:
         """Patents by keywords, number or applicant.
 
-        query: Keywords, an application or publication number, or an applicant
+        query: Keywords, an application or publication number, or an applicant. May be empty if there is a filter
+        applicant: Filter: name of an applicant
+        date_from: Filter: application date on this date or later (2024-03-15, 2024-03 or 2024)
+        date_to: Filter: application date on this date or earlier
         page: From 1, the default.
         page_size: 1–200, default 20.
         """
-        params: Dict[str, object] = {"query": query, "page": page, "page_size": page_size}
+        params: Dict[str, object] = {"query": query, "applicant": applicant, "date_from": date_from, "date_to": date_to, "page": page, "page_size": page_size}
         return self._query(ResearchPatentSearchResult, params, options)
 
     def research_journal_search(
@@ -315,6 +351,14 @@ class Operations:
         /,
         *,
         query: str,
+        court: Optional[str] = None,
+        judge: Optional[str] = None,
+        case_type: Optional[str] = None,
+        cause: Optional[str] = None,
+        law: Optional[str] = None,
+        article: Optional[str] = None,
+        date_from: Optional[str] = None,
+        date_to: Optional[str] = None,
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         **options: Unpack[PageOptions],
@@ -327,6 +371,9 @@ class Operations:
         /,
         *,
         query: str,
+        law: Optional[str] = None,
+        article: Optional[str] = None,
+        year: Optional[str] = None,
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         **options: Unpack[PageOptions],
@@ -457,6 +504,10 @@ class Operations:
         /,
         *,
         query: str,
+        author: Optional[str] = None,
+        year: Optional[str] = None,
+        date_from: Optional[str] = None,
+        date_to: Optional[str] = None,
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         **options: Unpack[PageOptions],
@@ -469,6 +520,9 @@ class Operations:
         /,
         *,
         query: str,
+        applicant: Optional[str] = None,
+        date_from: Optional[str] = None,
+        date_to: Optional[str] = None,
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         **options: Unpack[PageOptions],
@@ -519,34 +573,56 @@ class AsyncOperations:
         self,
         query: str,
         *,
+        court: Optional[str] = None,
+        judge: Optional[str] = None,
+        case_type: Optional[str] = None,
+        cause: Optional[str] = None,
+        law: Optional[str] = None,
+        article: Optional[str] = None,
+        date_from: Optional[str] = None,
+        date_to: Optional[str] = None,
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         **options: Unpack[QueryOptions],
     ) -> LegalCasesResult:
-        """Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus.
+        """Judgments by keywords, court, judge or legal basis. query supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus; the other parameters are the same filters as values.
 
-        query: Keywords, fields, a case number, or a law and article
+        query: Keywords, fields, a case number, or a law and article. May be empty if there is a filter
+        court: Filter: court, such as 上海市浦东新区人民法院
+        judge: Filter: name of a judge
+        case_type: Filter: kind of case, document or procedure, such as civil, 刑事, 判决书, 一审
+        cause: Filter: cause of action or charge, such as 民间借贷纠纷, 盗窃罪
+        law: Filter: law that the judgment cites, such as 民法典
+        article: Filter: article of that law, such as 577
+        date_from: Filter: judgments of this date or later (2024-03-15, 2024-03 or 2024)
+        date_to: Filter: judgments of this date or earlier
         page: From 1, the default.
         page_size: 1–200, default 20.
         """
-        params: Dict[str, object] = {"query": query, "page": page, "page_size": page_size}
+        params: Dict[str, object] = {"query": query, "court": court, "judge": judge, "case_type": case_type, "cause": cause, "law": law, "article": article, "date_from": date_from, "date_to": date_to, "page": page, "page_size": page_size}
         return await self._query(LegalCasesResult, params, options)
 
     async def legal_laws(
         self,
         query: str,
         *,
+        law: Optional[str] = None,
+        article: Optional[str] = None,
+        year: Optional[str] = None,
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         **options: Unpack[QueryOptions],
     ) -> LegalLawsResult:
         """Articles of laws with their revision history, by law name and article number (Chinese or Arabic numerals) or by keywords. A year selects an older version.
 
-        query: Law and article (民法典 第五百七十七条, 民法典577), with a year for an older version (公司法（2018修正） 第二十条), or keywords
+        query: Law and article (民法典 第五百七十七条, 民法典577), with a year for an older version (公司法（2018修正） 第二十条), or keywords. May be empty if there is a filter
+        law: Filter: name of the law, such as 民法典
+        article: Filter: article number, such as 577 or 第五百七十七条
+        year: Filter: the version of this year. The law is named by law or query
         page: From 1, the default.
         page_size: 1–200, default 20.
         """
-        params: Dict[str, object] = {"query": query, "page": page, "page_size": page_size}
+        params: Dict[str, object] = {"query": query, "law": law, "article": article, "year": year, "page": page, "page_size": page_size}
         return await self._query(LegalLawsResult, params, options)
 
     async def legal_law_catalog(
@@ -707,34 +783,48 @@ class AsyncOperations:
         self,
         query: str,
         *,
+        author: Optional[str] = None,
+        year: Optional[str] = None,
+        date_from: Optional[str] = None,
+        date_to: Optional[str] = None,
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         **options: Unpack[QueryOptions],
     ) -> ResearchPaperSearchResult:
         """Papers by words in the title, abstract or keywords, by author or by DOI.
 
-        query: Keywords, an author, or a DOI
+        query: Keywords, an author, or a DOI. May be empty if there is a filter
+        author: Filter: name of an author
+        year: Filter: year of publication
+        date_from: Filter: published on this date or later (2024-03-15, 2024-03 or 2024)
+        date_to: Filter: published on this date or earlier
         page: From 1, the default.
         page_size: 1–200, default 20.
         """
-        params: Dict[str, object] = {"query": query, "page": page, "page_size": page_size}
+        params: Dict[str, object] = {"query": query, "author": author, "year": year, "date_from": date_from, "date_to": date_to, "page": page, "page_size": page_size}
         return await self._query(ResearchPaperSearchResult, params, options)
 
     async def research_patent_search(
         self,
         query: str,
         *,
+        applicant: Optional[str] = None,
+        date_from: Optional[str] = None,
+        date_to: Optional[str] = None,
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         **options: Unpack[QueryOptions],
     ) -> ResearchPatentSearchResult:
         """Patents by keywords, number or applicant.
 
-        query: Keywords, an application or publication number, or an applicant
+        query: Keywords, an application or publication number, or an applicant. May be empty if there is a filter
+        applicant: Filter: name of an applicant
+        date_from: Filter: application date on this date or later (2024-03-15, 2024-03 or 2024)
+        date_to: Filter: application date on this date or earlier
         page: From 1, the default.
         page_size: 1–200, default 20.
         """
-        params: Dict[str, object] = {"query": query, "page": page, "page_size": page_size}
+        params: Dict[str, object] = {"query": query, "applicant": applicant, "date_from": date_from, "date_to": date_to, "page": page, "page_size": page_size}
         return await self._query(ResearchPatentSearchResult, params, options)
 
     async def research_journal_search(
@@ -778,6 +868,14 @@ class AsyncOperations:
         /,
         *,
         query: str,
+        court: Optional[str] = None,
+        judge: Optional[str] = None,
+        case_type: Optional[str] = None,
+        cause: Optional[str] = None,
+        law: Optional[str] = None,
+        article: Optional[str] = None,
+        date_from: Optional[str] = None,
+        date_to: Optional[str] = None,
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         **options: Unpack[PageOptions],
@@ -790,6 +888,9 @@ class AsyncOperations:
         /,
         *,
         query: str,
+        law: Optional[str] = None,
+        article: Optional[str] = None,
+        year: Optional[str] = None,
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         **options: Unpack[PageOptions],
@@ -920,6 +1021,10 @@ class AsyncOperations:
         /,
         *,
         query: str,
+        author: Optional[str] = None,
+        year: Optional[str] = None,
+        date_from: Optional[str] = None,
+        date_to: Optional[str] = None,
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         **options: Unpack[PageOptions],
@@ -932,6 +1037,9 @@ class AsyncOperations:
         /,
         *,
         query: str,
+        applicant: Optional[str] = None,
+        date_from: Optional[str] = None,
+        date_to: Optional[str] = None,
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         **options: Unpack[PageOptions],

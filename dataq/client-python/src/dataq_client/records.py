@@ -795,7 +795,7 @@ class ResearchScholarSearchRecord(TypedDict):
 
 
 class LegalCasesResult(Result[List[LegalCasesRecord]]):
-    """Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus."""
+    """Judgments by keywords, court, judge or legal basis. query supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus; the other parameters are the same filters as values."""
 
     operation_name: ClassVar[str] = "legal_cases"
 

@@ -8,6 +8,14 @@ export function text(description: Bilingual) {
   return parameter(description, { minLength: 1, maxLength: longest, pattern: visible }, readText);
 }
 
+/** A search text that may be empty where there are filters. `readParams` rejects an empty one without them. */
+export function query(description: Bilingual) {
+  const pattern = `^$|${visible}`;
+  return parameter(description, { maxLength: longest, pattern }, (raw) =>
+    raw.length <= 4 * longest && raw.trim() === "" ? { value: "" } : readText(raw),
+  );
+}
+
 /** No control characters except white space, and at least one visible character. */
 const visible =
   "^[^\\x00-\\x08\\x0e-\\x1f\\x7f-\\x9f]*[^\\x00-\\x20\\x7f-\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff][^\\x00-\\x08\\x0e-\\x1f\\x7f-\\x9f]*$";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { errorBody, usage } from "../envelope.ts";
 import type { Received } from "./answer.ts";
 
 /** The price of a call, or of several. */
@@ -22,3 +23,19 @@ export const dryRun = estimate.extend({
   operation: z.string(),
   request_id: z.string(),
 });
+
+/** How many queries one call may have. */
+export const mostQueries = 20;
+
+/**
+ * The answer to `queries`. Each item is the body that the query alone would get: an answer, or an error with its
+ * `status`.
+ */
+export const severalAnswers = z.strictObject({
+  data: z
+    .array(z.union([z.looseObject({ data: z.unknown(), operation: z.string(), usage }), errorBody]))
+    .meta({ description: "One item for each query, in order: its answer, or its error" }),
+  request_id: z.string(),
+  usage: usage.meta({ description: "The cost of all queries together" }),
+});
+export type SeveralAnswers = Received<typeof severalAnswers>;

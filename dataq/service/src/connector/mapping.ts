@@ -48,6 +48,7 @@ export function mappedVendor(file: MappingFile): Vendor {
     kind: file.kind,
     licence: file.licence,
     costFen: file.cost_fen,
+    takes: placeholdersOf(request),
     secrets: secretsOf(request),
     request: (params) => ({
       method: request.method,
@@ -198,6 +199,12 @@ function isPlain(value: unknown): value is string | number | boolean {
 
 function filled(template: string, params: Params, encode: (text: string) => string): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => encode(params[name] ?? ""));
+}
+
+/** The parameters that a request sends. */
+function placeholdersOf({ url, json }: MappingFile["request"]): Set<string> {
+  const text = url + (JSON.stringify(json) ?? "");
+  return new Set([...text.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name));
 }
 
 function filledDeep(value: unknown, params: Params): unknown {

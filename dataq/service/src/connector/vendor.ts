@@ -11,6 +11,8 @@ export interface Vendor {
   readonly costFen: number;
   /** Credentials, which must not appear in logs or pages. */
   readonly secrets: readonly string[];
+  /** The parameters that its requests send; all of them if absent. */
+  readonly takes?: ReadonlySet<string>;
   request(params: Params): VendorRequest;
   /** Reads an answer with status 2xx. Anything that is not understood is `wrong`. */
   read(body: unknown, params: Params): Found;

@@ -6,11 +6,15 @@ import { limitsOf, manageLimitsOf } from "../limits/tier.ts";
 import { principalOf } from "./caller.ts";
 import type { HttpParts } from "./parts.ts";
 
-/** Admits a call within the limits of account and key. It counts as open until the response is out. */
+/**
+ * Admits a call within the limits of account and key. It counts as open until the response is out, and as `cost` calls
+ * for the rate.
+ */
 export async function admitCall(
   parts: HttpParts,
   request: FastifyRequest,
   reply: FastifyReply,
+  cost = 1,
 ): Promise<Principal> {
   const principal = principalOf(request);
   const now = parts.clock();
@@ -23,6 +27,7 @@ export async function admitCall(
     keyPerSecond: principal.perSecond,
     now,
     day: chinaDate(now),
+    cost,
   });
   reply.headers(limitHeaders(limits, verdict));
   if (verdict.refused) throw new Failure(verdict.refused, { retry_after: verdict.retryAfterS });

@@ -2,6 +2,7 @@ import { type Operation, operations } from "@dataq/contract";
 import type { Database, Queries } from "../database/database.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { chainNext, chainStart, readEntries } from "./entry.ts";
+import { severalOperation } from "./several.ts";
 
 /** A rule of the ledger, and the breaches of it. */
 export interface Finding {
@@ -76,6 +77,9 @@ const pricedByParts = list
   .join(", ");
 const listPrice = "(case when h.cached then p.cached_tokens else p.tokens end)";
 
+/** The prices in the note of a capture for several queries: operation, version, whether cached, count, tokens. */
+const partsOfNote = "regexp_matches(c.note, '([a-z_]+) v(\\d+)( cached)? × (\\d+): (\\d+)', 'g') m";
+
 /** Each statement returns one row per breach. */
 const laws: readonly (Omit<Finding, "breaches"> & { readonly sql: string })[] = [
   {
@@ -139,12 +143,27 @@ const laws: readonly (Omit<Finding, "breaches"> & { readonly sql: string })[] = 
     sql: `select c.request_id from entry c
           join entry h on h.request_id = c.request_id and h.kind = 'hold'
           left join price p on p.operation = h.operation and p.version = h.price_version
-          where c.kind = 'capture' and (c.earnings > h.held or c.earnings + c.tokens <> h.held
+          where c.kind = 'capture' and h.operation <> '${severalOperation}' and (c.earnings > h.held or c.earnings + c.tokens <> h.held
              or c.price_version is distinct from h.price_version
              or (c.earnings is distinct from ${listPrice}
                  and (h.operation = any(array[${pricedByParts}]) and c.earnings > 0
                       and c.earnings % nullif(${listPrice}, 0) = 0) is not true)
              or p.effective_from > h.at)`,
+  },
+  {
+    law: "L6",
+    text: "the charge for several queries is the sum of the prices that its note names",
+    text_zh: "一次多个查询的扣费等于备注所列各价格之和",
+    sql: `select c.request_id from entry c
+          join entry h on h.request_id = c.request_id and h.kind = 'hold'
+          where c.kind = 'capture' and h.operation = '${severalOperation}' and (c.earnings > h.held
+             or c.earnings + c.tokens <> h.held
+             or c.earnings is distinct from (select sum(m[5]::bigint) from ${partsOfNote})
+             or exists (select from ${partsOfNote}
+               left join price p on p.operation = m[1] and p.version = m[2]::int and p.effective_from <= h.at
+               cross join lateral (select case when m[3] is null then p.tokens else p.cached_tokens end as price) unit
+               where (m[5]::bigint % nullif(unit.price, 0) = 0
+                      and (m[5]::bigint = m[4]::bigint * unit.price or m[1] = any(array[${pricedByParts}]))) is not true))`,
   },
   {
     law: "L7",

@@ -14,6 +14,8 @@ export interface Admission {
   readonly now: Date;
   /** The date in China, YYYY-MM-DD. */
   readonly day: string;
+  /** As how many calls it counts; 1 by default. */
+  readonly cost?: number;
 }
 
 export type Refusal = "rate_limited" | "concurrency_limited" | "daily_limit";
@@ -50,7 +52,7 @@ export class Limiter {
       full_ms: number;
     }>({
       name: "limits-admit",
-      text: "select * from admit_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+      text: "select * from admit_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
       values: [
         admission.requestId,
         admission.accountId,
@@ -64,6 +66,7 @@ export class Limiter {
         limits.perDay,
         admission.day,
         LEASE_MS,
+        admission.cost ?? 1,
       ],
     });
     const row = found.rows[0]!;

@@ -1,28 +1,23 @@
-import { createHash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
-import { chinaMonth, Failure } from "@dataq/contract";
+import { Failure } from "@dataq/contract";
 import { charge, type HoldRequest, hold } from "../ledger/hold.ts";
-import { claimKey, freeKey } from "../ledger/idempotency.ts";
-import { type KeptOutcome, settle } from "../ledger/settlement.ts";
-import { untilKnown } from "../ledger/until-known.ts";
+import { freeKey } from "../ledger/idempotency.ts";
+import { settle } from "../ledger/settlement.ts";
 import { type Kept, packed } from "./answer-cache.ts";
-import { type Call, fingerprintOf } from "./call.ts";
+import type { Call } from "./call.ts";
 import { writePayload } from "./envelope.ts";
 import { dryRun } from "./estimate.ts";
-import { isFinal, type KeptReply, keptFailure, keptOutcome, readKept } from "./kept-reply.ts";
+import { giveBack, hasLeft, holdRequest } from "./held.ts";
+import { isFinal, keptFailure, keptOutcome } from "./kept-reply.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Payload } from "./payload.ts";
+import { type PricedAnswer, priceAnswer } from "./priced-answer.ts";
 import { look, type Question, readQuestion } from "./question.ts";
 import { type Reply, readBalance, replyOf, usageOf } from "./reply.ts";
 import { takeDirective } from "./sandbox.ts";
 import { answerInSandbox } from "./sandbox-answer.ts";
 import { notFound, runSource } from "./source-run.ts";
 import { type Charge, chargeFor } from "./tariff.ts";
-
-/** A hold lives far longer than the longest call. The sweeper voids older ones. */
-const HOLD_LIMIT_MS = 120_000;
-/** How long a second call with the same Idempotency-Key waits for the first. */
-const TWIN_LIMIT_MS = 30_000;
+import { underKey } from "./under-key.ts";
 
 /** Everything after authentication and limits: validate → price → idempotency → cache → hold → run → settle. */
 export async function answerCall(parts: PipelineParts, call: Call): Promise<Reply> {
@@ -31,59 +26,19 @@ export async function answerCall(parts: PipelineParts, call: Call): Promise<Repl
   const question = await readQuestion(parts, { ...call, body });
   if (question.request.dryRun) return dryRun(parts, question);
   if (isSandbox) return answerInSandbox(parts, question, directive);
-  return call.idempotencyKey === undefined
-    ? answerOnce(parts, question)
-    : answerUnderKey(parts, question, digestOf(call.idempotencyKey));
+  return underKey(parts, call, question.now, {
+    run: (key) => answerOnce(parts, question, key),
+    replay: replayOf(parts, question),
+  });
 }
 
-/** Callers may put anything into their keys, so only a digest is stored. */
-function digestOf(key: string): string {
-  return createHash("sha256").update(key).digest("base64url");
-}
-
-/**
- * A retry with the same key gets the same answer and is not charged. Only a final outcome is stored: an answer, or a
- * 4xx after the hold. After 402, 429 and 5xx the key is free again.
- */
-async function answerUnderKey(parts: PipelineParts, question: Question, key: string): Promise<Reply> {
-  const { call, now } = question;
-  const accountId = call.principal.account.id;
-  const claim = {
-    accountId,
-    key,
-    bodySha256: fingerprintOf(call),
-    requestId: call.requestId,
-    instanceId: parts.instance.id,
-    now,
+function replayOf(parts: PipelineParts, question: Question) {
+  return async (payload: Payload): Promise<Reply> => {
+    const { call, now } = question;
+    const balance = await readBalance(parts, call.principal.account.id, now);
+    const usage = await usageOf(parts, question, { tokens: 0, reason: "replayed" }, balance);
+    return { ...replyOf(payload, question, usage, "MISS"), replayed: true };
   };
-  const end = performance.now() + TWIN_LIMIT_MS;
-  parts.failpoint("before_claim");
-  // The answer to a claim may be lost. If the claim stayed, it would block every retry.
-  const ask = () => untilKnown(() => claimKey(parts.database, claim));
-  let found = await ask();
-  while (found.state === "running" && performance.now() < end && !call.signal.aborted) {
-    await sleep(25);
-    found = await ask();
-  }
-  if (found.state === "running") throw new Failure("idempotency_conflict");
-  if (found.state === "mismatch") throw new Failure("idempotency_mismatch");
-  if (found.state === "finished") return replay(parts, question, readKept(found.outcome));
-  parts.failpoint("after_claim");
-  try {
-    return await answerOnce(parts, question, key);
-  } catch (error) {
-    // If this fails too, recovery frees the key. The caller gets the error of the call.
-    await freeKey(parts.database, accountId, key, call.requestId).catch(() => {});
-    throw error;
-  }
-}
-
-async function replay(parts: PipelineParts, question: Question, kept: KeptReply): Promise<Reply> {
-  const { call, now } = question;
-  if ("code" in kept) throw new Failure(kept.code, { ...kept.details, replayed: true });
-  const balance = await readBalance(parts, call.principal.account.id, now);
-  const usage = await usageOf(parts, question, { tokens: 0, reason: "replayed" }, balance);
-  return { ...replyOf(kept.payload, question, usage, "MISS"), replayed: true };
 }
 
 async function answerOnce(parts: PipelineParts, question: Question, key?: string): Promise<Reply> {
@@ -150,7 +105,7 @@ async function answerFromCache(
   parts.failpoint("before_hold");
   const balance = await charge(
     parts.database,
-    holdRequest(parts, question, quoted),
+    holdOf(parts, question, quoted),
     keptOutcome(call, key, { payload: kept.payload }),
     parts.run,
   );
@@ -174,7 +129,7 @@ async function runAndSettle(
   const { call, request } = question;
   const accountId = call.principal.account.id;
   parts.failpoint("before_hold");
-  await hold(parts.database, holdRequest(parts, question, quoted), parts.run);
+  await hold(parts.database, holdOf(parts, question, quoted), parts.run);
   parts.failpoint("after_hold");
   const { payload, due, ttlS } = await runHeld(parts, question, quoted, key);
   const settledAt = parts.clock();
@@ -214,64 +169,21 @@ async function runHeld(
   question: Question,
   quoted: Charge,
   key: string | undefined,
-): Promise<{ readonly payload: Payload; readonly due: Charge; readonly ttlS: number }> {
-  const { call, request } = question;
+): Promise<PricedAnswer> {
+  const { call } = question;
   try {
-    const answer = await runSource(parts, question, false);
-    parts.failpoint("after_run");
-    if (hasLeft(call, key)) throw new Failure("client_closed_request");
-    if (answer.outcome === "not_found") throw notFound(request);
-    return {
-      payload: writePayload(request, answer),
-      due: chargeFor(quoted, answer, parts.chargeEmpty),
-      ttlS: answer.cacheS ?? request.operation.cacheS,
-    };
+    return await priceAnswer(parts, question, quoted, key);
   } catch (error) {
     await giveBack(parts, call, error, isFinal(error) ? keptFailure(call, key, error) : undefined);
     throw error;
   }
 }
 
-/**
- * Whether the client has left and the answer would be lost. With a key, the answer is stored for the retry,
- * so that the caller does not pay twice.
- */
-function hasLeft(call: Call, key: string | undefined): boolean {
-  return call.signal.aborted && key === undefined;
-}
-
-/** A failed call is free. If this fails too, the sweeper releases the hold at its deadline. */
-async function giveBack(
-  parts: PipelineParts,
-  call: Call,
-  reason: unknown,
-  kept: KeptOutcome | undefined,
-): Promise<void> {
-  const note = reason instanceof Failure ? reason.code : "internal_error";
-  parts.failpoint("before_settle");
-  const accountId = call.principal.account.id;
-  const end = { kind: "void", tokens: 0, note, now: parts.clock(), accountId } as const;
-  await settle(parts.database, call.requestId, end, kept, parts.run);
-  parts.failpoint("after_settle");
-}
-
-function holdRequest(parts: PipelineParts, { call, request, price }: Question, quoted: Charge): HoldRequest {
-  const now = parts.clock();
-  const { principal } = call;
-  return {
-    requestId: call.requestId,
-    accountId: principal.account.id,
-    keyId: principal.id,
+function holdOf(parts: PipelineParts, { call, request, price }: Question, quoted: Charge): HoldRequest {
+  return holdRequest(parts, call, {
     operation: request.operation.name,
     tokens: quoted.tokens,
     priceVersion: price.version,
     cached: quoted.reason === "cache_hit",
-    instanceId: parts.instance.id,
-    now,
-    deadline: new Date(now.getTime() + HOLD_LIMIT_MS),
-    ...(call.budget && { budget: call.budget }),
-    ...(principal.monthlyCap !== null && {
-      cap: { keyId: principal.spendAs, tokens: principal.monthlyCap, month: chinaMonth(now) },
-    }),
-  };
+  });
 }

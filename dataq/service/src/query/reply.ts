@@ -2,6 +2,7 @@ import type { Usage } from "@dataq/contract";
 import type { Balance } from "../ledger/balance.ts";
 import { readBudgetLeft } from "../ledger/session-spend.ts";
 import { readWallet } from "../ledger/wallet.ts";
+import type { Call } from "./call.ts";
 import { completeEnvelope } from "./envelope.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Payload } from "./payload.ts";
@@ -43,16 +44,27 @@ export async function usageOf(
   due: Charge,
   balance: Balance,
 ): Promise<Usage> {
-  const { budget, principal } = call;
+  return usageWith(price.tokens, due, balance, await budgetLeftOf(parts, call));
+}
+
+/** What is left of the session's budget, for a call with one. */
+export async function budgetLeftOf(
+  { database, clock }: PipelineParts,
+  { budget, principal }: Call,
+): Promise<number | undefined> {
   // The call is charged by now, so it must not fail if this cannot be read.
-  const left =
-    budget &&
-    (await readBudgetLeft(parts.database, principal.account.id, budget, parts.clock()).catch(
-      () => undefined,
-    ));
+  return budget && readBudgetLeft(database, principal.account.id, budget, clock()).catch(() => undefined);
+}
+
+export function usageWith(
+  listTokens: number,
+  due: Charge,
+  balance: Balance,
+  left: number | undefined,
+): Usage {
   return {
     tokens: due.tokens,
-    list_tokens: price.tokens,
+    list_tokens: listTokens,
     cached: due.reason === "cache_hit",
     billed: due.tokens > 0,
     reason: due.reason,

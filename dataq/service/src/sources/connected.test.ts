@@ -421,3 +421,20 @@ test("an invalid connector file is reported with the place and what is expected,
 test("rejects a mapping for an unknown operation", () => {
   expect(() => mapping({ operation: "no_such" })).toThrow("operation");
 });
+
+test("a filter that the mapping does not send is rejected, because the vendor would ignore it", async () => {
+  const file = (url: string) =>
+    mappingFile.parse({
+      vendor: "mapping",
+      operation: "legal_cases",
+      name: "Test vendor",
+      request: { url, json: { place: ["{court}"] } },
+      answer: { record: "data", total: "total", fields: {} },
+    });
+  const source = connected(new Connector(mappedVendor(file(`${base}/?q={query}&since={date_from}`))));
+  const sent = { query: "借款", court: "浦东法院", date_from: "2024-01-01" };
+  await expect(source.check?.(sent, false)).resolves.toBeUndefined();
+  await expect(source.check?.({ ...sent, judge: "王刚" }, false)).rejects.toMatchObject({
+    details: { param: "params.judge", details: [{ code: "unsupported" }] },
+  });
+});

@@ -1,4 +1,4 @@
-import { Failure, findOperation, type Operation, type Params } from "@dataq/contract";
+import { Failure, findOperation, invalid, type Operation, type Params } from "@dataq/contract";
 import type { Connector } from "../connector/connector.ts";
 import { inEnglish } from "../importer/message.ts";
 import { ownForm } from "../importer/own-form.ts";
@@ -42,6 +42,12 @@ export function connected(connector: Connector, adds: FromVendor = {}): Source {
     };
   };
   return {
+    async check(params) {
+      // A filter that is not sent would be ignored, and the answer would be wrong.
+      const ignored =
+        operation.paged && Object.keys(params).find((name) => vendor.takes?.has(name) === false);
+      if (ignored) throw unsupported(ignored);
+    },
     // Vendors do not announce changes; the cache time limits the age of answers.
     version: async () => vendor.name,
     async run(params: Params, page: Page, context: SourceContext): Promise<Answer> {
@@ -63,6 +69,17 @@ export function connected(connector: Connector, adds: FromVendor = {}): Source {
       return adds.list?.([], params) ?? listed(operation, [], 0, page);
     },
   };
+}
+
+function unsupported(name: string): Failure {
+  const param = `params.${name}`;
+  return invalid(
+    param,
+    "unsupported",
+    `${param} is not supported by the source that answers here`,
+    "omit it",
+    "请去掉该参数",
+  );
 }
 
 function listed(operation: Operation, records: object[], total: number, page: Page): Answer {

@@ -76,7 +76,12 @@ export class SearchSource implements OptionalSource {
     const params = inOneScript(asked);
     const read = await this.#searching.read(params, this.#index, this.#corpus, now);
     if (read.render !== undefined) return params;
-    const { question, warnings, notHeld } = read;
+    const { warnings, notHeld } = read;
+    // All filters must match, in any order: `court:` in the query and the parameter `court` are one filter.
+    const filters = read.question.filters.toSorted((a, b) =>
+      JSON.stringify(a) < JSON.stringify(b) ? -1 : 1,
+    );
+    const question = { ...read.question, filters };
     return { read: JSON.stringify([question, warnings, typeof notHeld === "string" ? notHeld : null]) };
   }
 

@@ -25,7 +25,9 @@ export function ParameterFields({
   if (names.length === 0) return <p className="text-sm text-faint">{t.playground.noParameters}</p>;
   return names.map((name) => {
     const property = schema.properties?.[name] ?? {};
-    const isRequired = schema.required?.includes(name) ?? false;
+    // With a filter, the query may be empty.
+    const hasFilter = name === "query" && names.some((other) => other !== name && values[other]?.trim());
+    const isRequired = (schema.required?.includes(name) ?? false) && !hasFilter;
     const choices = (property.enum ?? property.anyOf?.flatMap((one) => one.enum ?? []))?.filter(
       (choice): choice is string => typeof choice === "string",
     );
@@ -60,7 +62,7 @@ export function ParameterFields({
               {...attributes}
               required={isRequired}
               value={values[name] ?? ""}
-              placeholder={example.params[name] ?? (name === "date" ? "YYYY-MM-DD" : "")}
+              placeholder={example.params[name] ?? (name.startsWith("date") ? "YYYY-MM-DD" : "")}
               autoComplete="off"
               spellCheck={false}
               onChange={(event) => set(event.target.value)}

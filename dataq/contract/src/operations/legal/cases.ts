@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { defineOperation } from "../../operation.ts";
 import { date, record } from "../../provenance.ts";
-import { text } from "../../values/text.ts";
+import { articleNumber } from "../../values/article-number.ts";
+import { completeRange, dateBound } from "../../values/calendar-date.ts";
+import { query, text } from "../../values/text.ts";
 import { word } from "../../words/word.ts";
 
 export const legalCases = defineOperation({
@@ -10,16 +12,53 @@ export const legalCases = defineOperation({
   olderType: "case",
   title: { en: "Judgments", zh: "裁判文书" },
   description: {
-    en: "Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus.",
-    zh: "按关键词、法院、法官或法律依据检索裁判文书。支持 court:、judge:、basis:、type:、cause:、date:2024..2025、引号、OR 和减号。",
+    en: "Judgments by keywords, court, judge or legal basis. query supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus; the other parameters are the same filters as values.",
+    zh: "按关键词、法院、法官或法律依据检索裁判文书。query 支持 court:、judge:、basis:、type:、cause:、date:2024..2025、引号、OR 和减号，也可用筛选参数。",
   },
   needs: { en: "a collection of judgments", zh: "裁判文书数据" },
   params: z.object({
-    query: text({
-      en: "Keywords, fields, a case number, or a law and article",
-      zh: "关键词、字段、案号，或法律及条号",
+    query: query({
+      en: "Keywords, fields, a case number, or a law and article. May be empty if there is a filter",
+      zh: "关键词、字段、案号，或法律及条号；有筛选条件时可为空",
     }),
+    court: text({
+      en: "Filter: court, such as 上海市浦东新区人民法院",
+      zh: "筛选：法院，如上海市浦东新区人民法院",
+    }).optional(),
+    judge: text({ en: "Filter: name of a judge", zh: "筛选：审判人员姓名" }).optional(),
+    case_type: text({
+      en: "Filter: kind of case, document or procedure, such as civil, 刑事, 判决书, 一审",
+      zh: "筛选：案件类型、文书类型或审理程序，如 civil、刑事、判决书、一审",
+    }).optional(),
+    cause: text({
+      en: "Filter: cause of action or charge, such as 民间借贷纠纷, 盗窃罪",
+      zh: "筛选：案由或罪名，如民间借贷纠纷、盗窃罪",
+    }).optional(),
+    law: text({
+      en: "Filter: law that the judgment cites, such as 民法典",
+      zh: "筛选：裁判依据的法律，如民法典",
+    }).optional(),
+    article: articleNumber({
+      en: "Filter: article of that law, such as 577",
+      zh: "筛选：该法的条号，如 577",
+    }).optional(),
+    date_from: dateBound(
+      {
+        en: "Filter: judgments of this date or later (2024-03-15, 2024-03 or 2024)",
+        zh: "筛选：裁判日期不早于（2024-03-15、2024-03 或 2024）",
+      },
+      "first",
+    ).optional(),
+    date_to: dateBound(
+      { en: "Filter: judgments of this date or earlier", zh: "筛选：裁判日期不晚于" },
+      "last",
+    ).optional(),
   }),
+  filters: ["court", "judge", "case_type", "cause", "law", "article", "date_from", "date_to"],
+  complete: (params) => {
+    const isArticleAlone = params["article"] !== undefined && params["law"] === undefined;
+    return isArticleAlone ? { problem: articleNeedsLaw } : completeRange(params);
+  },
   record: record({
     case_id: z.string(),
     case_no: z.string().nullable(),
@@ -87,3 +126,11 @@ export const legalCases = defineOperation({
   cacheS: 86_400,
   example: { query: "民间借贷" },
 });
+
+const articleNeedsLaw = {
+  param: "article",
+  code: "incomplete",
+  message: "params.article needs a law",
+  fix: "send params.law too",
+  fixZh: "请同时发送 params.law",
+};

@@ -2,7 +2,9 @@ import { z } from "zod";
 import { meaning } from "../../bilingual.ts";
 import { defineOperation } from "../../operation.ts";
 import { date, record } from "../../provenance.ts";
-import { text } from "../../values/text.ts";
+import { articleNumber } from "../../values/article-number.ts";
+import { query, text } from "../../values/text.ts";
+import { year } from "../../values/year.ts";
 import { word } from "../../words/word.ts";
 import { lawLevels, lawStatuses } from "./law-catalog.ts";
 
@@ -17,11 +19,21 @@ export const legalLaws = defineOperation({
   },
   needs: { en: "the texts of laws", zh: "法律法规全文" },
   params: z.object({
-    query: text({
-      en: "Law and article (民法典 第五百七十七条, 民法典577), with a year for an older version (公司法（2018修正） 第二十条), or keywords",
-      zh: "法律及条号（民法典 第五百七十七条、民法典577），查旧版本时加年份（公司法（2018修正） 第二十条），或关键词",
+    query: query({
+      en: "Law and article (民法典 第五百七十七条, 民法典577), with a year for an older version (公司法（2018修正） 第二十条), or keywords. May be empty if there is a filter",
+      zh: "法律及条号（民法典 第五百七十七条、民法典577），查旧版本时加年份（公司法（2018修正） 第二十条），或关键词；有筛选条件时可为空",
     }),
+    law: text({ en: "Filter: name of the law, such as 民法典", zh: "筛选：法律名称，如民法典" }).optional(),
+    article: articleNumber({
+      en: "Filter: article number, such as 577 or 第五百七十七条",
+      zh: "筛选：条号，如 577 或第五百七十七条",
+    }).optional(),
+    year: year({
+      en: "Filter: the version of this year. The law is named by law or query",
+      zh: "筛选：该年的版本；法律由 law 或 query 指明",
+    }).optional(),
   }),
+  filters: ["law", "article", "year"],
   record: record({
     law_id: z.string(),
     law_name: z.string(),

@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { defineOperation } from "../../operation.ts";
 import { date, record } from "../../provenance.ts";
-import { text } from "../../values/text.ts";
+import { completeRange, dateBound } from "../../values/calendar-date.ts";
+import { query, text } from "../../values/text.ts";
+import { year } from "../../values/year.ts";
 import { word } from "../../words/word.ts";
 
 export const researchPaperSearch = defineOperation({
@@ -14,7 +16,27 @@ export const researchPaperSearch = defineOperation({
     zh: "按标题、摘要、关键词、作者或 DOI 检索论文。",
   },
   needs: { en: "a bibliography of papers", zh: "论文题录数据" },
-  params: z.object({ query: text({ en: "Keywords, an author, or a DOI", zh: "关键词、作者或 DOI" }) }),
+  params: z.object({
+    query: query({
+      en: "Keywords, an author, or a DOI. May be empty if there is a filter",
+      zh: "关键词、作者或 DOI；有筛选条件时可为空",
+    }),
+    author: text({ en: "Filter: name of an author", zh: "筛选：作者姓名" }).optional(),
+    year: year({ en: "Filter: year of publication", zh: "筛选：发表年份" }).optional(),
+    date_from: dateBound(
+      {
+        en: "Filter: published on this date or later (2024-03-15, 2024-03 or 2024)",
+        zh: "筛选：发表日期不早于（2024-03-15、2024-03 或 2024）",
+      },
+      "first",
+    ).optional(),
+    date_to: dateBound(
+      { en: "Filter: published on this date or earlier", zh: "筛选：发表日期不晚于" },
+      "last",
+    ).optional(),
+  }),
+  filters: ["author", "year", "date_from", "date_to"],
+  complete: completeRange,
   record: record({
     paper_id: z.string(),
     doi: z.string().nullable(),

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { defineOperation } from "../../operation.ts";
 import { date, record } from "../../provenance.ts";
-import { text } from "../../values/text.ts";
+import { completeRange, dateBound } from "../../values/calendar-date.ts";
+import { query, text } from "../../values/text.ts";
 import { word } from "../../words/word.ts";
 
 export const researchPatentSearch = defineOperation({
@@ -15,11 +16,25 @@ export const researchPatentSearch = defineOperation({
   },
   needs: { en: "a patent database", zh: "专利数据" },
   params: z.object({
-    query: text({
-      en: "Keywords, an application or publication number, or an applicant",
-      zh: "关键词、申请号、公开号或申请人",
+    query: query({
+      en: "Keywords, an application or publication number, or an applicant. May be empty if there is a filter",
+      zh: "关键词、申请号、公开号或申请人；有筛选条件时可为空",
     }),
+    applicant: text({ en: "Filter: name of an applicant", zh: "筛选：申请人名称" }).optional(),
+    date_from: dateBound(
+      {
+        en: "Filter: application date on this date or later (2024-03-15, 2024-03 or 2024)",
+        zh: "筛选：申请日不早于（2024-03-15、2024-03 或 2024）",
+      },
+      "first",
+    ).optional(),
+    date_to: dateBound(
+      { en: "Filter: application date on this date or earlier", zh: "筛选：申请日不晚于" },
+      "last",
+    ).optional(),
   }),
+  filters: ["applicant", "date_from", "date_to"],
+  complete: completeRange,
   record: record({
     patent_id: z.string(),
     application_no: z.string().nullable(),

@@ -9,7 +9,16 @@ import {
   operations,
   paramsSchema,
 } from "@dataq/contract";
-import { answerBody, dryRun, errorCodesOf, type Route, requestBody, routes } from "@dataq/contract/wire";
+import {
+  answerBody,
+  dryRun,
+  errorCodesOf,
+  mostQueries,
+  type Route,
+  requestBody,
+  routes,
+  severalAnswers,
+} from "@dataq/contract/wire";
 import { z } from "zod";
 import { exampleOf, notice, type TermsOf } from "./terms.ts";
 
@@ -43,7 +52,12 @@ export function openApi(more: MoreChoices, termsOf: TermsOf): JsonSchema {
         bearer: { type: "http", scheme: "bearer" },
         header: { type: "apiKey", in: "header", name: "X-API-Key" },
       },
-      schemas: { ...Object.fromEntries([...requests, ...answers]), error: errorSchema() },
+      schemas: {
+        ...Object.fromEntries([...requests, ...answers]),
+        queries: queriesSchema,
+        "queries.answers": answerBody(severalAnswers),
+        error: errorSchema(),
+      },
     },
   };
 }
@@ -61,7 +75,10 @@ const tags = [
 
 function describe(name: string, route: Route): JsonSchema {
   const takesQuery = route.path.startsWith("/v1/data/");
-  const body = takesQuery ? oneOf("request") : route.body && requestBody(route.body);
+  const several = name === "query" ? [{ $ref: "#/components/schemas/queries" }] : [];
+  const body = takesQuery
+    ? { oneOf: [...oneOf("request").oneOf, ...several] }
+    : route.body && requestBody(route.body);
   return {
     operationId: name,
     summary: route.summary,
@@ -102,14 +119,30 @@ function describeError(code: ErrorCode): string {
 
 function success(name: string, route: Route): JsonSchema {
   const description = route.summary;
+  const several = { $ref: "#/components/schemas/queries.answers" };
   if (name === "query")
-    return { description, content: json({ anyOf: [...oneOf("answer").oneOf, answerBody(dryRun)] }) };
+    return { description, content: json({ anyOf: [...oneOf("answer").oneOf, several, answerBody(dryRun)] }) };
   const { answer } = route;
   if (answer === undefined) return { description };
   if (answer instanceof z.ZodType) return { description, content: json(answerBody(answer)) };
   const content = [answer].flat().map((type) => [type, { schema: { type: "string" } }]);
   return { description, content: Object.fromEntries(content) };
 }
+
+const wholeNumber = { type: ["integer", "string", "null"] };
+const maxTokens = { ...wholeNumber, minimum: 0, pattern: "^(0|[1-9][0-9]{0,14})$" };
+
+/** Several queries in one call. */
+const queriesSchema: JsonSchema = {
+  type: "object",
+  description: "Up to 20 queries in one call, each with its own answer, price and error",
+  properties: {
+    queries: { type: "array", minItems: 1, maxItems: mostQueries, items: oneOf("request") },
+    max_tokens: { ...maxTokens, description: "For all queries together" },
+  },
+  required: ["queries"],
+  additionalProperties: false,
+};
 
 function oneOf(kind: "request" | "answer") {
   return { oneOf: operations.map(({ name }) => ({ $ref: `#/components/schemas/${name}.${kind}` })) };
@@ -163,7 +196,6 @@ function headers(name: string): object[] {
 }
 
 /** An integer, or the same as a string; null means the same as leaving it out. */
-const wholeNumber = { type: ["integer", "string", "null"] };
 
 function requestSchema(operation: Operation, more: MoreChoices, termsOf: TermsOf): JsonSchema {
   const terms = termsOf(operation);
@@ -193,7 +225,7 @@ function requestSchema(operation: Operation, more: MoreChoices, termsOf: TermsOf
         items: { type: "string", enum: Object.keys(operation.record.shape) },
       },
       snapshot: { type: ["string", "null"], minLength: 1, maxLength: 128 },
-      max_tokens: { ...wholeNumber, minimum: 0, pattern: "^(0|[1-9][0-9]{0,14})$" },
+      max_tokens: maxTokens,
       dry_run: { type: "boolean" },
     },
     required: ["operation", ...(isNeeded ? ["params"] : [])],

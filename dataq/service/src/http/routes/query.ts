@@ -1,27 +1,38 @@
 import { Failure, findOperation, invalid, type Operation, operations } from "@dataq/contract";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import { mostQueries } from "@dataq/contract/wire";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { severalOperation } from "../../ledger/several.ts";
+import type { Call } from "../../query/call.ts";
 import { countQuestions, estimate } from "../../query/estimate.ts";
 import { readOlderRequest } from "../../query/older-profile.ts";
 import { answerCall } from "../../query/pipeline.ts";
+import { answerSeveral, queriesOf, type SeveralReply } from "../../query/several.ts";
 import { BODY_LIMIT_BYTES, leaveSignal } from "../app.ts";
 import { readJson } from "../body.ts";
 import { readBudget } from "../budget.ts";
 import { admitCall, takeAllowance } from "../call-limits.ts";
+import { errorBodyOf } from "../error-reply.ts";
+import { languageOf } from "../language.ts";
 import type { HttpParts } from "../parts.ts";
+import { scrub } from "../scrub.ts";
 
 /** Calls an operation, and estimates what a call would cost. */
 export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
   app.post("/v1/data/query", { bodyLimit: mostBodyBytes }, async (request, reply) => {
-    const principal = await admitCall(parts, request, reply);
+    const principal = await admitCall(parts, request, reply, costOf(request));
     const idempotencyKey = readIdempotencyKey(request);
     const budget = readBudget(request, principal);
     const body = readQueryBody(request);
-    const older = readOlderRequest(body);
-    const answer = await answerCall(parts.pipeline, {
+    const noted = <Answer>(answer: Promise<Answer>) =>
+      answer.catch((error: unknown) => {
+        if (principal.key && error instanceof Failure && error.code === "spend_limit_reached")
+          parts.keys.noteRefusal(principal.key, error.code, request.ip, parts.clock());
+        throw error;
+      });
+    const call: Call = {
       requestId: request.id,
       principal,
-      body: older?.body ?? body,
-      ...(older !== undefined && { offset: older.offset }),
+      body,
       idempotencyKey,
       budget,
       lenient: /\bhandling=lenient\b/.test(String(request.headers["prefer"] ?? "")),
@@ -30,11 +41,20 @@ export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
       onOperation: (operation) => {
         request.notes.operation = operation;
       },
-    }).catch((error: unknown) => {
-      if (principal.key && error instanceof Failure && error.code === "spend_limit_reached")
-        parts.keys.noteRefusal(principal.key, error.code, request.ip, parts.clock());
-      throw error;
-    });
+    };
+    const queries = queriesOf(body);
+    if (queries) {
+      request.notes.operation = severalOperation;
+      const several = await noted(answerSeveral(parts.pipeline, call, queries));
+      return sendSeveral(parts, request, reply, several);
+    }
+    const older = readOlderRequest(body);
+    const answer = await noted(
+      answerCall(
+        parts.pipeline,
+        older === undefined ? call : { ...call, body: older.body, offset: older.offset },
+      ),
+    );
     request.notes.tokens = answer.tokens;
     request.notes.cached = answer.cache === "HIT";
     reply.headers({
@@ -87,6 +107,48 @@ function bodyLimitOf(query: unknown): number {
     list.find((each) => each.name === `${each.domain}_${name}`);
   return found?.bodyBytes ?? BODY_LIMIT_BYTES;
 }
+
+/** Each query counts as a call. A body that cannot be read counts as one. */
+function costOf(request: FastifyRequest): number {
+  try {
+    return Math.min(countQuestions(readQueryBody(request)), mostQueries);
+  } catch {
+    return 1;
+  }
+}
+
+/** Each item is the body that its query alone would get. */
+function sendSeveral(
+  parts: HttpParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { items, usage, replayed }: SeveralReply,
+): FastifyReply {
+  const language = languageOf(request.headers["accept-language"]);
+  const bodies = items.map((item) => {
+    if ("json" in item) return item.json;
+    const { failure } = item;
+    if (failure.code === "internal_error")
+      parts.logger.error({ request_id: request.id, err: failure.cause }, "internal error");
+    return Buffer.from(scrub(JSON.stringify(errorBodyOf(failure, request.id, request.url, language))));
+  });
+  const end = `],"request_id":${JSON.stringify(request.id)},"usage":${JSON.stringify(usage)}}`;
+  request.notes.tokens = usage.tokens;
+  request.notes.cached = usage.cached;
+  reply.headers({
+    "x-tokens-used": usage.tokens,
+    "x-tokens-balance": usage.balance,
+    ...(usage.budget_left !== undefined && { "x-tokens-budget-left": usage.budget_left }),
+    "x-cache": usage.cached ? "HIT" : "MISS",
+    ...(replayed && { "idempotent-replayed": "true" }),
+    "server-timing": `total;dur=${(performance.now() - request.receivedAtMs).toFixed(1)}`,
+  });
+  const list = bodies.flatMap((body, place) => (place === 0 ? [body] : [comma, body]));
+  const whole = Buffer.concat([Buffer.from('{"data":['), ...list, Buffer.from(end)]);
+  return reply.type("application/json; charset=utf-8").send(whole);
+}
+
+const comma = Buffer.from(",");
 
 function readIdempotencyKey(request: FastifyRequest): string | undefined {
   const header = request.headers["idempotency-key"];

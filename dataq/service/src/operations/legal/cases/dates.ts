@@ -1,7 +1,9 @@
+import type { DateRange } from "../../../search/date-range.ts";
+
 /**
  * Reads a date such as 2024, 2024-03 or 2024-03-15, or a range with `..`, in which either end may be missing.
  */
-export function readDates(text: string): { from?: string; to?: string } | undefined {
+export function readDates(text: string): DateRange | undefined {
   const parts = text.split("..");
   if (parts.length > 2) return undefined;
   const [first = "", last = first] = parts;
@@ -19,7 +21,11 @@ function edge(text: string, side: "from" | "to"): string | undefined {
   const whole = [
     year,
     (month ?? (side === "from" ? "1" : "12")).padStart(2, "0"),
-    (day ?? (side === "from" ? "1" : "31")).padStart(2, "0"),
+    (day ?? (side === "from" ? "1" : lastDayOf(year, month ?? "12"))).padStart(2, "0"),
   ];
   return Number(whole[1]) > 12 || Number(whole[2]) > 31 ? undefined : whole.join("-");
+}
+
+function lastDayOf(year = "", month: string): string {
+  return String(new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate());
 }

@@ -1,22 +1,14 @@
-import { type Failure, invalid } from "@dataq/contract";
 import { districts } from "../../../sample/districts.ts";
+import { both, type DateRange } from "../../../search/date-range.ts";
 import type { Query } from "../../../search/search-index.ts";
 import type { ReadQuestion } from "../../../sources/search-source.ts";
 import { articleTerm, lawTerm } from "../laws/corpus.ts";
 import { inChinese } from "../question/foreign-names.ts";
-import { lawKey, readLawReference } from "../question/law-reference.ts";
-import { causesNamed, judgmentMeanings } from "../question/meanings.ts";
-import {
-  basisTerms,
-  caseNumberTerm,
-  causeTerm,
-  courtTerm,
-  judgeTerm,
-  partyTerm,
-  placeTerm,
-  typeTerm,
-} from "./corpus.ts";
+import { readLawReference } from "../question/law-reference.ts";
+import { judgmentMeanings } from "../question/meanings.ts";
+import { caseNumberTerm, courtTerm, judgeTerm, partyTerm, placeTerm } from "./corpus.ts";
 import { readDates } from "./dates.ts";
+import { datesOf, type Field, fieldNames, fieldQuery } from "./fields.ts";
 
 /**
  * Reads a query on judgments. Fields: `court:`, `judge:`, `basis:`, `type:`, `cause:`, `date:` (or 法院: 法官:
@@ -34,7 +26,7 @@ export async function readCaseQuestion(asked: string, { count, countPhrase }: He
   const text = await withNamesJoined(withoutReferences(inChinese(asked), filters), count);
   for (const token of tokens(text)) {
     const field = token.field;
-    if (field === "date") dates = datesOf(token.value);
+    if (field === "date") dates = both(dates, datesOf(token.value));
     else if (field !== undefined) filters.push(fieldQuery(field, token.value));
     else if (token.isQuoted) phrases.push(token.value);
     else if (token.value === "OR") alternatives.push([]);
@@ -80,8 +72,6 @@ export async function readCaseQuestion(asked: string, { count, countPhrase }: He
   };
 }
 
-type DateRange = NonNullable<ReturnType<typeof readDates>>;
-
 /** Counts documents in the index that match terms of the question. */
 export interface Held {
   /** How many documents have all of these terms. */
@@ -94,23 +84,6 @@ export interface Held {
 const roleAndParty =
   /^(?:被告人|被告|原告|上诉人|被上诉人|申请人|被申请人|被执行人|申请执行人|被害人|第三人|公诉人|辩护人|律师)(\p{Script=Han}{2,4})$/u;
 
-type Field = "court" | "judge" | "basis" | "type" | "cause" | "date";
-
-const fields: Readonly<Record<string, Field>> = {
-  court: "court",
-  judge: "judge",
-  basis: "basis",
-  type: "type",
-  cause: "cause",
-  date: "date",
-  法院: "court",
-  法官: "judge",
-  依据: "basis",
-  类型: "type",
-  案由: "cause",
-  日期: "date",
-};
-
 interface Token {
   readonly field?: Field;
   readonly value: string;
@@ -122,7 +95,7 @@ function tokens(text: string): Token[] {
   return [...text.matchAll(pattern)].map((found) => {
     const [whole, name, straight, curly, plain] = found;
     const quoted = straight ?? curly;
-    const field = name === undefined ? undefined : fields[name.toLowerCase()];
+    const field = name === undefined ? undefined : fieldNames[name.toLowerCase()];
     if (name !== undefined && field === undefined) return { value: whole, isQuoted: false };
     const value = quoted ?? plain ?? "";
     return {
@@ -154,17 +127,6 @@ function withoutReferences(text: string, filters: Query[]): string {
         return " ";
       }),
     );
-}
-
-function fieldQuery(field: Exclude<Field, "date">, value: string): Query {
-  if (value === "") throw wrongField(`${field}: has no value`, `send ${field}:value`, `如 ${field}:取值`);
-  if (field === "court") return exact(courtTerm(value));
-  if (field === "judge") return exact(judgeTerm(value));
-  if (field === "type") return exact(typeTerm(value));
-  if (field === "cause") return { any: causesNamed(value).map((name) => exact(causeTerm(name))) };
-  const { law, article } = readLawReference(value);
-  if (article !== null && law !== null) return exact(articleTerm(law, article));
-  return exact(basisTerms(law ?? lawKey(value), null)[0] as string);
 }
 
 /** Reads 2019年, 2019年3月 or 2018-2020年 at the start of a word, or a word that is a year. */
@@ -265,22 +227,6 @@ async function named(
     return (await count([term])) > 0 ? exact(term) : undefined;
   }
   return undefined;
-}
-
-function datesOf(value: string): { from?: string; to?: string } {
-  const dates = readDates(value);
-  if (dates === undefined)
-    throw wrongField(
-      "date: is not a range",
-      "send date:2024, date:2024..2025 or date:2024-01-31..2024-02-28",
-      "如 date:2024、date:2024..2025、date:2024-01-31..2024-02-28",
-    );
-  return dates;
-}
-
-/** The error for an invalid filter inside the query. */
-function wrongField(what: string, fix: string, fixZh: string): Failure {
-  return invalid("params.query", "field", `params.query: ${what}`, fix, fixZh);
 }
 
 function exact(term: string): Query {

@@ -1,8 +1,10 @@
 import type { Params } from "@dataq/contract";
+import { both } from "../../../search/date-range.ts";
 import { countedWithout, type PostingIndex } from "../../../search/postings/posting-index.ts";
 import type { TextQuestion } from "../../../search/text-search.ts";
 import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
 import { caseNumberPrefix, courtPrefix, type JudgmentRecord, legalIndexFill } from "./corpus.ts";
+import { paramFilters } from "./fields.ts";
 import { readCaseQuestion } from "./question.ts";
 
 /** Judgments by words and fields. */
@@ -21,7 +23,14 @@ async function read(params: Params, index: PostingIndex, corpus: string): Promis
       return found?.total ?? 0;
     },
   });
-  return { ...asked, notHeld: () => notHeld(asked.question, index, corpus) };
+  const given = paramFilters(params);
+  const dates = both(asked.question.dates, given.dates);
+  const question: TextQuestion = {
+    ...asked.question,
+    filters: [...asked.question.filters, ...given.filters],
+    ...(dates !== undefined && { dates }),
+  };
+  return { ...asked, question, notHeld: () => notHeld(question, index, corpus) };
 }
 
 /**

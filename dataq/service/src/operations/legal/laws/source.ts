@@ -1,9 +1,10 @@
+import { invalid, type Params } from "@dataq/contract";
 import type { PostingIndex } from "../../../search/postings/posting-index.ts";
 import type { Query } from "../../../search/search-index.ts";
 import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
 import { readArticles } from "../question/article-list.ts";
 import { inChinese } from "../question/foreign-names.ts";
-import type { ArticleNumber } from "../question/law-reference.ts";
+import { type ArticleNumber, readArticleValue } from "../question/law-reference.ts";
 import { type LawVersionYear, readLawVersionYear } from "../question/law-version-year.ts";
 import { articleMeanings, asksNothing, commonLaws } from "../question/meanings.ts";
 import type { LawNames, NamedLaws } from "../question/named-laws.ts";
@@ -13,29 +14,109 @@ import { articleRecord, placeAt, versionAt } from "./record.ts";
 
 /** Articles by reference, or else by words. */
 export const laws: Searching = {
-  read: (params, index, corpus, now) => read(params["query"] ?? "", index, corpus, now),
+  read,
   render: (body, now) => articleRecord(body as StoredArticle, now),
   text: (body) => textOf(body as StoredArticle),
 };
 
-/** Looks up a named article and never searches for it, so that no similar article is returned instead. */
-async function read(asked: string, index: PostingIndex, corpus: string, now: Date): Promise<ReadQuestion> {
-  if (asksNothing(asked)) return question([], "");
+/** What the filters of a question name. */
+interface Given extends Omit<NamedLaws, "rest"> {
+  readonly article: ArticleNumber | undefined;
+}
+
+async function read(params: Params, index: PostingIndex, corpus: string, now: Date): Promise<ReadQuestion> {
+  const { query = "", law, article, year } = params;
+  if (law === undefined && article === undefined && year === undefined)
+    return readQuery(query, [], index, corpus, now);
+  const names = await lawNames(index, corpus);
+  const given: Given = {
+    ...(law === undefined ? { laws: [] } : names.read(inChinese(law))),
+    article: article === undefined ? undefined : readArticleValue(article),
+  };
+  if (given.notHeld !== undefined)
+    return {
+      ...question([lawOf([given.notHeld], [])], ""),
+      notHeld: `The law ${given.notHeld} is not held.`,
+    };
+  const articles = given.article === undefined ? [] : [given.article];
+  const found =
+    year === undefined
+      ? await readQuery(query, [lawOf(given.laws, articles)], index, corpus, now)
+      : await readYear(year, query, given, names, index, corpus, now);
+  return { ...found, warnings: [...readAsWarning(given.readAs), ...found.warnings] };
+}
+
+/**
+ * Looks up a named article and never searches for it, so that no similar article is returned instead. `given` are
+ * filters besides those that the text names.
+ */
+async function readQuery(
+  asked: string,
+  given: readonly Query[],
+  index: PostingIndex,
+  corpus: string,
+  now: Date,
+): Promise<ReadQuestion> {
+  if (asksNothing(asked)) return given.length === 0 ? question([], "") : inWords(given, "");
   const text = inChinese(asked);
   const names = await lawNames(index, corpus);
   const version = readLawVersionYear(text);
-  if (version !== undefined) return readVersion(version, names, index, corpus, now);
+  if (version !== undefined) return readVersion(version, given, names, index, corpus, now);
   const { laws: named, notHeld, readAs, rest } = names.find(text);
   const { articles, rest: words } = readArticles(rest, named.length > 0 || notHeld !== undefined);
   if (notHeld !== undefined) {
-    const filters = [lawOf([notHeld], articles)];
+    const filters = [...given, lawOf([notHeld], articles)];
     return { ...question(filters, ""), notHeld: `This service does not have the law ${notHeld}.` };
   }
-  if (named.length === 0 && articles.length === 0) return inWords([], text);
-  const filters = [lawOf(named, articles)];
+  if (named.length === 0 && articles.length === 0) return inWords(given, text);
+  const filters = [...given, lawOf(named, articles)];
   // Other text in the question must not hide the article.
   const read = articles.length > 0 ? question(filters, "") : inWords(filters, words);
   return { ...read, warnings: [...readAsWarning(readAs), ...read.warnings] };
+}
+
+/** Reads a question with the filter `year`. The law comes from the filter `law`, or from the query. */
+async function readYear(
+  year: string,
+  asked: string,
+  given: Given,
+  names: LawNames,
+  index: PostingIndex,
+  corpus: string,
+  now: Date,
+): Promise<ReadQuestion> {
+  const text = asksNothing(asked) ? "" : inChinese(asked);
+  const version = readLawVersionYear(text);
+  if (version !== undefined && !version.point.startsWith(year))
+    throw invalid(
+      "params.year",
+      "conflict",
+      `params.year is ${year}, but params.query names the version ${version.words}`,
+      "name one version",
+      "请只指明一个版本",
+    );
+  const { laws: named, notHeld, readAs, rest } = names.find(version?.rest ?? text);
+  const [law] = given.laws.length > 0 ? given.laws : [...named, ...(notHeld === undefined ? [] : [notHeld])];
+  if (law === undefined)
+    throw invalid(
+      "params.year",
+      "incomplete",
+      "params.year needs a law",
+      "send params.law, or name the law in params.query",
+      "请用 params.law 或在 params.query 中指明法律",
+    );
+  const { articles, rest: words } = readArticles(rest, named.length > 0 || notHeld !== undefined);
+  const also = named.length > 0 || articles.length > 0 ? [lawOf(named, articles)] : [];
+  const asOf = {
+    law,
+    point: version?.point ?? year,
+    words: version?.words ?? year,
+    articles: given.article === undefined ? articles : [given.article],
+    others: words,
+    also,
+  };
+  const found = await atVersion(asOf, index, corpus, now);
+  return { ...found, warnings: [...readAsWarning(readAs), ...found.warnings] };
 }
 
 function readAsWarning(readAs: NamedLaws["readAs"]): string[] {
@@ -67,6 +148,7 @@ function inWords(filters: readonly Query[], words: string): ReadQuestion {
 /** Reads a question for an article or a law as it was in the named year or on the named day. */
 async function readVersion(
   { point, words, rest: text }: LawVersionYear,
+  given: readonly Query[],
   names: LawNames,
   index: PostingIndex,
   corpus: string,
@@ -75,28 +157,55 @@ async function readVersion(
   const { laws: named, notHeld, readAs, rest } = names.find(text);
   const key = named[0] ?? notHeld;
   // Without a named law, this is a search by words, including the year.
-  if (key === undefined) return inWords([], `${text} ${point}`);
+  if (key === undefined) return inWords(given, `${text} ${point}`);
   const { articles, rest: others } = readArticles(rest, true);
+  const found = await atVersion(
+    { law: key, point, words, articles, others, also: given },
+    index,
+    corpus,
+    now,
+  );
+  return found.render === undefined ? found : { ...found, warnings: readAsWarning(readAs) };
+}
+
+/** A law as it was at a point in time. */
+interface AsOf {
+  readonly law: string;
+  readonly point: string;
+  /** The words that name the version. */
+  readonly words: string;
+  readonly articles: readonly ArticleNumber[];
+  /** Other words of the question. */
+  readonly others: string;
+  /** Further filters. */
+  readonly also: readonly Query[];
+}
+
+async function atVersion(
+  { law: key, point, words, articles, others, also }: AsOf,
+  index: PostingIndex,
+  corpus: string,
+  now: Date,
+): Promise<ReadQuestion> {
   const article = articles[0] ?? null;
   const filter = exact(article === null ? lawTerm(key) : articleTerm(key, article));
   const body = await firstOf(filter, index, corpus);
   // If no version contains the article, it is missing in every year.
   if (body === undefined)
     return {
-      ...question([filter], article === null ? others : ""),
+      ...question([...also, filter], article === null ? others : ""),
       notHeld: () => lawNotHeld(key, index, corpus),
     };
   const place = article === null ? versionAt(body, point, now) : placeAt(body, point, now);
   if (place === undefined)
     return {
-      ...question([filter, exact(lawYearTerm(key, point))], others),
+      ...question([...also, filter, exact(lawYearTerm(key, point))], others),
       notHeld: versionNotHeld(body, words),
     };
   const versionDate = body.versions[place]?.version_date ?? point;
   const year = versionDate.slice(0, 4);
   return {
-    ...question([lawOf([key], articles), exact(lawYearTerm(key, year))], others),
-    warnings: readAsWarning(readAs),
+    ...question([...also, lawOf([key], articles), exact(lawYearTerm(key, year))], others),
     render: (each, now) => {
       const stored = each as StoredArticle;
       const placeOf = (start: string) =>

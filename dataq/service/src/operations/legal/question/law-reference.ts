@@ -79,6 +79,12 @@ export function readArticleNumber(text: string): ArticleNumber | undefined {
   return readArticle(wholeArticle.exec(text.normalize("NFKC").trim())) ?? undefined;
 }
 
+/** Reads the parameter `article`, whose form the contract has checked: 577, 第五百七十七条, 133之一. */
+export function readArticleValue(text: string): ArticleNumber {
+  const [number = "", sub] = text.replace(/[第条]/g, "").split("之");
+  return { number: readNumber(number) ?? 0, sub: sub === undefined ? null : (readNumber(sub) ?? null) };
+}
+
 function readArticle(found: RegExpExecArray | null): ArticleNumber | null {
   if (found === null) return null;
   const value = readNumber(found[1] ?? "");

@@ -52,6 +52,12 @@ export class LawNames {
     return this.#held.has(key);
   }
 
+  /** Reads a text that is only the name of a law. */
+  read(name: string): Omit<NamedLaws, "rest"> {
+    const key = this.keyOf(name);
+    return this.#held.has(key) ? { laws: [key] } : this.#unknown(key);
+  }
+
   find(text: string): NamedLaws {
     const laws: string[] = [];
     let notHeld: string | undefined;
@@ -85,10 +91,13 @@ export class LawNames {
     }
     const plain = rest.replace(/\s+/g, " ").trim();
     if (laws.length > 0 || notHeld === undefined) return { laws: [...new Set(laws)], rest: plain };
-    const near = this.#nearest(notHeld);
-    return near === undefined
-      ? { laws, notHeld, rest: plain }
-      : { laws: [near], readAs: { name: notHeld, law: near }, rest: plain };
+    return { ...this.#unknown(notHeld), rest: plain };
+  }
+
+  /** A name that no held law has: nearly the name of one, or of a law that is not held. */
+  #unknown(name: string): Omit<NamedLaws, "rest"> {
+    const near = this.#nearest(name);
+    return near === undefined ? { laws: [], notHeld: name } : { laws: [near], readAs: { name, law: near } };
   }
 
   /**

@@ -1,32 +1,46 @@
-import { wordsOnly } from "../../../search/text-search.ts";
-import type { Searching } from "../../../sources/search-source.ts";
+import type { Params } from "@dataq/contract";
+import type { PostingIndex } from "../../../search/postings/posting-index.ts";
+import { type TextQuestion, wordsOnly } from "../../../search/text-search.ts";
+import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
 import { personTerm } from "../person-term.ts";
+import { daysOf, isWithoutRecords } from "../published.ts";
 import { arxivTerm, doiTerm, type PaperRecord, readArxivId } from "./corpus.ts";
 
 /** Papers by words, author or DOI. */
 export const papers: Searching = {
-  read: (params) => {
-    const text = params["query"] ?? "";
-    const doi = /^(?:https?:\/\/)?(?:(?:dx\.)?doi\.org\/|doi:\s*)?(10\.\d{4,9}\/\S+)$/i.exec(text)?.[1];
-    const question = wordsOnly(doi === undefined ? text : "");
-    if (doi !== undefined) {
-      return {
-        question: { ...question, filters: [{ term: doiTerm(doi) }] },
-        warnings: [],
-        notHeld: "This service has no paper with this DOI.",
-      };
-    }
-    const arxiv = readArxivId(text);
-    if (arxiv !== undefined)
-      return {
-        question: { ...wordsOnly(""), filters: [{ term: arxivTerm(arxiv) }] },
-        warnings: [],
-        notHeld: "This service has no paper with this arXiv number.",
-      };
-    return { question: { ...question, exact: [personTerm(text)] }, warnings: [] };
-  },
+  read,
   text: (body) => {
     const { title, abstract } = body as PaperRecord;
     return abstract ?? title;
   },
 };
+
+function read(params: Params, index: PostingIndex, corpus: string): ReadQuestion {
+  const { query = "", author } = params;
+  const { number, ...asked } = readQuery(query);
+  const dates = daysOf(params);
+  const authors = author === undefined ? [] : [{ term: personTerm(author) }];
+  return {
+    question: {
+      ...asked,
+      filters: [...(number === undefined ? [] : [{ term: number.term }]), ...authors],
+      ...(dates !== undefined && { dates }),
+    },
+    warnings: [],
+    async notHeld() {
+      if (number !== undefined && (await index.count(corpus, [number.term])) === 0)
+        return `This service has no paper with this ${number.kind}.`;
+      if (dates === undefined || !(await isWithoutRecords(index, corpus, dates))) return undefined;
+      return `This service has no paper of ${dates.from ?? ""}..${dates.to ?? ""}.`;
+    },
+  };
+}
+
+function readQuery(text: string): TextQuestion & { readonly number?: { term: string; kind: string } } {
+  const doi = /^(?:https?:\/\/)?(?:(?:dx\.)?doi\.org\/|doi:\s*)?(10\.\d{4,9}\/\S+)$/i.exec(text)?.[1];
+  if (doi !== undefined) return { ...wordsOnly(""), number: { term: doiTerm(doi), kind: "DOI" } };
+  const arxiv = readArxivId(text);
+  if (arxiv !== undefined)
+    return { ...wordsOnly(""), number: { term: arxivTerm(arxiv), kind: "arXiv number" } };
+  return { ...wordsOnly(text), ...(text !== "" && { exact: [personTerm(text)] }) };
+}

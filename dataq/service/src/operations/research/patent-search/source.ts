@@ -1,31 +1,47 @@
-import { readPatentNumber } from "@dataq/contract";
+import { type Params, readPatentNumber } from "@dataq/contract";
+import type { PostingIndex } from "../../../search/postings/posting-index.ts";
 import { wordsOnly } from "../../../search/text-search.ts";
-import type { Searching } from "../../../sources/search-source.ts";
+import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
+import { daysOf, isWithoutRecords } from "../published.ts";
 import { applicantTerm, type PatentRecord, patentNumberTerm } from "./corpus.ts";
 
 /** Patents by number, applicant or words. */
 export const patents: Searching = {
-  read: (params) => {
-    const text = params["query"] ?? "";
-    const number = readPatentNumber(text);
-    if (number !== undefined && !("wrongCheck" in number)) {
-      const term = patentNumberTerm("application" in number ? number.application : number.publication);
-      return {
-        question: { ...wordsOnly(""), filters: [{ term }] },
-        warnings: [],
-        notHeld: "This service has no patent with this number.",
-      };
-    }
-    return {
-      question: { ...wordsOnly(text), exact: [applicantTerm(text)] },
-      warnings:
-        number === undefined
-          ? []
-          : [`The application number's check character should be ${number.wrongCheck}; searched as words.`],
-    };
-  },
+  read,
   text: (body) => {
     const { title, abstract } = body as PatentRecord;
     return abstract ?? title;
   },
 };
+
+function read(params: Params, index: PostingIndex, corpus: string): ReadQuestion {
+  const { query = "", applicant } = params;
+  const number = readPatentNumber(query);
+  const wrongCheck = number !== undefined && "wrongCheck" in number ? number.wrongCheck : undefined;
+  const term =
+    number === undefined || "wrongCheck" in number
+      ? undefined
+      : patentNumberTerm("application" in number ? number.application : number.publication);
+  const dates = daysOf(params);
+  const isInWords = term === undefined && query !== "";
+  return {
+    question: {
+      ...wordsOnly(isInWords ? query : ""),
+      ...(isInWords && { exact: [applicantTerm(query)] }),
+      filters: [term, applicant && applicantTerm(applicant)]
+        .filter((each) => each !== undefined)
+        .map((each) => ({ term: each })),
+      ...(dates !== undefined && { dates }),
+    },
+    warnings:
+      wrongCheck === undefined
+        ? []
+        : [`The application number's check character should be ${wrongCheck}; searched as words.`],
+    async notHeld() {
+      if (term !== undefined && (await index.count(corpus, [term])) === 0)
+        return "This service has no patent with this number.";
+      if (dates === undefined || !(await isWithoutRecords(index, corpus, dates))) return undefined;
+      return `This service has no patent of ${dates.from ?? ""}..${dates.to ?? ""}.`;
+    },
+  };
+}
