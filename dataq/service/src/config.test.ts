@@ -68,6 +68,33 @@ describe("every setting has a default, accepts a valid value and rejects an inva
       expect(() => readConfig({ DATAQ_LOCALLM: far })).toThrow("DATAQ_LOCALLM");
   });
 
+  test("a model for vectors is an address and a name, on any host, without credentials", () => {
+    const read = (DATAQ_EMBED: string) => readConfig({ DATAQ_EMBED }).embed;
+    expect(readConfig({}).embed).toBeUndefined();
+    expect(read("http://127.0.0.1:11434#all-minilm:22m")).toEqual({
+      address: "http://127.0.0.1:11434",
+      name: "all-minilm:22m",
+    });
+    expect(read(" https://models.example/#hf.co/owner/model:q8 ")).toEqual({
+      address: "https://models.example",
+      name: "hf.co/owner/model:q8",
+    });
+    for (const wrong of [
+      "all-minilm",
+      "127.0.0.1:11434#all-minilm",
+      "http://127.0.0.1:11434",
+      "http://127.0.0.1:11434#",
+      "http://127.0.0.1:11434/api#m",
+      "http://127.0.0.1:11434?a=b#m",
+      "http://u:hush@127.0.0.1:11434#m",
+      "http://127.0.0.1:11434#m m",
+      "http://127.0.0.1:11434#%zz",
+      "file:///etc/passwd#m",
+    ])
+      expect(() => read(wrong)).toThrow("DATAQ_EMBED");
+    expect(() => read("http://u:hush@127.0.0.1#m")).not.toThrow("hush");
+  });
+
   test("an error about an address does not repeat the password in it", () => {
     expect(() => readConfig({ DATABASE_URL: "mysql://user:hush@h/d" })).not.toThrow("hush");
   });

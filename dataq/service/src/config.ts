@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { isNetworkBlock } from "@dataq/contract";
 import { type Failpoint, failpoints } from "./query/failpoint.ts";
+import type { EmbeddingModel } from "./search/meaning/embedder.ts";
 import { type TargetRule, targetRules } from "./webhooks/targets.ts";
 
 /** Every setting of the service; the only file that reads the environment. */
@@ -43,6 +44,8 @@ export interface Config {
   readonly webhookTargets: TargetRule;
   /** DATAQ_LOCALLM: address of a model server, for a page of the console. */
   readonly locallm: string | undefined;
+  /** DATAQ_EMBED: a model server and its model that makes vectors, as http://127.0.0.1:11434#all-minilm. Off when unset. */
+  readonly embed: EmbeddingModel | undefined;
   /** DATAQ_URL: the address where people reach the service, for links in emails. Its own address when unset. */
   readonly publicUrl: string | undefined;
   /** SMTP_URL: mail for hosted sign-ups. */
@@ -89,6 +92,7 @@ export function readConfig(environment: Environment = process.env): Config {
       readChoice("DATAQ_WEBHOOK_TARGETS", get("DATAQ_WEBHOOK_TARGETS"), targetRules) ??
       (mode === "hosted" ? "public" : "local"),
     locallm: readNeighbour(get("DATAQ_LOCALLM")),
+    embed: readEmbed(get("DATAQ_EMBED")),
     publicUrl: readUrl("DATAQ_URL", get("DATAQ_URL"), ["http:", "https:"])?.replace(/\/+$/, ""),
     smtpUrl: readUrl("SMTP_URL", get("SMTP_URL"), ["smtp:", "smtps:"]),
     apiKey: get("DATAQ_API_KEY"),
@@ -154,6 +158,20 @@ function readNeighbour(value: string | undefined): string | undefined {
       "DATAQ_LOCALLM is not on this machine; set it to an address such as http://127.0.0.1:11434.",
     );
   return url;
+}
+
+/** Any host, as for a database: only the operator sets it. Credentials would appear in messages, so it has none. */
+function readEmbed(value: string | undefined): EmbeddingModel | undefined {
+  if (value === undefined) return undefined;
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const name = url?.hash.slice(1) ?? "";
+  const isServer =
+    url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "";
+  if (!isServer || url.username !== "" || url.password !== "" || !/^[\w.:/-]{1,200}$/.test(name))
+    throw new Error(
+      "DATAQ_EMBED is not the address of a model server and a model; set it to a value such as http://127.0.0.1:11434#all-minilm, without credentials.",
+    );
+  return { address: url.origin, name };
 }
 
 function isLoopback(host: string): boolean {

@@ -5,6 +5,7 @@ import { ledgerMigrations } from "./ledger/migrations.ts";
 import { limitMigrations } from "./limits/migrations.ts";
 import { peopleMigrations } from "./people/migrations.ts";
 import { queryMigrations } from "./query/migrations.ts";
+import { vectorMigrations } from "./search/meaning/vector-blocks.ts";
 import { searchMigrations } from "./search/postings/tables.ts";
 import { watchMigrations } from "./watches/migrations.ts";
 import { webhookMigrations } from "./webhooks/migrations.ts";
@@ -18,6 +19,7 @@ export const migrations: readonly Migration[] = [
   ...limitMigrations,
   ...queryMigrations,
   ...searchMigrations,
+  ...vectorMigrations,
   ...importMigrations,
   ...webhookMigrations,
   ...watchMigrations,

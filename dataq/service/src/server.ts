@@ -8,6 +8,7 @@ import { Jobs } from "./background/import-jobs.ts";
 import { startSchedule } from "./background/refresh/schedule.ts";
 import { startSweeper } from "./background/sweeper.ts";
 import { Uploads } from "./background/uploads.ts";
+import { VectorSchedule } from "./background/vectors/schedule.ts";
 import type { Config } from "./config.ts";
 import { readConnectors } from "./connector/configured.ts";
 import { type Database, openDatabase } from "./database/database.ts";
@@ -42,8 +43,9 @@ import { gatherStatements } from "./ledger/gather.ts";
 import { recover, startInstance } from "./ledger/instance.ts";
 import { PriceList, publishFirstPrices } from "./ledger/price.ts";
 import { Limiter } from "./limits/limiter.ts";
+import { legalIndexFill } from "./operations/legal/cases/corpus.ts";
 import { commonLaws } from "./operations/legal/question/meanings.ts";
-import { createSources } from "./operations/sources.ts";
+import { createSources, searchedByMeaning } from "./operations/sources.ts";
 import { makeLocalLink } from "./people/local-link.ts";
 import { People } from "./people/people.ts";
 import { AnswerCache } from "./query/answer-cache.ts";
@@ -51,6 +53,8 @@ import type { Failpoint } from "./query/failpoint.ts";
 import { Flights } from "./query/flights.ts";
 import { RequestLog } from "./query/request-log.ts";
 import { migrations } from "./schema.ts";
+import { Embedder } from "./search/meaning/embedder.ts";
+import { Meaning } from "./search/meaning/meaning.ts";
 import { PostingIndex } from "./search/postings/posting-index.ts";
 import type { Sources } from "./sources/source.ts";
 import { askAgain } from "./watches/ask.ts";
@@ -140,8 +144,20 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     closers.push(() => firstData.close());
     const connectors = await readConnectors(config.connectors);
     for (const { vendor } of connectors) progress(`${vendor.operation} is answered by ${vendor.name}.`);
+    const trouble = (message: string) => logger.warn({ err: message }, "search by meaning is off for now");
+    const meaning =
+      config.embed &&
+      new Meaning({
+        index,
+        pool: database.pool,
+        embedder: new Embedder(config.embed),
+        withoutDataset: legalIndexFill.dataset,
+        onTrouble: trouble,
+      });
+    closers.push(() => meaning?.close());
     const sources = createSources({
       index,
+      meaning,
       samples: config.samples,
       connectors,
       ready: (corpus) => firstData.ready(corpus),
@@ -196,7 +212,18 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     addMemberRoutes(app, parts);
     addLedgerRoutes(app, parts);
     addAdminRoutes(app, parts);
-    addCatalogRoutes(app, { ...parts, index });
+    const vectors =
+      meaning &&
+      new VectorSchedule({
+        database,
+        index,
+        meaning,
+        corpora: searchedByMeaning,
+        progress,
+        onTrouble: trouble,
+      });
+    closers.push(() => vectors?.close());
+    addCatalogRoutes(app, { ...parts, index, vectors });
     addHealthRoutes(app, parts);
     addMetricsRoute(app, parts);
     const jobs = new Jobs(database, clock);

@@ -106,6 +106,14 @@ export const status = z.strictObject({
       building: z
         .strictObject({ done: z.number().int(), total: z.number().int().nullable(), text: z.string() })
         .nullable(),
+      vectors: z
+        .strictObject({
+          done: z.number().int(),
+          total: z.number().int(),
+          state: z.enum(["building", "ready", "failing"]),
+        })
+        .nullable()
+        .meta({ description: "Vectors for the search by meaning; null where it is off" }),
       overdue: z.boolean().meta({ description: "The refresh is more than a day late" }),
     }),
   ),

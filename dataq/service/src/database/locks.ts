@@ -22,6 +22,8 @@ export const lockNumbers = {
   person: 7_140_007,
   /** Seals new lines of the audit log. */
   auditSeal: 7_140_011,
+  /** Makes the vectors of a corpus; the key is its name. */
+  vectors: 7_140_012,
 } as const;
 
 export type LockName = keyof typeof lockNumbers;

@@ -1,11 +1,15 @@
 import { findOperation, type Operation } from "@dataq/contract";
 import type { Connector } from "../connector/connector.ts";
+import type { Meaning } from "../search/meaning/meaning.ts";
 import type { PostingIndex } from "../search/postings/posting-index.ts";
 import { connected } from "../sources/connected.ts";
 import { LayeredSource, type Layers, type OptionalSource } from "../sources/layered.ts";
 import type { Sources } from "../sources/source.ts";
 import { corpusOf, registry } from "./registry.ts";
 import { sampleCorpus } from "./sample-corpora.ts";
+
+/** The operations whose records have a text to compare by meaning. */
+export const searchedByMeaning = ["legal_laws", "legal_cases", "research_paper_search"] as const;
 
 export interface SourceParts {
   readonly index: PostingIndex;
@@ -15,6 +19,8 @@ export interface SourceParts {
   readonly connectors?: readonly Connector[];
   /** Resolves when a corpus that a first start builds is ready, or will not be built. */
   readonly ready?: (corpus: string) => Promise<void>;
+  /** Searches imported records by meaning too. */
+  readonly meaning?: Meaning | undefined;
 }
 
 /** The sources of every operation: connector, imported records, samples. */
@@ -22,13 +28,14 @@ export function createSources(parts: SourceParts): Sources {
   const { index, connectors = [] } = parts;
   const sources = new Map(
     Object.entries(registry).map(([name, { source, sample, samples, fromVendor }]) => {
-      const corpusSource = (corpus: string) => awaited(corpus, source(index, corpus), parts);
+      const corpusSource = (corpus: string, meaning?: Meaning) =>
+        awaited(corpus, source(index, corpus, meaning), parts);
       const documents = sample !== undefined && "documents" in sample ? sample : undefined;
       const own = sample !== undefined && "documents" in sample ? undefined : sample;
       const connector = connectors.find(({ vendor }) => vendor.operation === name);
       const layers: Layers = {
         connector: connector && connected(connector, fromVendor),
-        imported: corpusSource(corpusOf(name)),
+        imported: corpusSource(corpusOf(name), parts.meaning),
         sample: own ?? corpusSource(sampleCorpus(corpusOf(name))),
         samples: samples ?? [(findOperation(name) as Operation).example],
         sampleScope: own !== undefined ? "own" : documents?.isOpen ? "any" : "published",

@@ -142,10 +142,21 @@ const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
 /** The cache key. Equal questions over equal data have equal keys. */
-export function cacheKeyOf(request: QueryRequest, sourceVersion: string): Buffer {
-  return createHash("sha256")
-    .update(JSON.stringify([sourceVersion, ...identityOf(request)]))
-    .digest();
+export class CacheKey {
+  readonly bytes: Buffer;
+  readonly #request: QueryRequest;
+
+  constructor(request: QueryRequest, sourceVersion: string) {
+    this.#request = request;
+    this.bytes = createHash("sha256")
+      .update(JSON.stringify([sourceVersion, ...identityOf(request)]))
+      .digest();
+  }
+
+  /** The key of the same question for an answer that was made from another version. */
+  at(sourceVersion: string | undefined): CacheKey {
+    return sourceVersion === undefined ? this : new CacheKey(this.#request, sourceVersion);
+  }
 }
 
 function identityOf(request: QueryRequest): unknown[] {

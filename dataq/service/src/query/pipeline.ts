@@ -2,7 +2,7 @@ import { Failure } from "@dataq/contract";
 import { charge, type HoldRequest, hold } from "../ledger/hold.ts";
 import { freeKey } from "../ledger/idempotency.ts";
 import { settle } from "../ledger/settlement.ts";
-import { type Kept, packed } from "./answer-cache.ts";
+import { type CacheKey, type Kept, packed } from "./answer-cache.ts";
 import type { Call } from "./call.ts";
 import { writePayload } from "./envelope.ts";
 import { dryRun } from "./estimate.ts";
@@ -48,13 +48,13 @@ async function answerOnce(parts: PipelineParts, question: Question, key?: string
     const { cacheKey, kept, quoted } = await look(parts, question);
     if (request.maxTokens !== undefined && quoted.tokens > request.maxTokens)
       throw new Failure("price_above_max", { required: quoted.tokens, max_tokens: request.maxTokens });
-    if (kept) return answerFromCache(parts, question, kept, quoted, cacheKey!, key);
+    if (kept) return answerFromCache(parts, question, kept, quoted, cacheKey!.bytes, key);
     if (request.cache === "only") throw new Failure("not_cached");
     if (quoted.tokens === 0) return answerFree(parts, question, quoted, key);
     if (!cacheKey || request.cache === "bypass") return runAndSettle(parts, question, quoted, cacheKey, key);
     // Of several simultaneous calls with the same question, one asks the source. The others find its answer in the
     // cache.
-    const flight = parts.flights.join(cacheKey.toString("base64"));
+    const flight = parts.flights.join(cacheKey.bytes.toString("base64"));
     if (!flight.isLeader) {
       // Several sources may fail one after the other, so a waiting call gives up after the time limit of one.
       waitLimit ??= AbortSignal.timeout(parts.sourceLimitMs);
@@ -123,7 +123,7 @@ async function runAndSettle(
   parts: PipelineParts,
   question: Question,
   quoted: Charge,
-  cacheKey: Buffer | undefined,
+  cacheKey: CacheKey | undefined,
   key: string | undefined,
 ): Promise<Reply> {
   const { call, request } = question;
@@ -131,7 +131,7 @@ async function runAndSettle(
   parts.failpoint("before_hold");
   await hold(parts.database, holdOf(parts, question, quoted), parts.run);
   parts.failpoint("after_hold");
-  const { payload, due, ttlS } = await runHeld(parts, question, quoted, key);
+  const { payload, due, ttlS, version } = await runHeld(parts, question, quoted, key);
   const settledAt = parts.clock();
   parts.failpoint("before_settle");
   const isKept = cacheKey !== undefined && due.tokens > 0 && ttlS > 0;
@@ -156,7 +156,9 @@ async function runAndSettle(
     throw late;
   }
   await packing
-    ?.then((bytes) => parts.cache.keep(cacheKey!, bytes, accountId, { madeAt: settledAt, ttlS }))
+    ?.then((bytes) =>
+      parts.cache.keep(cacheKey!.at(version).bytes, bytes, accountId, { madeAt: settledAt, ttlS }),
+    )
     .catch(parts.onUnkept);
   parts.failpoint("before_response");
   const usage = await usageOf(parts, question, due, balance);

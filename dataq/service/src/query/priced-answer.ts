@@ -13,6 +13,8 @@ export interface PricedAnswer {
   readonly due: Charge;
   /** How long it may be cached, in seconds. */
   readonly ttlS: number;
+  /** The version that it was made from, if it is not the one that the source gave before. */
+  readonly version?: string;
 }
 
 /** Asks the source. Never costs more than was quoted. */
@@ -31,5 +33,6 @@ export async function priceAnswer(
     payload: writePayload(request, answer),
     due: chargeFor(quoted, answer, parts.chargeEmpty),
     ttlS: answer.cacheS ?? request.operation.cacheS,
+    ...(answer.version !== undefined && { version: answer.version }),
   };
 }

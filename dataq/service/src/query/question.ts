@@ -1,7 +1,7 @@
 import { chinaDate, Failure } from "@dataq/contract";
 import type { PriceVersion } from "../ledger/price.ts";
 import type { Source } from "../sources/source.ts";
-import { cacheKeyOf, type Kept } from "./answer-cache.ts";
+import { CacheKey, type Kept } from "./answer-cache.ts";
 import type { Call } from "./call.ts";
 import type { PipelineParts } from "./parts.ts";
 import { type QueryRequest, readRequest } from "./request/request.ts";
@@ -39,14 +39,14 @@ export async function readQuestion(parts: PipelineParts, call: Call): Promise<Qu
 export async function look(
   parts: PipelineParts,
   { request, source, price, call, now }: Question,
-): Promise<{ cacheKey?: Buffer; kept?: Kept; quoted: Charge }> {
+): Promise<{ cacheKey?: CacheKey; kept?: Kept; quoted: Charge }> {
   if (call.principal.mode === "test") return { quoted: { tokens: 0, reason: "sandbox" } };
   if ((await source.answeredBy?.()) === "sample") return { quoted: samplesOnly };
   if (!isCacheable(request, price)) return { quoted: quote(price, false) };
   const params = (await source.normalised?.(request.params, false, now)) ?? request.params;
-  const cacheKey = cacheKeyOf({ ...request, params }, await source.version(false));
+  const cacheKey = new CacheKey({ ...request, params }, await source.version(false));
   if (request.cache === "bypass") return { cacheKey, quoted: quote(price, false) };
-  const kept = await parts.cache.find(cacheKey, call.principal.account.id, now);
+  const kept = await parts.cache.find(cacheKey.bytes, call.principal.account.id, now);
   return { cacheKey, ...(kept && { kept }), quoted: quote(price, kept?.isOwn ?? false) };
 }
 

@@ -6,7 +6,7 @@ import { hold } from "../ledger/hold.ts";
 import { freeKey } from "../ledger/idempotency.ts";
 import { settle } from "../ledger/settlement.ts";
 import { severalOperation } from "../ledger/several.ts";
-import { type Kept, packed } from "./answer-cache.ts";
+import { type CacheKey, type Kept, packed } from "./answer-cache.ts";
 import type { Call } from "./call.ts";
 import { completeEnvelope } from "./envelope.ts";
 import { giveBack, hasLeft, holdRequest } from "./held.ts";
@@ -84,7 +84,7 @@ export async function answerSeveral(
 interface Planned {
   readonly question: Question;
   readonly quoted: Charge;
-  readonly cacheKey?: Buffer;
+  readonly cacheKey?: CacheKey;
   readonly kept?: Kept;
 }
 
@@ -191,15 +191,15 @@ async function answerOne(
 
 async function keepAnswer(
   { cache, onUnkept }: PipelineParts,
-  { cacheKey, kept, payload, due, ttlS }: Answered,
+  { cacheKey, kept, payload, due, ttlS, version }: Answered,
   accountId: string,
   madeAt: Date,
 ): Promise<void> {
   if (cacheKey === undefined || due.tokens === 0 || ttlS <= 0 || kept?.isOwn) return;
   const keep = async () =>
     kept
-      ? cache.note(cacheKey, accountId, madeAt, ttlS)
-      : cache.keep(cacheKey, await packed(payload), accountId, { madeAt, ttlS });
+      ? cache.note(cacheKey.bytes, accountId, madeAt, ttlS)
+      : cache.keep(cacheKey.at(version).bytes, await packed(payload), accountId, { madeAt, ttlS });
   await keep().catch(onUnkept);
 }
 

@@ -1,6 +1,6 @@
 import type { IndexState } from "@dataq/contract";
 import type { ClientBase } from "pg";
-import type { StoredBody } from "./stored-body.ts";
+import type { DocumentPlace, StoredBody } from "./stored-body.ts";
 
 /**
  * Finds records by words and exact terms. Two methods, so that another engine can replace ours, which keeps posting
@@ -28,6 +28,8 @@ export interface IndexDocument {
   readonly date: string | null;
   /** What is returned: the record of the operation. */
   readonly body: object;
+  /** The text that a vector is made of, for corpora that are also searched by meaning. */
+  readonly meaning?: string;
 }
 
 export interface IndexText {
@@ -136,6 +138,8 @@ export interface SearchPage {
   readonly limit: number;
   /** The state to read from; by default the current one. */
   readonly snapshot?: string;
+  /** Documents found by meaning, nearest first. They are fused with those that the words find. */
+  readonly near?: readonly DocumentPlace[];
   readonly datasets?: {
     /** Documents of this data set rank below others of equal score. */
     readonly last?: string;
@@ -153,10 +157,15 @@ export interface Found {
   /** Concepts that no document contains in any wording. */
   readonly unknown: ReadonlySet<Concept>;
   readonly index: IndexState;
+  /** Whether documents found by meaning were fused with the others. */
+  readonly isFused: boolean;
 }
 
 export interface Hit {
   readonly body: StoredBody;
   readonly dataset: string;
+  /** By words: BM25. If meaning took part: 100 for a document that is first by both. */
   readonly score: number;
+  /** The document has none of the words. */
+  readonly byMeaning?: true;
 }

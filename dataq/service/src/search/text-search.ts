@@ -3,6 +3,7 @@ import { type Analyser, isHan } from "./analysis/analyser.ts";
 import { otherForms, slipsOf } from "./analysis/english.ts";
 import type { PostingIndex } from "./postings/posting-index.ts";
 import type { Concept, Found, Hit, Query, Question, SearchPage, Wanted, Wording } from "./search-index.ts";
+import type { DocumentPlace } from "./stored-body.ts";
 
 /** A question of words only. */
 export function wordsOnly(text: string): TextQuestion {
@@ -55,8 +56,12 @@ export interface TextFound {
   readonly hits: readonly Hit[];
   readonly total: number;
   readonly index: IndexState;
+  /** Whether the meaning of the question took part. `failed`: it should have, but the words answer alone. */
+  readonly meaning: "fused" | "failed" | "none";
   /** True if no record has everything that was asked for. */
   readonly relaxed: boolean;
+  /** No record has any of the words: all were found by meaning. */
+  readonly isWordless: boolean;
   /** Words of the question that no record contains. */
   readonly notFound: readonly string[];
   /** English words that no record contains, and what was searched instead. */
@@ -68,6 +73,14 @@ export interface TextFound {
 }
 
 /**
+ * Finds documents that are near in meaning among those that a question allows. Undefined if that is not possible now.
+ */
+export type FindNear = (
+  text: string,
+  question: Pick<Question, "query" | "dates">,
+) => Promise<readonly DocumentPlace[] | undefined>;
+
+/**
  * Finds what contains any of the words; what contains all of them comes first. Undefined if the corpus is empty;
  * `no_words` if the question contains nothing to search for.
  */
@@ -76,6 +89,7 @@ export async function searchText(
   corpus: string,
   question: TextQuestion,
   page: SearchPage,
+  near?: FindNear,
 ): Promise<TextFound | "no_words" | undefined> {
   const analyser = await index.analyser(corpus, page.snapshot);
   if (analyser === undefined) return undefined;
@@ -97,7 +111,8 @@ export async function searchText(
   const wanted: Wanted | undefined =
     hasWords || exact.length > 0 ? wantedOf(asked, question, analyser) : undefined;
   let filters = [...fixed, ...(soft?.filters ?? [])];
-  const ask = (asking: Wanted | undefined, range: Question["dates"], limit = page.limit) =>
+  let range: Question["dates"] = dates;
+  const ask = (asking: Wanted | undefined, limit = page.limit, places?: readonly DocumentPlace[]) =>
     index.search(
       corpus,
       {
@@ -105,17 +120,17 @@ export async function searchText(
         ...(asking !== undefined && { wanted: asking }),
         ...(range !== undefined && { dates: range }),
       },
-      { ...page, limit },
+      { ...page, limit, ...(places && { near: places }) },
     );
   let asking = wanted;
-  let found = await ask(asking, dates);
+  let found = await ask(asking);
   if (found === undefined) return undefined;
   let isLeftOut = false;
   if (isSoft && found.total === 0) {
     // A record without a date may be of the year; one with another date is not.
     filters = fixed;
-    const range = question.dates ?? (soft.dates && "none");
-    const others = (await ask(asking, range)) as Found;
+    range = question.dates ?? (soft.dates && "none");
+    const others = (await ask(asking)) as Found;
     isLeftOut = others.total > 0;
     if (isLeftOut) found = others;
   }
@@ -123,16 +138,24 @@ export async function searchText(
   const corrected = await corrections(index, corpus, asked, unknown, page.snapshot);
   if (wanted !== undefined && corrected.size > 0) {
     asking = withCorrections(wanted, corrected);
-    found = (await ask(asking, dates)) as Found;
+    found = (await ask(asking)) as Found;
   }
+  const wordless = found.total === 0;
+  const text = hasWords ? question.alternatives.join(" ").trim() : "";
+  const places =
+    text === "" ? [] : await near?.(text, { query: { all: filters }, ...(range && { dates: range }) });
+  if (places !== undefined && places.length > 0) found = (await ask(asking, page.limit, places)) as Found;
   const isUndatedPossible =
     dates !== undefined && !isLeftOut && (await index.hasUndated(corpus, page.snapshot));
-  const undated = isUndatedPossible ? ((await ask(asking, "none", 0))?.total ?? 0) : 0;
+  range = "none";
+  const undated = isUndatedPossible ? ((await ask(asking, 0))?.total ?? 0) : 0;
   const words = asked.flatMap((each) => each.words);
   return {
     hits: found.hits,
     total: found.total,
     index: found.index,
+    meaning: found.isFused ? "fused" : near !== undefined && places === undefined ? "failed" : "none",
+    isWordless: wordless && found.total > 0,
     relaxed: found.total > 0 && (found.complete === 0 || unknown.size > 0 || isLeftOut),
     notFound: [
       ...new Set([

@@ -63,8 +63,11 @@ export class LayeredSource implements Source {
 
   async run(params: Params, page: Page, context: SourceContext): Promise<Answer> {
     const { kind, source } = await this.#chosen(context.sandbox);
-    if (kind !== "sample")
-      return source.run(params, page, { ...context, withoutGenerated: !this.#layers.hasLiveSamples });
+    if (kind !== "sample") {
+      const withoutGenerated = !this.#layers.hasLiveSamples;
+      const answer = await source.run(params, page, { ...context, withoutGenerated });
+      return answer.version === undefined ? answer : { ...answer, version: `${kind} ${answer.version}` };
+    }
     const answer = await source.run(params, page, context);
     const isNothing = answer.outcome === "empty" || answer.outcome === "not_found";
     if (!context.sandbox && (isNothing || answer.relaxed === true))

@@ -24,9 +24,11 @@ export function listAnswer(
   };
 }
 
-function warningsOf({ relaxed, notFound, corrected, undated, total }: TextFound): string[] {
+function warningsOf({ relaxed, notFound, corrected, undated, total, isWordless }: TextFound): string[] {
   const warnings = corrected.map(({ word, instead }) => `No record has ${word}; ${instead} was searched.`);
-  if (notFound.length > 0 && total > 0)
+  if (isWordless)
+    warnings.push("No record has these words; the records are close to the question in meaning.");
+  else if (notFound.length > 0 && total > 0)
     warnings.push(`No record has ${notFound.join(", ")}; the other words were searched.`);
   else if (relaxed && corrected.length === 0) warnings.push("No record has all the words; these have some.");
   if (undated > 0) {

@@ -1,6 +1,7 @@
 import { Failure, type Params } from "@dataq/contract";
 import { simplified } from "../search/analysis/script.ts";
 import { highlight } from "../search/highlight.ts";
+import type { Meaning } from "../search/meaning/meaning.ts";
 import type { PostingIndex } from "../search/postings/posting-index.ts";
 import type { Hit, SearchPage } from "../search/search-index.ts";
 import { searchText, type TextFound, type TextQuestion } from "../search/text-search.ts";
@@ -35,6 +36,13 @@ export interface ReadQuestion {
   readonly notHeld?: string | (() => Promise<string | undefined>) | undefined;
 }
 
+export interface MoreOfSearch {
+  /** The data set of generated records that fill up the corpus. */
+  readonly generated?: string | undefined;
+  /** Set if the corpus is also searched by meaning. */
+  readonly meaning?: Meaning | undefined;
+}
+
 /** Answers from one corpus of the search index. */
 export class SearchSource implements OptionalSource {
   readonly #index: PostingIndex;
@@ -42,12 +50,14 @@ export class SearchSource implements OptionalSource {
   readonly #searching: Searching;
   /** The data set of generated records that fill up the corpus. */
   readonly #generated: string | undefined;
+  readonly #meaning: Meaning | undefined;
 
-  constructor(index: PostingIndex, corpus: string, searching: Searching, generated?: string) {
+  constructor(index: PostingIndex, corpus: string, searching: Searching, more: MoreOfSearch = {}) {
     this.#index = index;
     this.#corpus = corpus;
     this.#searching = searching;
-    this.#generated = generated;
+    this.#generated = more.generated;
+    this.#meaning = more.meaning;
   }
 
   async exists(): Promise<boolean> {
@@ -64,7 +74,14 @@ export class SearchSource implements OptionalSource {
     for (const [name, value] of Object.entries(params)) if (!/[\p{L}\p{N}]/u.test(value)) throw noWords(name);
   }
 
+  /** With the model, if the meaning of questions takes part. */
   async version(): Promise<string> {
+    const plain = await this.#plainVersion();
+    const mark = await this.#meaning?.mark(this.#corpus);
+    return mark === undefined ? plain : `${plain}-${mark}`;
+  }
+
+  async #plainVersion(): Promise<string> {
     return (await this.#index.state(this.#corpus))?.snapshot ?? "none";
   }
 
@@ -90,22 +107,42 @@ export class SearchSource implements OptionalSource {
     const read = await this.#searching.read(params, this.#index, this.#corpus, context.now);
     const { question, warnings, notHeld, render = this.#searching.render } = read;
     const generated = this.#generated;
+    const [snapshot, ranked] = page.snapshot?.split("-") ?? [];
     const place: SearchPage = {
       offset: offsetOf(page),
       limit: page.pageSize,
-      ...(page.snapshot !== undefined && { snapshot: page.snapshot }),
+      ...(snapshot !== undefined && { snapshot }),
       ...(generated !== undefined && {
         datasets: { [context.withoutGenerated ? "without" : "last"]: generated },
       }),
     };
-    const found = await searchText(this.#index, this.#corpus, question, place);
+    const mark = await this.#meaning?.mark(this.#corpus, snapshot);
+    // Further pages are ranked like the first: a snapshot says whether the meaning took part.
+    const isFused = mark !== undefined && (page.snapshot === undefined || ranked === mark);
+    const found = await searchText(
+      this.#index,
+      this.#corpus,
+      question,
+      place,
+      isFused
+        ? (text, allowed) => this.#meaning!.near(this.#corpus, text, allowed, place, context.signal)
+        : undefined,
+    );
     if (found === "no_words") throw noWords(Object.keys(params)[0] ?? "query");
-    const answer = listAnswer(
+    const isOtherwise = ranked !== undefined && found !== undefined && found.meaning !== "fused";
+    const list = listAnswer(
       found,
       page,
       (hit) => this.#record(hit, found as TextFound, context.now, render),
-      warnings,
+      isOtherwise ? [...warnings, rankedOtherwise] : warnings,
     );
+    const answer: Answer = {
+      ...list,
+      ...(found?.meaning === "fused" && {
+        index: { ...found.index, snapshot: `${found.index.snapshot}-${mark}` },
+      }),
+      ...(found?.meaning === "failed" && { version: await this.#plainVersion() }),
+    };
     if (answer.outcome === "empty" && notHeld !== undefined) {
       const missing = typeof notHeld === "string" ? notHeld : await notHeld();
       if (missing !== undefined) return { ...answer, notHeld: true, warnings: [...answer.warnings, missing] };
@@ -116,9 +153,15 @@ export class SearchSource implements OptionalSource {
     return { ...answer, warnings: [...answer.warnings, someSamples(samples)] };
   }
 
-  #record({ body, score }: Hit, { words }: TextFound, now: Date, render: Searching["render"]): object {
+  #record(
+    { body, score, byMeaning }: Hit,
+    { words }: TextFound,
+    now: Date,
+    render: Searching["render"],
+  ): object {
     const { prefer, text } = this.#searching;
-    const mark = highlight(body.text(text), words, prefer === undefined ? {} : { prefer });
+    const mark =
+      byMeaning === true ? null : highlight(body.text(text), words, prefer === undefined ? {} : { prefer });
     const members = {
       highlights: mark === null ? [] : [mark],
       score: words.length === 0 ? null : Math.round(score * 10_000) / 10_000,
@@ -130,6 +173,9 @@ export class SearchSource implements OptionalSource {
     return { ...fields, ...members, source };
   }
 }
+
+const rankedOtherwise =
+  "The first page was also ranked by meaning, which is not available now; records of earlier pages may repeat.";
 
 /** Simplified characters, half width, single spaces. */
 function inOneScript(params: Params): Params {

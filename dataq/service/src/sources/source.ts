@@ -68,6 +68,8 @@ export interface Answer {
   readonly sample?: true;
   /** The answer is empty because the data asked about is not held here: free. A warning names it. */
   readonly notHeld?: true;
+  /** The version that the answer was made from, if it is not the one that `Source.version` gave. */
+  readonly version?: string;
   /** Overrides the operation's cache time. Seconds. */
   readonly cacheS?: number;
 }

@@ -1,6 +1,7 @@
 import { errors, Failure, invalid, type MoreChoices, operations } from "@dataq/contract";
 import type { CatalogEntry, Sent, status } from "@dataq/contract/wire";
 import type { FastifyInstance, FastifyReply } from "fastify";
+import type { VectorSchedule, VectorState } from "../../background/vectors/schedule.ts";
 import { lastRuns } from "../../importer/runs.ts";
 import { archivedPlatforms } from "../../operations/content/hot-rank/platform.ts";
 import { findTarget } from "../../operations/imports.ts";
@@ -18,7 +19,10 @@ import type { HttpParts } from "../parts.ts";
 /** What the service offers, and the state of its data. All public: nothing here concerns an account. */
 export function addCatalogRoutes(
   app: FastifyInstance,
-  parts: Pick<HttpParts, "database" | "pipeline" | "clock"> & { readonly index: PostingIndex },
+  parts: Pick<HttpParts, "database" | "pipeline" | "clock"> & {
+    readonly index: PostingIndex;
+    readonly vectors: Pick<VectorSchedule, "state"> | undefined;
+  },
 ): void {
   let made: { readonly of: string; readonly offer: Offer } | undefined;
   /** Rebuilt only when an import adds a platform, a day or real data, or when a new price takes effect. */
@@ -132,7 +136,10 @@ function generatedDatasets(operation: string): readonly string[] {
 
 /** Every operation with the source of its answers, its index, if it has one, and what is being built. */
 async function statusOf(
-  parts: Pick<HttpParts, "database" | "pipeline"> & { readonly index: PostingIndex },
+  parts: Pick<HttpParts, "database" | "pipeline"> & {
+    readonly index: PostingIndex;
+    readonly vectors: Pick<VectorSchedule, "state"> | undefined;
+  },
 ): Promise<Sent<typeof status>> {
   const running = (await lastRuns(parts.database)).filter(({ state }) => state === "running");
   const now = Date.now();
@@ -153,10 +160,18 @@ async function statusOf(
       generated: (state?.size ?? 0) - real,
       building: run === undefined ? null : buildingOf(run.done, run.total),
       // A refresh that is a day overdue shows operators that the schedule is not running.
+      vectors: vectorsOf(parts.vectors?.state(name)),
       overdue: state?.next_refresh_at ? Date.parse(state.next_refresh_at) + 86_400_000 < now : false,
     };
   };
   return { operations: await Promise.all(operations.map(({ name }) => stateOf(name))) };
+}
+
+/** Null if the operation is not searched by meaning, or has no records yet. */
+function vectorsOf(state: VectorState | undefined) {
+  if (state === undefined || (state.total === 0 && !state.isFailing)) return null;
+  const { done, total, isFailing } = state;
+  return { done, total, state: isFailing ? "failing" : done === total ? "ready" : "building" } as const;
 }
 
 function buildingOf(done: number, total: number | null) {

@@ -2,6 +2,8 @@ import { chinaInstant, Failure, type IndexState } from "@dataq/contract";
 import type { Database } from "../../database/database.ts";
 import type { Analyser } from "../analysis/analyser.ts";
 import { Lexicons } from "../analysis/lexicons.ts";
+import { fuse, fusedDepth } from "../meaning/fuse.ts";
+import type { Comparable } from "../meaning/nearest.ts";
 import type {
   Concept,
   Found,
@@ -24,13 +26,14 @@ import type { OpenSegment, OpenSnapshot } from "./open-segment.ts";
 import { Recent } from "./recent.ts";
 import { bodiesAt, rebuild, refresh } from "./refresh.ts";
 import { Scratch } from "./scratch.ts";
-import { countUnion, type Take } from "./sets.ts";
+import { countUnion, lowerBound, type Take } from "./sets.ts";
 import { Snapshots } from "./snapshots.ts";
 import { type Ranked, Top } from "./top.ts";
 import {
   completeQuery,
   completeScore,
   enoughComplete,
+  exactScore,
   findingTerms,
   scoresOf,
   shownScore,
@@ -66,9 +69,78 @@ export class PostingIndex implements SearchIndex {
     if (snapshot === undefined) return undefined;
     const without = page.datasets?.without;
     const read = without === undefined ? snapshot : withoutDataset(snapshot, without);
-    const { total, complete, unknown, ranked } = await this.#rank(read, question, page);
-    const hits = await this.#read(read, ranked.slice(page.offset));
-    return { hits, total, complete, unknown, index: stateOf(read) };
+    const near = page.near === undefined ? [] : placesIn(read, page.near);
+    const { offset, limit } = page;
+    // Of a fused list, any part of the first ranks may be on the page.
+    const depth = near.length === 0 ? offset + limit : Math.max(fusedDepth, offset + limit + near.length);
+    const { total, complete, unknown, ranked, others } = await this.#rank(read, question, page, depth, near);
+    const isFused = near.length > 0 && (ranked[0]?.score ?? 0) < exactScore;
+    const list = isFused
+      ? fuse<Place>(ranked, near, ({ segment, ordinal }) => `${segment} ${ordinal}`).map((fused) => ({
+          ...fused.item,
+          score: fused.score,
+        }))
+      : ranked.map((hit) => ({ ...hit, score: shownScore(hit.score) }));
+    const hits = await this.#read(
+      read,
+      list.slice(offset, offset + limit),
+      isFused ? others.wordless : noKeys,
+    );
+    return {
+      hits,
+      total: isFused ? total + others.uncounted : total,
+      complete,
+      unknown,
+      index: stateOf(read),
+      isFused,
+    };
+  }
+
+  /** The segments of a snapshot, with the documents in each that a question allows. */
+  async allowed(
+    corpus: string,
+    question: Pick<Question, "query" | "dates">,
+    { snapshot: wanted, datasets }: Pick<SearchPage, "snapshot" | "datasets">,
+  ): Promise<(SegmentOfCorpus & Pick<Comparable, "allowed">)[]> {
+    const snapshot = await this.#snapshots.open(corpus, wanted);
+    if (snapshot === undefined) return [];
+    const read = datasets?.without === undefined ? snapshot : withoutDataset(snapshot, datasets.without);
+    const [postings, places] = await Promise.all([
+      this.#postings(read, [...new Set(termsOf(question.query))]),
+      this.#places(read, [...new Set(phraseTermsOf(question.query))]),
+    ]);
+    this.#scratch.reset();
+    return read.segments.map((segment, place) => {
+      const { id, dataset, documents } = segment;
+      const terms = { postings: postings[place]!, places: places[place]! };
+      const ordinals = matching(question, segment, terms, this.#scratch.take);
+      if (ordinals.length === documents) return { id, dataset, documents, allowed: undefined };
+      const allowed = new Uint8Array(Math.ceil(documents / 8));
+      for (const ordinal of ordinals) allowed[ordinal >> 3]! |= 1 << (ordinal & 7);
+      return { id, dataset, documents, allowed };
+    });
+  }
+
+  /** The segments of a snapshot, by default of the current one. */
+  async segments(
+    corpus: string,
+    snapshot?: string,
+  ): Promise<{ readonly snapshot: number; readonly segments: readonly SegmentOfCorpus[] } | undefined> {
+    const open = await this.#snapshots.open(corpus, snapshot);
+    return open && { snapshot: open.id, segments: open.segments };
+  }
+
+  /** Documents of a segment from one ordinal to before another. */
+  async stored(
+    segment: number,
+    from: number,
+    to: number,
+  ): Promise<{ readonly ordinal: number; readonly id: string; readonly body: object }[]> {
+    const rows = await this.#pool.query<{ ordinal: number; id: string; body: Buffer }>(
+      "select ordinal, id, body from search_document where segment = $1 and ordinal >= $2 and ordinal < $3 order by ordinal",
+      [segment, from, to],
+    );
+    return rows.rows.map((row) => ({ ...row, body: JSON.parse(unpackBody(row.body).toString()) as object }));
   }
 
   /** How many live documents contain all these terms, excluding those of one data set. */
@@ -80,7 +152,7 @@ export class PostingIndex implements SearchIndex {
     if (known !== undefined) return known;
     const read = without === undefined ? snapshot : withoutDataset(snapshot, without);
     const query = { all: terms.map((term) => ({ term })) };
-    const { total } = await this.#rank(read, { query }, { offset: 0, limit: 0 });
+    const { total } = await this.#rank(read, { query }, {}, 0, []);
     this.#counts.put(key, total, 100 + 2 * key.length);
     return total;
   }
@@ -271,13 +343,8 @@ export class PostingIndex implements SearchIndex {
     for (const segment of snapshot?.segments ?? []) {
       if (dataset !== undefined && segment.dataset !== dataset) continue;
       for (let from = 0; from < segment.documents; from += scanRows) {
-        const rows = await this.#pool.query<{ ordinal: number; body: Buffer }>(
-          "select ordinal, body from search_document where segment = $1 and ordinal >= $2 and ordinal < $3 order by ordinal",
-          [segment.id, from, from + scanRows],
-        );
-        for (const { ordinal, body } of rows.rows) {
-          if (!segment.dead?.has(ordinal)) yield JSON.parse(unpackBody(body).toString()) as object;
-        }
+        for (const { ordinal, body } of await this.stored(segment.id, from, from + scanRows))
+          if (!segment.dead?.has(ordinal)) yield body;
       }
     }
   }
@@ -307,12 +374,15 @@ export class PostingIndex implements SearchIndex {
   async #rank(
     snapshot: OpenSnapshot,
     question: Question,
-    { offset, limit, datasets }: SearchPage,
+    { datasets }: Pick<SearchPage, "datasets">,
+    depth: number,
+    near: readonly Place[],
   ): Promise<{
     total: number;
     complete: number;
     unknown: ReadonlySet<Concept>;
     ranked: readonly Ranked[];
+    others: Others;
   }> {
     const { wanted } = question;
     const scored = wanted === undefined ? [] : [...new Set(wantedTerms(wanted))];
@@ -336,9 +406,9 @@ export class PostingIndex implements SearchIndex {
     const complete = whole.reduce((sum, ordinals) => sum + ordinals.length, 0);
     const isEnough = wanted === undefined || complete >= enoughComplete;
     // The other documents rank behind the page, so it is enough to count them.
-    const isPageComplete = complete >= offset + limit;
+    const isPageComplete = complete >= depth;
     const finding = wanted === undefined ? [] : [...new Set(findingTerms(wanted))];
-    const top = new Top(offset + limit);
+    const top = new Top(depth);
     let total = 0;
     for (const [place, segment] of snapshot.segments.entries()) {
       const own = bySegment[place] as SegmentTerms;
@@ -366,8 +436,19 @@ export class PostingIndex implements SearchIndex {
         rank(ordinals, scores.subarray(0, length));
       }
     }
-    const ranked = top.ranked().map((hit) => ({ ...hit, score: shownScore(hit.score) }));
-    return { total, complete: wanted === undefined ? total : complete, unknown, ranked };
+    const others = othersOf(near, (place, ordinal) => {
+      const own = (bySegment[place] as SegmentTerms).postings;
+      const isWhole = hasOrdinal(whole[place] as Uint32Array, ordinal);
+      const hasWord = isWhole || finding.some((term) => hasOrdinal(own.get(term)?.ordinals, ordinal));
+      return { hasWord, isCounted: isEnough ? isWhole : hasWord };
+    });
+    return {
+      total,
+      complete: wanted === undefined ? total : complete,
+      unknown,
+      ranked: top.ranked(),
+      others,
+    };
   }
 
   async #postings(snapshot: OpenSnapshot, terms: readonly string[]): Promise<Map<string, Postings>[]> {
@@ -423,19 +504,68 @@ export class PostingIndex implements SearchIndex {
     return found;
   }
 
-  async #read(snapshot: OpenSnapshot, ranked: readonly Ranked[]): Promise<Hit[]> {
+  async #read(
+    snapshot: OpenSnapshot,
+    ranked: readonly (Place & { readonly score: number })[],
+    wordless: ReadonlySet<string>,
+  ): Promise<Hit[]> {
     const places = ranked.map(({ segment, ordinal }) => ({
       segment: (snapshot.segments[segment] as OpenSegment).id,
       ordinal,
     }));
     const bodies = await this.#bodies.read(places);
-    return ranked.map(({ score, segment }, at) => {
+    return ranked.map(({ score, segment, ordinal }, at) => {
       const body = bodies[at];
       if (body === undefined) throw new Failure("snapshot_expired", { snapshot: String(snapshot.id) });
-      return { body, score, dataset: (snapshot.segments[segment] as OpenSegment).dataset };
+      return {
+        body,
+        score,
+        dataset: (snapshot.segments[segment] as OpenSegment).dataset,
+        ...(wordless.has(`${segment} ${ordinal}`) && { byMeaning: true as const }),
+      };
     });
   }
 }
+
+/** A document: its segment's position in the snapshot, and its ordinal. */
+type Place = Pick<Ranked, "segment" | "ordinal">;
+
+export type SegmentOfCorpus = Pick<OpenSegment, "id" | "dataset" | "documents">;
+
+/** Of documents that were found by meaning: those without any word, and how many the words did not count. */
+interface Others {
+  readonly wordless: ReadonlySet<string>;
+  readonly uncounted: number;
+}
+
+function othersOf(
+  near: readonly Place[],
+  look: (place: number, ordinal: number) => { hasWord: boolean; isCounted: boolean },
+): Others {
+  const looked = near.map(({ segment, ordinal }) => ({
+    key: `${segment} ${ordinal}`,
+    ...look(segment, ordinal),
+  }));
+  return {
+    wordless: new Set(looked.filter(({ hasWord }) => !hasWord).map(({ key }) => key)),
+    uncounted: looked.filter(({ isCounted }) => !isCounted).length,
+  };
+}
+
+/** Documents by the positions of their segments in the snapshot. Those of other segments are left out. */
+function placesIn({ segments }: OpenSnapshot, places: readonly DocumentPlace[]): Place[] {
+  const order = new Map(segments.map(({ id }, at) => [id, at]));
+  return places.flatMap(({ segment, ordinal }) => {
+    const at = order.get(segment);
+    return at === undefined ? [] : [{ segment: at, ordinal }];
+  });
+}
+
+function hasOrdinal(ordinals: Uint32Array | undefined, ordinal: number): boolean {
+  return ordinals !== undefined && ordinals[lowerBound(ordinals, ordinal, 0)] === ordinal;
+}
+
+const noKeys: ReadonlySet<string> = new Set();
 
 /**
  * The members of `may` that have a score; moves their scores to the front. Raises the `complete` ones among them above

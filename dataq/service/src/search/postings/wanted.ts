@@ -89,7 +89,8 @@ export function scoresOf(
 
 /** Added to the score of documents that rank first, and subtracted before the score is shown. */
 export const completeScore = 10_000;
-const exactScore = 100_000;
+/** Added to the score of documents with an exact term. */
+export const exactScore = 100_000;
 
 /** A score as it is shown. */
 export function shownScore(score: number): number {

@@ -51,7 +51,13 @@ export function judgmentDocument(record: JudgmentRecord): IndexDocument {
     ],
     date: record.judgment_date,
     body: record,
+    meaning: `${record.title} ${record.cause_of_action ?? ""} ${reasonsOf(record.full_text)}`,
   };
+}
+
+/** A model reads only the start of a text. What a case is about is in the court's reasons. */
+function reasonsOf(text: string): string {
+  return text.slice(Math.max(0, text.indexOf("本院认为")));
 }
 
 /**

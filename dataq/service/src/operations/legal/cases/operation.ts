@@ -10,7 +10,8 @@ const sampleCount = 2_000;
 
 export const legalCases: OperationParts = {
   document: judgmentDocument,
-  source: (index, corpus) => new SearchSource(index, corpus, cases, legalIndexFill.dataset),
+  source: (index, corpus, meaning) =>
+    new SearchSource(index, corpus, cases, { generated: legalIndexFill.dataset, meaning }),
   sample: {
     ...numbered(sampleCount, (number) => judgmentDocument(sampleJudgment(number))),
     isOpen: true,

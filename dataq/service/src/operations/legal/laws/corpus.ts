@@ -103,6 +103,7 @@ export function lawArticleDocument(article: StoredArticle): IndexDocument {
     ],
     date: last?.version_date ?? null,
     body: article,
+    meaning: [article.law_name, last?.chapter, last?.section, [...contents].at(-1)].filter(Boolean).join(" "),
   };
 }
 

@@ -7,7 +7,7 @@ import { laws } from "./source.ts";
 
 export const legalLaws: OperationParts = {
   document: lawArticleDocument,
-  source: (index, corpus) => new SearchSource(index, corpus, laws),
+  source: (index, corpus, meaning) => new SearchSource(index, corpus, laws, { meaning }),
   sample: {
     count: sampleLaws().length,
     documents: () =>

@@ -30,6 +30,7 @@ export function paperDocument(record: PaperRecord): IndexDocument {
     ],
     date: record.publication_date,
     body: record,
+    meaning: `${record.title_en ?? record.title}. ${record.abstract ?? record.keywords.join(" ")}`,
   };
 }
 

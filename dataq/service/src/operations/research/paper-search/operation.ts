@@ -7,7 +7,7 @@ import { papers } from "./source.ts";
 
 export const paperSearch: OperationParts = {
   document: paperDocument,
-  source: (index, corpus) => new SearchSource(index, corpus, papers),
+  source: (index, corpus, meaning) => new SearchSource(index, corpus, papers, { meaning }),
   sample: numbered(paperCount, (number) => paperDocument(samplePaper(number))),
   samples: ["神经网络", "大语言模型", "锂离子电池", "个人信息保护", "水稻"].map((query) => ({ query })),
   import: paperImport,
