@@ -95,6 +95,7 @@ describe("on 300 judgments", () => {
           hints: [],
           priors: [],
           exact: [],
+          sufficient: [],
         };
         const hasAny = (place: number, words: readonly string[]) =>
           words.some((word) => termSets[place]?.has(word));
@@ -136,6 +137,7 @@ describe("on 300 judgments", () => {
       hints: [wording("法院")],
       priors: [],
       exact: [],
+      sufficient: [],
     };
     const page = { offset: 0, limit: 100 };
     const found = await index.search(corpus, { query: { all: [] }, wanted }, page);

@@ -32,6 +32,8 @@ const rows: Partial<Record<OperationName, readonly object[]>> = {
     article("民法典", "五百七十七", "当事人一方不履行合同义务的，应当承担违约责任。"),
     article("民法典", "五百七十八", "当事人一方明确表示不履行合同义务的，对方可以请求其承担违约责任。"),
     article("民法典", "五百八十四", "当事人一方不履行合同义务，造成对方损失的，损失赔偿额应当相当于损失。"),
+    article("民法典", "四百六十九", "当事人订立合同，可以采用书面形式。合同书是书面形式。"),
+    article("民法典", "一千二百一十九", "医务人员在诊疗活动中应当向患者说明病情和医疗措施。"),
     article("刑法", "一百三十三", "违反交通运输管理法规，因而发生重大事故的，处三年以下有期徒刑。"),
     article("刑法", "二百六十四", "盗窃公私财物，数额较大的，处三年以下有期徒刑、拘役或者管制。"),
     article("刑法", "二百六十六", "诈骗公私财物，数额较大的，处三年以下有期徒刑、拘役或者管制。"),
@@ -139,6 +141,19 @@ describe("laws", () => {
     expect((await ask("legal_laws", "偷东西会判几年")).ids[0]).toBe("刑法:264");
   });
 
+  test("words that mean something together rank above records that have each known word", async () => {
+    // 签字 alone means a contract, and no record has 做手术.
+    expect((await ask("legal_laws", "做手术没让我签字")).ids[0]).toBe("民法典:1219");
+    expect((await ask("legal_laws", "签字")).ids[0]).not.toBe("民法典:1219");
+  });
+
+  test.each(["做了手术 签了字", "做完手术没签字", "做过手术没签字"])(
+    "%s: a verb with a particle before its object is the same verb",
+    async (query) => {
+      expect((await ask("legal_laws", query)).ids[0]).toBe("民法典:1219");
+    },
+  );
+
   test.each([
     ["刑法 盗窃罪", "刑法:264"],
     ["刑法诈骗", "刑法:266"],
@@ -218,6 +233,14 @@ describe("judgments", () => {
     const year = await ask("legal_cases", "诈骗 2011年");
     expect(year.ids).toEqual(["fraud-undated"]);
     expect(year.warnings.join()).toContain("No record has 2011年");
+    const both = await ask("legal_cases", "上海 诈骗 2011年");
+    expect(both.ids).toEqual(["fraud-undated"]);
+    expect(both.warnings.join()).not.toContain("上海");
+    const elsewhere = await ask("legal_cases", "杭州 诈骗 2019年");
+    expect(elsewhere.ids).toEqual(["fraud"]);
+    expect(elsewhere.warnings.join()).toContain("No record has 杭州;");
+    const nothing = await ask("legal_cases", "杭州 掩饰、隐瞒犯罪所得 2011年");
+    expect(nothing.ids).toEqual([]);
     // A filter by name remains a filter.
     expect(await ask("legal_cases", "诈骗 date:2011")).toMatchObject({ outcome: "empty", notHeld: true });
   });

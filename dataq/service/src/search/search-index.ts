@@ -120,6 +120,8 @@ export interface Wanted {
   readonly priors: readonly Wording[];
   /** Exact terms, each of which is an answer by itself. */
   readonly exact: readonly string[];
+  /** Exact terms of documents that count as having every concept. They are among the hints, which rank them. */
+  readonly sufficient: readonly string[];
 }
 
 /** One concept with its possible wordings. Of those that a document contains, the best counts. */

@@ -32,8 +32,9 @@ export interface TextQuestion {
 }
 
 export interface Soft {
-  readonly words: readonly string[];
+  readonly places: readonly string[];
   readonly filters: readonly Query[];
+  readonly years: readonly string[];
   readonly dates?: { readonly from?: string; readonly to?: string };
 }
 
@@ -105,7 +106,7 @@ export async function searchText(
   ];
   const asked = read(question, analyser, phrases);
   const hasWords = asked.some(({ concepts }) => concepts.length > 0);
-  const isSoft = soft !== undefined && soft.words.length > 0;
+  const isSoft = soft !== undefined && soft.places.length + soft.years.length > 0;
   if (fixed.length === 0 && !isSoft && dates === undefined && exact.length === 0 && !hasWords)
     return "no_words";
   const wanted: Wanted | undefined =
@@ -125,15 +126,19 @@ export async function searchText(
   let asking = wanted;
   let found = await ask(asking);
   if (found === undefined) return undefined;
-  let isLeftOut = false;
+  let leftOut: readonly string[] = [];
   if (isSoft && found.total === 0) {
-    // A record without a date may be of the year; one with another date is not.
-    filters = fixed;
-    range = question.dates ?? (soft.dates && "none");
-    const others = (await ask(asking)) as Found;
-    isLeftOut = others.total > 0;
-    if (isLeftOut) found = others;
+    for (const way of relaxations(soft, question.dates)) {
+      filters = [...fixed, ...way.filters];
+      range = way.range;
+      const others = (await ask(asking)) as Found;
+      if (others.total === 0) continue;
+      found = others;
+      leftOut = way.leftOut;
+      break;
+    }
   }
+  const isLeftOut = leftOut.length > 0;
   const unknown = found.unknown;
   const corrected = await corrections(index, corpus, asked, unknown, page.snapshot);
   if (wanted !== undefined && corrected.size > 0) {
@@ -159,7 +164,7 @@ export async function searchText(
     relaxed: found.total > 0 && (found.complete === 0 || unknown.size > 0 || isLeftOut),
     notFound: [
       ...new Set([
-        ...(isLeftOut ? (soft?.words ?? []) : []),
+        ...leftOut,
         ...asked.flatMap(({ concepts }) =>
           concepts.flatMap(({ word, concept }) =>
             unknown.has(concept) && !corrected.has(concept) ? [word] : [],
@@ -182,6 +187,20 @@ export async function searchText(
       ]),
     ].slice(0, mostMarked),
   };
+}
+
+/**
+ * What may be dropped if nothing matches the place and the year, the least first. A record without a date may be of the
+ * year; one with another date is not.
+ */
+function relaxations({ places, years, filters, dates }: Soft, asked: Question["dates"]) {
+  const range = asked ?? dates;
+  const undated: Question["dates"] = asked ?? (dates && "none");
+  return [
+    ...(years.length > 0 ? [{ filters, range: undated, leftOut: years }] : []),
+    ...(places.length > 0 ? [{ filters: [], range, leftOut: places }] : []),
+    { filters: [], range: undated, leftOut: [...places, ...years] },
+  ];
 }
 
 /** An alternative of the question, prepared for the search. */
@@ -296,6 +315,10 @@ function wantedOf(asked: readonly Asked[], question: TextQuestion, analyser: Ana
     ],
     priors,
     exact,
+    // Words that mean something only together say more than each of them: their articles have what was asked.
+    sufficient: meanings
+      .filter((meaning) => !isInText(meaning))
+      .flatMap(({ others }) => others.flatMap((other) => ("term" in other ? [other.term] : []))),
   };
 }
 

@@ -30,7 +30,8 @@ export function completeQuery(wanted: Wanted, unknown: ReadonlySet<Concept>): Qu
     .map((concepts) => concepts.filter((concept) => !unknown.has(concept)))
     .filter((concepts) => concepts.length > 0)
     .map((concepts): Query => ({ all: concepts.map(conceptQuery) }));
-  const alternatives = [...whole, ...wanted.exact.map((term) => ({ term }))];
+  const terms = [...wanted.exact, ...wanted.sufficient];
+  const alternatives = [...whole, ...terms.map((term) => ({ term }))];
   return alternatives.length === 0 ? undefined : anyOf(alternatives);
 }
 

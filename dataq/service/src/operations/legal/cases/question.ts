@@ -16,7 +16,12 @@ import { datesOf, type Field, fieldNames, fieldQuery } from "./fields.ts";
  * a court's name, 法官 with a name, a place, a year, and names of judges and parties.
  */
 export async function readCaseQuestion(asked: string, { count, countPhrase }: Held): Promise<ReadQuestion> {
-  const soft = { words: [] as string[], filters: [] as Query[], dates: undefined as DateRange | undefined };
+  const soft = {
+    places: [] as string[],
+    filters: [] as Query[],
+    years: [] as string[],
+    dates: undefined as DateRange | undefined,
+  };
   const filters: Query[] = [];
   const people: string[] = [];
   const alternatives: string[][] = [[]];
@@ -34,7 +39,7 @@ export async function readCaseQuestion(asked: string, { count, countPhrase }: He
     else {
       const { years, rest } = yearsIn(token.value);
       if (years !== undefined) {
-        soft.words.push(token.value.slice(0, token.value.length - rest.length));
+        soft.years.push(token.value.slice(0, token.value.length - rest.length));
         soft.dates ??= years;
       }
       const found = rest === "" ? undefined : await named(rest, count);
@@ -42,7 +47,7 @@ export async function readCaseQuestion(asked: string, { count, countPhrase }: He
       else {
         const { place, others } = await placeIn(rest, count);
         if (place !== undefined) {
-          soft.words.push(place.slice(2));
+          soft.places.push(place.slice(2));
           soft.filters.push({ term: place });
         }
         if (others === "") continue;
@@ -65,7 +70,12 @@ export async function readCaseQuestion(asked: string, { count, countPhrase }: He
       phrases,
       without,
       exact: people,
-      soft: { words: soft.words, filters: soft.filters, ...(soft.dates && { dates: soft.dates }) },
+      soft: {
+        places: soft.places,
+        filters: soft.filters,
+        years: soft.years,
+        ...(soft.dates && { dates: soft.dates }),
+      },
       ...(dates !== undefined && { dates }),
     },
     warnings: [],

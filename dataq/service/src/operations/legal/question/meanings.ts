@@ -41,6 +41,19 @@ const longestOfJudgments = 5;
 const leastOfJudgments = 0.5;
 const commonScore = 0.3;
 
+/** Verbs with their object after a particle: 离完婚 and 离了婚 are 离婚. */
+const separated = separatedVerbs(
+  "离婚 结婚 订婚 分手 辞职 离职 入职 加班 上班 请假 休假 受伤 住院 打架 报警 坐牢 判刑 犯法 犯罪 欠钱 欠债 借钱 还钱 退货 退款 退钱 怀孕 领证 出轨 同居 搬家 交房 退房 过户 担保 签字 开店 生病 得病 做手术 吃官司 打官司 签合同 生孩子 生娃 立遗嘱 写欠条 打欠条",
+);
+
+function separatedVerbs(words: string): RegExp {
+  const verbs = words.split(" ").map((word) => {
+    const [verb = "", ...object] = word;
+    return `(?<=${verb})[了完过成着]{1,2}(?=${object.join("")})`;
+  });
+  return new RegExp(verbs.join("|"), "gu");
+}
+
 let common: readonly Wording[] | undefined;
 
 /** Laws that the lexicon names often, because people ask about them often. */
@@ -58,10 +71,11 @@ export function asksNothing(text: string): boolean {
 const nothing = /\b(?:AND|OR|NOT)\b|\b(?:court|judge|basis|type|cause|date):|第\s*[条款项]/gi;
 
 function understood(
-  text: string,
+  asked: string,
   others: (expansion: Expansion, word: string) => readonly OtherWording[],
 ): Understood {
   const lexicon = builtInLexicon();
+  const text = asked.replace(separated, "");
   const found = lexicon.recognise(text);
   const meanings = found.map(({ word, expansions }) => ({
     word,
