@@ -1,7 +1,7 @@
 // Removes files from node_modules that the products do not need at run time: the tools that built the
 // console, packages that npm installs only as optional peers, Node's C headers, and builds for other
 // processors. build.mjs calls it after a build for users; it has no dependencies.
-import { readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { markInstalled } from "./install.mjs";
@@ -21,9 +21,16 @@ export function prune() {
   for (const [path, { link }] of Object.entries(packages))
     if (path.includes("node_modules/") && !link && !needed.has(path)) remove(path);
   for (const path of neverRead) remove(path);
+  removeSourceMaps(join(root, "node_modules"));
   // npm's record of the installed packages. Without it npm inspects the folders and finds what is missing.
   remove("node_modules/.package-lock.json");
   markInstalled("lean");
+}
+
+/** Removes what only a debugger reads: 8 MB. npm does not notice, so declarations must stay for `npm run check`. */
+export function removeSourceMaps(folder) {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
+    if (entry.isFile() && entry.name.endsWith(".map")) rmSync(join(entry.parentPath, entry.name));
 }
 
 /**

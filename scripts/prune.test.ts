@@ -1,11 +1,14 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const { reachable } = (await import(`${root}scripts/prune.mjs`)) as {
+const { reachable, removeSourceMaps } = (await import(`${root}scripts/prune.mjs`)) as {
   reachable(packages: Record<string, unknown>): ReadonlySet<string>;
+  removeSourceMaps(folder: string): void;
 };
 const { packages } = JSON.parse(readFileSync(`${root}package-lock.json`, "utf8"));
 const needed = reachable(packages);
@@ -27,6 +30,21 @@ it("pruning removes the console's tools and packages that are optional peers alo
     expect(packages).toHaveProperty([`node_modules/${name}`]);
     expect(needed).not.toContain(`node_modules/${name}`);
   }
+});
+
+it("pruning removes source maps and nothing beside them", () => {
+  const folder = mkdtempSync(join(tmpdir(), "prune-"));
+  const names = ["a.js", "a.js.map", "a.d.ts", "a.d.ts.map", "map.js", "roads.map.json"];
+  mkdirSync(join(folder, "@scope", "deep.map"), { recursive: true });
+  for (const name of names) writeFileSync(join(folder, "@scope", "deep.map", name), "");
+  removeSourceMaps(folder);
+  expect(readdirSync(join(folder, "@scope", "deep.map")).sort()).toEqual([
+    "a.d.ts",
+    "a.js",
+    "map.js",
+    "roads.map.json",
+  ]);
+  rmSync(folder, { recursive: true });
 });
 
 /** Returns the names of the packages that a folder's production files import. */
