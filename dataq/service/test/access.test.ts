@@ -228,6 +228,7 @@ describe("nobody can change somebody with more rights", () => {
 describe("a key with a bound", () => {
   const bounds = {
     monthly_cap: [1_000, 1_001, 999],
+    session_budget: [1_000, 1_001, 999],
     per_second: [5, 5.5, 4],
     ip_list: [
       ["127.0.0.0/8", "10.1.0.0/16"],
@@ -236,7 +237,13 @@ describe("a key with a bound", () => {
     ],
     expires_at: ["2026-04-01T00:00:00Z", "2026-04-01T00:00:01Z", "2026-03-31T00:00:00Z"],
   } as const;
-  const unbounded = { monthly_cap: null, per_second: null, ip_list: [], expires_at: null } as const;
+  const unbounded = {
+    monthly_cap: null,
+    session_budget: null,
+    per_second: null,
+    ip_list: [],
+    expires_at: null,
+  } as const;
 
   test.each(Object.keys(bounds) as (keyof typeof bounds)[])(
     "keeps its %s, and passes it on to new keys",

@@ -318,6 +318,29 @@ describe("a budget", () => {
     expect(error).toMatchObject({ code: "invalid_params", details: [{ param: name }] });
   });
 
+  test("of the key limits every session, and the header can only lower it", async () => {
+    const { key } = (await service.call("/v1/keys", { body: { session_budget: 10_000 } })).body;
+    const connected = (session: string, more = {}) =>
+      connect(key, "2026-07-28", { "x-session-id": session, ...more });
+    const left = async (client: McpClient) =>
+      (await call(client, "balance")).structuredContent as { budget_left: number };
+    expect(await left(await connected("a"))).toMatchObject({ budget_left: 10_000 });
+    expect(await left(await connected("a", { "x-tokens-budget": "50000" }))).toMatchObject({
+      budget_left: 10_000,
+    });
+    expect(await left(await connected("a", { "x-tokens-budget": "6000" }))).toMatchObject({
+      budget_left: 6_000,
+    });
+    const one = await connected("a", { "x-tokens-budget": "50000" });
+    await spend(one, "found key 1");
+    await spend(one, "found key 2");
+    expect(errorOf(await spend(one, "found key 3")).code).toBe("budget_exceeded");
+    expect((await spend(await connected("b"), "found key 3")).isError).toBeFalsy();
+    expect((await spend(await connect(key), "found key 4")).structuredContent).toMatchObject({
+      usage: { budget_left: 5_000 },
+    });
+  });
+
   test("of 0 allows free calls only", async () => {
     const { keys } = await service.account(10_000);
     const client = await connect(keys[0]!, "2026-07-28", { "x-tokens-budget": "0" });
@@ -378,6 +401,24 @@ describe("a call that is cancelled costs nothing", () => {
     second.abort();
     await kept;
     await expect.poll(() => service.ledger(keys[0]!)).toHaveLength(5);
+  });
+
+  test("and its place among the calls that run is free again", async () => {
+    // At most four calls of a trial account run at the same time.
+    const { keys } = await service.account(100_000, { tier: "trial" });
+    for (const era of [...eras, ...eras, ...eras]) {
+      const cancel = new AbortController();
+      const pending = hang(await connect(keys[0]!, era), cancel.signal);
+      await expect
+        .poll(async () => (await service.call("/v1/balance", { key: keys[0]! })).body.held)
+        .toBe(5_000);
+      cancel.abort();
+      await pending;
+      await expect.poll(async () => (await service.call("/v1/balance", { key: keys[0]! })).body.held).toBe(0);
+    }
+    service.nowMs += 60_000;
+    const client = await connect(keys[0]!);
+    expect((await call(client, "legal_laws", { query: "found" })).isError).toBeFalsy();
   });
 
   test("and its caller hears that it runs", async () => {
@@ -452,6 +493,8 @@ describe("the route", () => {
     });
     const elsewhere = await keyWith({ scopes: ["data:query"], ip_list: ["203.0.113.0/24"] });
     expect((await post(listTools, { key: elsewhere })).body.code).toBe("ip_denied");
+    const here = await connect(await keyWith({ scopes: ["data:query"], ip_list: ["127.0.0.1"] }));
+    expect((await call(here, "legal_laws", { query: "found here" })).isError).toBeFalsy();
     const limited = await connect(await keyWith({ scopes: ["data:query"], monthly_cap: 5_000 }));
     await call(limited, "legal_laws", { query: "found cap 1" });
     expect(errorOf(await call(limited, "legal_laws", { query: "found cap 2" })).code).toBe(
@@ -537,6 +580,35 @@ describe("the route", () => {
     const forged = { "x-mcp-call": "1", "x-forwarded-for": "203.0.113.9" };
     const client = await connect(service.key, "2026-07-28", forged);
     expect((await call(client, "balance")).isError).toBeFalsy();
+  });
+
+  test("is counted and listed as the calls that its tools are", async () => {
+    const { keys } = await service.account(100_000);
+    const count = async (line: string) => {
+      const { text: metrics } = await service.call("/metrics", { key: null });
+      return Number(
+        metrics
+          .split("\n")
+          .find((one) => one.startsWith(line))
+          ?.split(" ")
+          .at(-1) ?? 0,
+      );
+    };
+    const line = 'dataq_calls_total{operation="legal_cases",outcome="ok"}';
+    const before = await count(line);
+    const client = await connect(keys[0]!, "2026-07-28", { "x-request-id": "my-run.1" });
+    await call(client, "legal_cases", { query: "found counted" });
+    expect(await count(line)).toBe(before + 1);
+    expect(await count('dataq_requests_total{route="/mcp",status="200"}')).toBeGreaterThan(0);
+    const { body } = await service.call("/v1/requests", { key: keys[0]! });
+    expect(body.data).toMatchObject([
+      { operation: "legal_cases", status: 200, tokens: 5_000, client_request_id: "my-run.1" },
+    ]);
+  });
+
+  test("is named where agents look for it", async () => {
+    expect((await service.call("/llms.txt")).text).toContain("`POST /mcp`");
+    expect((await service.call("/openapi.json")).body.paths).toHaveProperty(["/mcp", "post"]);
   });
 
   test("keeps keys out of the log", async () => {

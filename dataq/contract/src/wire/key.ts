@@ -19,6 +19,11 @@ export const apiKey = z.strictObject({
     .int()
     .nullable()
     .meta({ description: "Tokens per month (China time); null: no limit of its own" }),
+  session_budget: z
+    .number()
+    .int()
+    .nullable()
+    .meta({ description: "Tokens that each session may spend; X-Tokens-Budget can only lower it" }),
   per_second: z.number().nullable().meta({ description: "Calls per second; null: the account's rate limit" }),
   ip_list: z
     .array(z.string())
@@ -66,6 +71,7 @@ export const changedKey = z.strictObject({
   scopes: scopeList.optional(),
   role: z.enum(memberRoles).optional().meta({ description: "The scopes of this role; instead of scopes" }),
   monthly_cap: z.number().int().min(0).nullable().optional(),
+  session_budget: z.number().int().min(0).nullable().optional(),
   per_second: z.number().min(0.01).max(10_000).nullable().optional(),
   ip_list: z.array(address).max(100).optional(),
   expires_at: moment.nullable().optional(),

@@ -7,6 +7,8 @@ export interface Grant {
   readonly scopes: readonly Scope[];
   /** Tokens that the key or member may spend per month (China time); null: no limit besides the balance. */
   readonly monthlyCap: number | null;
+  /** Tokens that each session of the key may spend; null: what the caller sets. */
+  readonly sessionBudget: number | null;
   /**
    * The key whose cap and rate this key shares: itself, the key that it replaces, or the key that created it.
    */
@@ -39,6 +41,7 @@ export interface NewKey {
   readonly name?: string | undefined;
   readonly scopes?: readonly Scope[] | undefined;
   readonly monthlyCap?: number | null | undefined;
+  readonly sessionBudget?: number | null | undefined;
   readonly perSecond?: number | null | undefined;
   readonly ipList?: readonly string[] | undefined;
   readonly expiresAt?: Date | null | undefined;

@@ -44,8 +44,8 @@ export class Keys {
     const mode = wanted.mode ?? "live";
     const text = makeKeyText(mode);
     const made = await transaction.query<ApiKey>(
-      `insert into api_key (id, account_id, mode, name, hmac, prefix, last4, scopes, monthly_cap, ip_list, created_at, expires_at, per_second, spend_as)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) returning ${COLUMNS}`,
+      `insert into api_key (id, account_id, mode, name, hmac, prefix, last4, scopes, monthly_cap, ip_list, created_at, expires_at, per_second, spend_as, session_budget)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) returning ${COLUMNS}`,
       [
         makeIdentifier("key", author.now),
         accountId,
@@ -61,6 +61,7 @@ export class Keys {
         wanted.expiresAt ?? null,
         wanted.perSecond ?? null,
         wanted.spendAs ?? null,
+        wanted.sessionBudget ?? null,
       ],
     );
     const key = made.rows[0]!;
@@ -129,7 +130,8 @@ export class Keys {
     return inTransaction(this.#database, async (transaction) => {
       const before = await lockKey(transaction, accountId, id, permit);
       const changed = await transaction.query<ApiKey>(
-        `update api_key set name = $3, scopes = $4, monthly_cap = $5, ip_list = $6, expires_at = $7, per_second = $8
+        `update api_key set name = $3, scopes = $4, monthly_cap = $5, ip_list = $6, expires_at = $7, per_second = $8,
+           session_budget = $9
          where account_id = $1 and id = $2 returning ${COLUMNS}`,
         [
           accountId,
@@ -140,6 +142,7 @@ export class Keys {
           wanted.ipList ?? before.ipList,
           wanted.expiresAt === undefined ? before.expiresAt : wanted.expiresAt,
           wanted.perSecond === undefined ? before.perSecond : wanted.perSecond,
+          wanted.sessionBudget === undefined ? before.sessionBudget : wanted.sessionBudget,
         ],
       );
       const key = changed.rows[0]!;
@@ -261,18 +264,20 @@ async function lockKey(
 }
 
 const COLUMNS = `id, account_id as "accountId", mode, name, prefix, last4, scopes, monthly_cap as "monthlyCap",
+  session_budget as "sessionBudget",
   coalesce(spend_as, id) as "spendAs", per_second as "perSecond",
   ip_list as "ipList", created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt",
   revoked_reason as "revokedReason", last_used_at as "lastUsedAt",
   last_refused_at as "lastRefusedAt"`;
 
 function describe(key: ApiKey): object {
-  const { name, mode, scopes, monthlyCap, perSecond, ipList, expiresAt } = key;
+  const { name, mode, scopes, monthlyCap, sessionBudget, perSecond, ipList, expiresAt } = key;
   return {
     name,
     mode,
     scopes,
     monthly_cap: monthlyCap,
+    session_budget: sessionBudget,
     per_second: perSecond,
     ip_list: ipList,
     expires_at: expiresAt,

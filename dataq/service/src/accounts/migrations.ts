@@ -99,4 +99,8 @@ create trigger audit_seal_is_final before update or delete on audit_seal
     // The operator's own key has every scope. Other keys get a new one only from somebody who has it.
     up: "update api_key set scopes = scopes || '{manage:webhooks}' where 'admin' = any(scopes)",
   },
+  {
+    name: "accounts/7-session-budget",
+    up: "alter table api_key add session_budget bigint check (session_budget >= 0)",
+  },
 ];

@@ -22,6 +22,7 @@ export function grantOf(role: Role, kind: Account["role"]): WantedGrant {
     mode: "live",
     scopes: rights[kind][role],
     monthlyCap: null,
+    sessionBudget: null,
     perSecond: null,
     ipList: [],
     expiresAt: null,
@@ -87,13 +88,14 @@ export function assertMayGrant(principal: Principal, grant: WantedGrant, param?:
  * The rights of a new key. Omitted rights get the bounds of the principal, whose cap and rate the key shares.
  */
 export function withBounds(principal: Principal, wanted: NewKey): NewKey & WantedGrant {
-  const { mode, monthlyCap, perSecond, ipList, expiresAt } = principal;
+  const { mode, monthlyCap, sessionBudget, perSecond, ipList, expiresAt } = principal;
   const isBounded = monthlyCap !== null || perSecond !== null;
   return {
     name: wanted.name,
     mode: wanted.mode ?? mode,
     scopes: wanted.scopes ?? defaultScopes,
     monthlyCap: wanted.monthlyCap === undefined ? monthlyCap : wanted.monthlyCap,
+    sessionBudget: wanted.sessionBudget === undefined ? sessionBudget : wanted.sessionBudget,
     perSecond: wanted.perSecond === undefined ? perSecond : wanted.perSecond,
     ipList: wanted.ipList ?? ipList,
     expiresAt: wanted.expiresAt === undefined ? expiresAt : wanted.expiresAt,
@@ -110,6 +112,8 @@ function excessOf(own: Grant, grant: WantedGrant): readonly [field: string, righ
     // With separate caps, the owner of the key could spend both caps.
     if (grant.spendAs !== own.spendAs) return ["monthly_cap", "a separate monthly cap"];
   }
+  if (own.sessionBudget !== null && (grant.sessionBudget === null || grant.sessionBudget > own.sessionBudget))
+    return ["session_budget", `more than ${own.sessionBudget} tokens a session`];
   if (own.perSecond !== null) {
     if (grant.perSecond === null || grant.perSecond > own.perSecond)
       return ["per_second", `more than ${own.perSecond} calls a second`];

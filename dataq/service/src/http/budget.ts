@@ -4,7 +4,8 @@ import type { Principal } from "../accounts/principal.ts";
 import type { SessionBudget } from "../ledger/session-spend.ts";
 
 /**
- * The budget in the X-Tokens-Budget header, if there is one. It holds for the session that X-Session-Id names, or for
+ * The budget of the caller's session, if it has one: the X-Tokens-Budget header, or the key's own if that is lower. It
+ * holds for the session that X-Session-Id names, or for
  * everything that the key does without naming a session.
  */
 export function readBudget(request: FastifyRequest, principal: Principal): SessionBudget | undefined {
@@ -18,8 +19,7 @@ export function readBudget(request: FastifyRequest, principal: Principal): Sessi
       "send 1 to 128 printable ASCII characters without spaces",
       "请发送 1 到 128 个可打印的 ASCII 字符，不含空格",
     );
-  if (budget === undefined) return undefined;
-  if (typeof budget !== "string" || !/^\d{1,15}$/.test(budget))
+  if (budget !== undefined && !(typeof budget === "string" && /^\d{1,15}$/.test(budget)))
     throw invalid(
       "X-Tokens-Budget",
       "type",
@@ -27,8 +27,9 @@ export function readBudget(request: FastifyRequest, principal: Principal): Sessi
       "send a whole number, such as 20000",
       "请发送整数，例如 20000",
     );
-  return {
-    session: id === undefined ? `key ${principal.spendAs}` : `id ${id}`,
-    tokens: Number(budget),
-  };
+  const limits = [budget === undefined ? null : Number(budget), principal.sessionBudget];
+  const tokens = Math.min(...limits.filter((limit) => limit !== null));
+  // The minimum of an empty list.
+  if (tokens === Number.POSITIVE_INFINITY) return undefined;
+  return { session: id === undefined ? `key ${principal.spendAs}` : `id ${id}`, tokens };
 }

@@ -23,6 +23,7 @@ export function keysCommand(): Command {
     .addOption(new Option("--role <role>", "scopes by role").choices(Object.keys(roles)))
     .option("--scopes <list>", `some of ${scopes.join(",")}`)
     .option("--monthly-cap <tokens>", "maximum tokens per month", readCount)
+    .option("--session-budget <tokens>", "maximum tokens for each session of an agent", readCount)
     .option("--expires <time>", "expiry time, such as 2027-01-31T00:00:00+08:00", readTime)
     .option("--ip <block>", "allowed address or block; can be repeated", collectBlock)
     .option("--json", "JSON: {id, key, …}")
@@ -34,6 +35,7 @@ export function keysCommand(): Command {
         role?: keyof typeof roles;
         scopes?: string;
         monthlyCap?: number;
+        sessionBudget?: number;
         expires?: Date;
         ip?: string[];
         json?: boolean;
@@ -43,6 +45,7 @@ export function keysCommand(): Command {
           name: options.name,
           scopes: options.role ? roles[options.role] : readScopes(options.scopes),
           monthlyCap: options.monthlyCap,
+          sessionBudget: options.sessionBudget,
           expiresAt: options.expires,
           ipList: options.ip,
         } as const;

@@ -48,7 +48,15 @@ export function addWatchRoutes(app: FastifyInstance, parts: HttpParts): void {
 function assertMaySpend(principal: Principal, monthlyCap: number): void {
   assertMayGrant(
     principal,
-    { mode: "live", scopes: ["data:query"], monthlyCap, perSecond: null, ipList: [], expiresAt: null },
+    {
+      mode: "live",
+      scopes: ["data:query"],
+      monthlyCap,
+      sessionBudget: null,
+      perSecond: null,
+      ipList: [],
+      expiresAt: null,
+    },
     "monthly_limit",
   );
 }
