@@ -31,6 +31,16 @@ const keys = createRoute({
   path: "/keys",
   component: lazyPage(() => import("../routes/keys/keys.tsx"), "Keys"),
 });
+const webhooks = createRoute({
+  ...page,
+  path: "/webhooks",
+  component: lazyPage(() => import("../routes/webhooks/webhooks.tsx"), "Webhooks"),
+});
+const deliveries = createRoute({
+  ...page,
+  path: "/webhooks/$id",
+  component: lazyPage(() => import("../routes/webhooks/deliveries.tsx"), "Deliveries"),
+});
 const usage = createRoute({
   ...page,
   path: "/usage",
@@ -82,6 +92,8 @@ export const accountRoutes = [
   overview,
   playground,
   keys,
+  webhooks,
+  deliveries,
   usage,
   requests,
   request,

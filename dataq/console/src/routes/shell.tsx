@@ -22,6 +22,7 @@ import {
   Ticket,
   Users,
   WalletCards,
+  Webhook,
   X,
 } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
@@ -151,6 +152,7 @@ function Way() {
             name={t.pages.playground}
           />
           <Step to="/keys" icon={<KeyRound className={icon} aria-hidden />} name={t.pages.keys} />
+          <Step to="/webhooks" icon={<Webhook className={icon} aria-hidden />} name={t.pages.webhooks} />
         </ul>
         <Group name={t.shell.money}>
           <Step to="/usage" icon={<ChartColumn className={icon} aria-hidden />} name={t.pages.usage} />
@@ -250,6 +252,7 @@ type Destination =
   | "/"
   | "/playground"
   | "/keys"
+  | "/webhooks"
   | "/usage"
   | "/requests"
   | "/ledger"

@@ -1,11 +1,14 @@
 import { operations, sourceKinds } from "@dataq/contract";
 import {
+  deliveryStates,
+  disabledReasons,
   entryKinds,
   memberRoles,
   revocationReasons,
   scopes,
   tiers,
   voucherStates,
+  webhookEvents,
 } from "@dataq/contract/wire";
 import { expect, test } from "vitest";
 import { en, type Text } from "../../../../console/src/text/en.ts";
@@ -31,6 +34,9 @@ const vocabularies: readonly (readonly [string, readonly string[], Table])[] = [
   ["why a call costs less", dueReasons, (text) => text.playground.reasons],
   ["roles of members", memberRoles, (text) => text.team.roles],
   ["tiers of accounts", tiers, (text) => text.accounts.tiers],
+  ["events of webhooks", webhookEvents, (text) => text.webhooks.events],
+  ["states of messages", deliveryStates, (text) => text.webhooks.states],
+  ["why a webhook was disabled", disabledReasons, (text) => text.webhooks.disabledReasons],
   ["states of vouchers", voucherStates, (text) => text.vouchers.states],
   ["kinds of sources", sourceKinds, (text) => text.sourceKinds],
   ["domains", [...new Set(operations.map(({ domain }) => domain))], (text) => text.domains],
