@@ -72,6 +72,10 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
   webhook_disabled: row("该 Webhook 已停用。", "请先启用，再重新发送。"),
   last_owner: row("账户至少需要一位所有者。", "请先将另一位成员设为所有者。"),
   body_too_large: row("请求体超过 {limit} 字节。", "请缩小请求体。"),
+  not_acceptable: row(
+    "无法以 Accept 请求头中的类型返回；可选的类型：{offered}。",
+    "请在 Accept 请求头中发送其中一种类型，或 */*。",
+  ),
   unsupported_media_type: row(
     "Content-Type 应为 UTF-8 编码的 application/json，现在是 {type}。",
     "请发送请求头 Content-Type: application/json。",

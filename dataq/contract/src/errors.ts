@@ -185,6 +185,12 @@ export const errors = {
     "The body is larger than {limit} bytes.",
     "Send a smaller body.",
   ),
+  not_acceptable: row(
+    406,
+    "invalid_request_error",
+    "The answer cannot have a type of the Accept header; it can have: {offered}.",
+    "Send one of these types in the Accept header, or */*.",
+  ),
   unsupported_media_type: row(
     415,
     "invalid_request_error",

@@ -288,3 +288,71 @@ test("a test key gets samples for each query, and its magic values work for one 
   ).toEqual(["sandbox", "insufficient_balance", "sandbox"]);
   expect(body.usage).toMatchObject({ tokens: 0, reason: "sandbox" });
 });
+
+describe("an answer as CSV or JSON Lines", () => {
+  const fetchAs = async (key: string, accept: string, body: object, encoding = "identity") =>
+    fetch(`${service.url}/v1/data/query`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        "accept-encoding": encoding,
+        accept,
+      },
+      body: JSON.stringify(body),
+    });
+
+  test("costs the same, shares the cache, and says price and request in headers", async () => {
+    const { key, ledger } = await wallet();
+    const csv = await fetchAs(key, "text/csv", law("found list"));
+    expect(csv.status).toBe(200);
+    expect(csv.headers.get("x-tokens-used")).toBe("5000");
+    expect(csv.headers.get("x-request-id")).toMatch(/^req_/);
+    expect(csv.headers.get("x-total-pages")).toBe("1");
+    expect(csv.headers.get("vary")).toContain("Accept");
+    const lines = (await csv.text()).split("\r\n");
+    expect(lines).toHaveLength(3);
+    expect(lines[1]).toMatch(/^1,/);
+    const jsonl = await fetchAs(key, "application/x-ndjson", law("found list"), "gzip");
+    expect(jsonl.headers.get("x-tokens-used")).toBe("2500");
+    expect(jsonl.headers.get("x-cache")).toBe("HIT");
+    expect(JSON.parse(await jsonl.text())).toMatchObject({ id: "1" });
+    expect((await ledger()).map(([, tokens]) => tokens)).toEqual([-5_000, 0, -2_500, 0]);
+  });
+
+  test("is refused before anything is charged if no type fits", async () => {
+    const { key, ledger } = await wallet();
+    const refused = await fetchAs(key, "image/png", law("found none"));
+    expect(refused.status).toBe(406);
+    expect(await refused.json()).toMatchObject({
+      code: "not_acceptable",
+      detail: expect.stringContaining("text/csv"),
+    });
+    for (const body of [{ queries: [law("found")] }, law("found", { dry_run: true })])
+      expect((await fetchAs(key, "text/csv", body)).status).toBe(406);
+    expect((await fetchAs(key, "text/csv, */*;q=0.1", { queries: [law("found")] })).status).toBe(200);
+    expect(
+      (await fetchAs(key, "text/csv", law("fail:upstream_error"))).headers.get("content-type"),
+    ).toContain("json");
+    expect((await ledger()).filter(([kind]) => kind === "capture")).toHaveLength(1);
+  });
+});
+
+test("fields change neither the price nor the entry in the cache", async () => {
+  const { key, ask } = await wallet();
+  const runs = service.sources.runs;
+  const whole = (await ask(law("found fields"))).body;
+  const few = (await ask(law("found fields", { fields: ["law_name"] }))).body;
+  const other = (await ask(law("found fields", { fields: ["source"] }))).body;
+  expect(service.sources.runs).toBe(runs + 1);
+  expect(whole.usage.tokens).toBe(5_000);
+  expect([few.usage.tokens, other.usage.tokens]).toEqual([2_500, 2_500]);
+  expect(few.data).toEqual([{ id: "1" }]);
+  expect(other.data).toEqual([{ id: "1", source: whole.data[0].source }]);
+  const body = law("found fields", { fields: ["law_name"] });
+  expect((await service.call("/v1/data/estimate", { key, body })).body.tokens).toBe(2_500);
+  const headers = { "idempotency-key": "fields" };
+  const first = await ask(law("found kept fields", { fields: ["law_name"] }), headers);
+  const replayed = await ask(law("found kept fields", { fields: ["law_name"] }), headers);
+  expect(replayed.body.data).toEqual(first.body.data);
+});

@@ -39,3 +39,28 @@ export const severalAnswers = z.strictObject({
   usage: usage.meta({ description: "The cost of all queries together" }),
 });
 export type SeveralAnswers = Received<typeof severalAnswers>;
+
+/**
+ * Media types of an answer, the preferred one first, with the names that callers use for them. `queries` and `dry_run`
+ * are answered as JSON only.
+ */
+export const answerTypes = {
+  json: ["application/json", "application/problem+json"],
+  csv: ["text/csv"],
+  ndjson: ["application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"],
+} as const;
+export type AnswerType = keyof typeof answerTypes;
+
+/** What a CSV or JSON Lines answer says about itself in headers: each is the envelope's field of the same meaning. */
+export const listHeaders = {
+  page: "x-page",
+  page_size: "x-page-size",
+  total: "x-total",
+  total_relation: "x-total-relation",
+  total_pages: "x-total-pages",
+  has_more: "x-has-more",
+  sample: "x-sample",
+  relaxed: "x-relaxed",
+  summary: "x-summary",
+  warnings: "x-warnings",
+} as const;

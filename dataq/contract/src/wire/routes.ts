@@ -78,6 +78,7 @@ export const routes = {
       "not_cached",
       "idempotency_conflict",
       "idempotency_mismatch",
+      "not_acceptable",
       "verification_required",
       "not_configured",
       "upstream_error",

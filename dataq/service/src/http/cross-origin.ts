@@ -1,3 +1,4 @@
+import { listHeaders } from "@dataq/contract/wire";
 import type { FastifyInstance } from "fastify";
 
 const EXPOSED = [
@@ -13,6 +14,8 @@ const EXPOSED = [
   "Age",
   "Idempotent-Replayed",
   "Mcp-Session-Id",
+  ...Object.values(listHeaders),
+  "X-CSV-Escaped",
 ].join(", ");
 
 /** Lets pages of the listed origins call; none unless the operator lists them. Cookies are never sent along. */

@@ -7,6 +7,11 @@ function field(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   const text = value instanceof Date ? value.toISOString() : String(value);
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const safe = isFormula(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** Whether a spreadsheet would read a text as a formula. */
+export function isFormula(value: unknown): boolean {
+  return typeof value === "string" && /^[=+\-@\t\r]/.test(value);
 }

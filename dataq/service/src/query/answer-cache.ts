@@ -160,13 +160,12 @@ export class CacheKey {
 }
 
 function identityOf(request: QueryRequest): unknown[] {
-  const { operation, params, page, pageSize, offset, fields, snapshot } = request;
+  const { operation, params, page, pageSize, offset, snapshot } = request;
   const sorted = Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1));
   return [
     operation.name,
     sorted,
     ...(operation.paged ? [page, pageSize] : []),
-    fields ?? null,
     snapshot ?? null,
     ...(offset === undefined ? [] : [offset]),
   ];

@@ -28,8 +28,8 @@ export function writePayload(request: QueryRequest, answer: Answer): Payload {
     warnings: answer.warnings,
   };
   const data = answer.record
-    ? writeRecord(answer.record, request.fields)
-    : [opening, ...joined((answer.records ?? []).map((each) => writeRecord(each, request.fields))), closing];
+    ? writeRecord(answer.record)
+    : [opening, ...joined((answer.records ?? []).map(writeRecord)), closing];
   return new Payload([beforeData, ...data.flat(), Buffer.from(`,${JSON.stringify(rest).slice(1)}`)]);
 }
 
@@ -42,33 +42,40 @@ function joined(records: readonly (readonly Part[])[]): Part[] {
   return records.flatMap((parts, place) => (place === 0 ? parts : [comma, ...parts]));
 }
 
-/** JSON in parts. With `fields`, only those and the ID. */
-function writeRecord(record: object | WrittenRecord, fields: readonly string[] | undefined): readonly Part[] {
-  if (record instanceof WrittenRecord && fields === undefined) return record.parts;
-  const read = record instanceof WrittenRecord ? record.parse() : record;
-  return [Buffer.from(JSON.stringify(fields === undefined ? read : project(read, fields)))];
+function writeRecord(record: object | WrittenRecord): readonly Part[] {
+  return record instanceof WrittenRecord ? record.parts : [Buffer.from(JSON.stringify(record))];
 }
 
+/** With `fields`, only those and the ID. They are chosen here, so that they change neither price nor cache. */
 function project(record: object, fields: readonly string[]): object {
   return Object.fromEntries(
     Object.entries(record).filter(([name]) => name === "id" || fields.includes(name)),
   );
 }
 
-/** The whole body of an answer. `warnings` are those of this request. */
-export function completeEnvelope(
-  payload: Payload,
-  warnings: readonly string[],
-  requestId: string,
-  usage: Usage,
-): Buffer {
+/** What a request changes in an answer that others share. */
+type Own = Pick<QueryRequest, "warnings" | "fields">;
+
+/** The whole body of an answer. */
+export function completeEnvelope(payload: Payload, own: Own, requestId: string, usage: Usage): Buffer {
   const end = `,"request_id":${JSON.stringify(requestId)},"usage":${JSON.stringify(usage)}}`;
-  const parts = warnings.length === 0 ? payload.parts.map(bytesOf) : [withWarnings(payload, warnings)];
+  const isShared = own.warnings.length === 0 && own.fields === undefined;
+  const parts = isShared ? payload.parts.map(bytesOf) : [changed(payload, own)];
   const last = parts.pop() as Buffer;
   return Buffer.concat([...parts, last.subarray(0, -1), Buffer.from(end)]);
 }
 
-function withWarnings(payload: Payload, warnings: readonly string[]): Buffer {
-  const parsed = JSON.parse(payload.bytes().toString()) as { warnings: readonly string[] };
-  return Buffer.from(JSON.stringify({ ...parsed, warnings: [...warnings, ...parsed.warnings] }));
+function changed(payload: Payload, { warnings, fields }: Own): Buffer {
+  const { data, ...rest } = JSON.parse(payload.bytes().toString()) as {
+    data: object | readonly object[];
+    warnings: readonly string[];
+  };
+  const chosen = (record: object) => (fields === undefined ? record : project(record, fields));
+  return Buffer.from(
+    JSON.stringify({
+      data: Array.isArray(data) ? data.map(chosen) : chosen(data),
+      ...rest,
+      warnings: [...warnings, ...rest.warnings],
+    }),
+  );
 }

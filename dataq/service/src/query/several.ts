@@ -227,7 +227,7 @@ function complete(
     "failure" in one
       ? one
       : {
-          json: completeEnvelope(one.payload, one.question.request.warnings, call.requestId, usages[place]!),
+          json: completeEnvelope(one.payload, one.question.request, call.requestId, usages[place]!),
         },
   );
   return {
@@ -265,13 +265,19 @@ function writeItems(answers: readonly (Answered | Failed)[]): Payload {
     if ("failure" in one) return { code: one.failure.code, details: one.failure.details };
     const { request, price } = one.question;
     const payload = one.payload.bytes().toString();
-    return { payload, warnings: request.warnings, list_tokens: price.tokens };
+    const { warnings, fields } = request;
+    return { payload, warnings, ...(fields && { fields }), list_tokens: price.tokens };
   });
   return new Payload([Buffer.from(JSON.stringify(items))]);
 }
 
 type StoredItem =
-  | { readonly payload: string; readonly warnings: readonly string[]; readonly list_tokens: number }
+  | {
+      readonly payload: string;
+      readonly warnings: readonly string[];
+      readonly fields?: readonly string[];
+      readonly list_tokens: number;
+    }
   | Pick<Failure, "code" | "details">;
 
 async function replay(parts: PipelineParts, call: Call, payload: Payload): Promise<SeveralReply> {
@@ -284,7 +290,7 @@ async function replay(parts: PipelineParts, call: Call, payload: Payload): Promi
     const usage = usageWith(one.list_tokens, { tokens: 0, reason: "replayed" }, balance, left);
     usages.push(usage);
     const whole = new Payload([Buffer.from(one.payload)]);
-    return { json: completeEnvelope(whole, one.warnings, call.requestId, usage) };
+    return { json: completeEnvelope(whole, one, call.requestId, usage) };
   });
   return { items, usage: { ...sumOf(usages, balance, left), reason: "replayed" }, replayed: true };
 }

@@ -121,7 +121,14 @@ function success(name: string, route: Route): JsonSchema {
   const description = route.summary;
   const several = { $ref: "#/components/schemas/queries.answers" };
   if (name === "query")
-    return { description, content: json({ anyOf: [...oneOf("answer").oneOf, several, answerBody(dryRun)] }) };
+    return {
+      description,
+      content: {
+        ...json({ anyOf: [...oneOf("answer").oneOf, several, answerBody(dryRun)] }),
+        "text/csv": { schema: { type: "string" } },
+        "application/x-ndjson": { schema: { type: "string" } },
+      },
+    };
   const { answer } = route;
   if (answer === undefined) return { description };
   if (answer instanceof z.ZodType) return { description, content: json(answerBody(answer)) };
@@ -129,6 +136,7 @@ function success(name: string, route: Route): JsonSchema {
   return { description, content: Object.fromEntries(content) };
 }
 
+/** An integer, or the same as a string; null means the same as leaving it out. */
 const wholeNumber = { type: ["integer", "string", "null"] };
 const maxTokens = { ...wholeNumber, minimum: 0, pattern: "^(0|[1-9][0-9]{0,14})$" };
 
@@ -194,8 +202,6 @@ function headers(name: string): object[] {
     },
   ];
 }
-
-/** An integer, or the same as a string; null means the same as leaving it out. */
 
 function requestSchema(operation: Operation, more: MoreChoices, termsOf: TermsOf): JsonSchema {
   const terms = termsOf(operation);

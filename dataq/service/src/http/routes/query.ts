@@ -7,12 +7,14 @@ import { countQuestions, estimate } from "../../query/estimate.ts";
 import { readOlderRequest } from "../../query/older-profile.ts";
 import { answerCall } from "../../query/pipeline.ts";
 import { answerSeveral, queriesOf, type SeveralReply } from "../../query/several.ts";
+import { acceptedType } from "../accept.ts";
 import { BODY_LIMIT_BYTES, leaveSignal } from "../app.ts";
 import { readJson } from "../body.ts";
 import { readBudget } from "../budget.ts";
 import { admitCall, takeAllowance } from "../call-limits.ts";
 import { errorBodyOf } from "../error-reply.ts";
 import { languageOf } from "../language.ts";
+import { listAnswer } from "../list-answer.ts";
 import type { HttpParts } from "../parts.ts";
 import { scrub } from "../scrub.ts";
 
@@ -43,12 +45,16 @@ export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
       },
     };
     const queries = queriesOf(body);
+    const older = queries ? undefined : readOlderRequest(body);
+    // Decided before anything is charged.
+    const isJsonOnly = queries !== undefined || older !== undefined || isDryRun(body);
+    const accepted = acceptedType(request.headers.accept, isJsonOnly ? ["json"] : ["json", "csv", "ndjson"]);
+    reply.header("vary", "Accept");
     if (queries) {
       request.notes.operation = severalOperation;
       const several = await noted(answerSeveral(parts.pipeline, call, queries));
       return sendSeveral(parts, request, reply, several);
     }
-    const older = readOlderRequest(body);
     const answer = await noted(
       answerCall(
         parts.pipeline,
@@ -66,6 +72,10 @@ export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
       ...(answer.replayed && { "idempotent-replayed": "true" }),
       "server-timing": `total;dur=${(performance.now() - request.receivedAtMs).toFixed(1)}`,
     });
+    if (accepted.type !== "json") {
+      const { text, headers } = listAnswer(answer.json, accepted, fieldsOf(body));
+      return reply.headers(headers).send(text);
+    }
     return reply.type("application/json; charset=utf-8").send(older?.complete(answer.json) ?? answer.json);
   });
 
@@ -106,6 +116,15 @@ function bodyLimitOf(query: unknown): number {
     findOperation(`${String(domain).toLowerCase()}_${name}`) ??
     list.find((each) => each.name === `${each.domain}_${name}`);
   return found?.bodyBytes ?? BODY_LIMIT_BYTES;
+}
+
+function isDryRun(body: unknown): boolean {
+  return (body as { readonly dry_run?: unknown } | null)?.dry_run === true;
+}
+
+/** The fields of a body that was read without a fault. */
+function fieldsOf(body: unknown): readonly string[] | undefined {
+  return (body as { readonly fields?: readonly string[] }).fields;
 }
 
 /** Each query counts as a call. A body that cannot be read counts as one. */
