@@ -15,12 +15,22 @@ import { lawKey } from "../src/operations/legal/question/law-reference.ts";
 import { createSources } from "../src/operations/sources.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
+import { judgePassages } from "./judged-passages.ts";
 import { articleOf, foldPacks, readPack } from "./law-packs.ts";
 import { knownArticles } from "./law-table.ts";
 
 const packs = process.env["TEST_DATA"];
 const hasPacks = packs !== undefined && existsSync(packs);
 const now = new Date("2026-11-22T04:00:00Z");
+
+let allRead: Promise<ReturnType<typeof foldPacks>> | undefined;
+/** The four packs of laws, read once for all tests. */
+function allPacks() {
+  const file = (name: string) => readPack(name, join(packs as string, `${name}.jsonl.zst`));
+  const names = ["law_versions_md", "law_articles", "law_catalog", "laws_current_md"];
+  allRead ??= Promise.all(names.map(file)).then(foldPacks);
+  return allRead;
+}
 
 let folder: string;
 let files: string;
@@ -207,6 +217,53 @@ test("filters of laws narrow the query and never widen it", async () => {
   });
   await expect(ask({ query: "试验法(2018修正)", year: "2023" })).rejects.toMatchObject({
     details: { param: "params.year", details: [{ code: "conflict" }] },
+});
+
+test("citations are checked against the imported versions, and counted for the price", async () => {
+  await bring("versions");
+  await bring("current");
+  index.forget("legal_laws");
+  const source = createSources({ index, samples: false }).find("legal_citation_check");
+  const text =
+    "《试验法》第二条规定：“旧的规定，以备比较。”《中华人民共和国试验法》第九条、（2024）京01民终1号。";
+  const context = { signal: AbortSignal.timeout(10_000), now, sandbox: false };
+  const on = async (date: string) => {
+    const params = { text, date };
+    expect(await source?.count?.(params, false)).toBe(3);
+    return source?.run(params, { page: 1, pageSize: 20 }, context);
+  };
+  expect(await on("2026-11-22")).toMatchObject({
+    outcome: "found",
+    summary: { date: "2026-11-22", citations: 3, with_problems: 2, not_checked: 1 },
+    records: [
+      {
+        verdict: "exists",
+        in_force: true,
+        content: "试验应当公开进行，并且接受监督。",
+        problems: ["quotation_differs"],
+        quotations: [{ agrees: false, agrees_with_version: "2018-10-26" }],
+      },
+      { verdict: "no_such_article", nearest: { article_no: "第三条" } },
+      { kind: "case", verdict: "not_held" },
+    ],
+  });
+  expect((await on("2020-01-01"))?.records?.[0]).toMatchObject({
+    version_date: "2018-10-26",
+    problems: [],
+    quotations: [{ agrees: true }],
+  });
+  const nothing = { text: "你好", date: "2026-11-22" };
+  expect(await source?.count?.(nothing, false)).toBe(0);
+  expect(await source?.run(nothing, { page: 1, pageSize: 20 }, context)).toMatchObject({
+    outcome: "empty",
+    records: [],
+    warnings: [expect.stringContaining("free")],
+  });
+  const unheld = { text: "《合同法》第五十二条", date: "2026-11-22" };
+  expect(await source?.run(unheld, { page: 1, pageSize: 20 }, context)).toMatchObject({ notHeld: true });
+  await expect(source?.count?.({ text: "试验法第一条".repeat(501) }, false)).rejects.toMatchObject({
+    code: "invalid_params",
+    details: { param: "params.text" },
   });
 });
 
@@ -229,13 +286,7 @@ test.skipIf(!hasPacks)(
   "60 articles of 20 laws have the right text, status and dates, and no article of the Civil Code is repealed (needs TEST_DATA)",
   { timeout: 120_000 },
   async () => {
-    const file = (name: string) => readPack(name, join(packs as string, `${name}.jsonl.zst`));
-    const folded = foldPacks([
-      await file("law_versions_md"),
-      await file("law_articles"),
-      await file("law_catalog"),
-      await file("laws_current_md"),
-    ]);
+    const folded = await allPacks();
     expect(knownArticles.length).toBeGreaterThanOrEqual(60);
     for (const { id, starts, source: _, ...expected } of knownArticles) {
       const record = articleRecord(articleOf(folded, id), now);
@@ -260,6 +311,23 @@ test.skipIf(!hasPacks)(
       ["废旧金属收购业治安管理办法", "2023-07-20"],
       ["最高人民法院关于知识产权法庭若干问题的规定", "2023-10-21"],
     ]);
+  },
+);
+
+test.skipIf(!hasPacks)(
+  "90 passages with known faults: every fault is found, without false alarms (needs TEST_DATA)",
+  { timeout: 120_000 },
+  async () => {
+    const { byFault, falseAlarms, misread, correct, wrong } = await judgePassages(
+      (await allPacks()).articles,
+      "test",
+      90,
+      now,
+    );
+    expect(wrong).toEqual([]);
+    expect(byFault.map(({ passages, found }) => passages - found)).toEqual(byFault.map(() => 0));
+    expect({ falseAlarms, misread }).toEqual({ falseAlarms: 0, misread: 0 });
+    expect(correct).toBeGreaterThan(180);
   },
 );
 

@@ -173,6 +173,9 @@ class Check {
     const ofLaw = this.#lawFields(any, fields, law?.version?.point);
     if (place === null) return ofLaw;
     const article = this.#articles.get(placeKey({ law: key, article: place.article }));
+    if (article === undefined && (await this.#numbersOf(key)).length === 0)
+      // The text is held, but its parts have no numbers.
+      return { ...ofLaw, verdict: "not_held", in_force: null };
     if (article === undefined)
       return {
         ...ofLaw,
@@ -323,7 +326,9 @@ class Check {
 
   #agreesWith({ from, to, isMarked }: FoundQuotation, record: CitationRecord): boolean {
     const target = this.#target(record);
-    return isMarked && target !== undefined && agrees(this.#checking.plain.text.slice(from, to), target);
+    const { text } = this.#checking.plain;
+    const end = isMarked ? to : sentenceEnd(text, from, to);
+    return target !== undefined && agrees(text.slice(from, end), target);
   }
 
   /** The words that a quotation of this citation must have: of the paragraph, if one is cited. */
@@ -344,7 +349,7 @@ class Check {
   async #quotation(found: FoundQuotation, record: CitationRecord): Promise<Quotation | undefined> {
     const { plain } = this.#checking;
     const target = this.#target(record);
-    const range = found.isMarked ? found : target && this.#unmarkedRange(found, target);
+    const range = found.isMarked ? found : target && (await this.#unmarkedRange(found, target, record));
     if (range === undefined) return undefined;
     const from =
       range.from + (articleHeading.exec(plain.text.slice(range.from, range.from + 60))?.[0].length ?? 0);
@@ -388,10 +393,11 @@ class Check {
   }
 
   /** The sentences without quotation marks that are nearly those of the article. */
-  #unmarkedRange(
+  async #unmarkedRange(
     { from, to, isIndirect }: FoundQuotation,
     target: Words,
-  ): { from: number; to: number } | undefined {
+    record: CitationRecord,
+  ): Promise<{ from: number; to: number } | undefined> {
     const { text } = this.#checking.plain;
     let end = from;
     let length = 0;
@@ -406,7 +412,17 @@ class Check {
       length += mine.units.length;
       end = stop;
     }
-    return length >= shortestUnmarked ? { from, to: end } : undefined;
+    if (length >= shortestUnmarked) return { from, to: end };
+    if (isIndirect === true || end > from) return undefined;
+    // Words of another article or version are a quotation too.
+    const stop = sentenceEnd(text, from, to);
+    const sentence = text.slice(from, stop);
+    const mine = wordsOf(sentence);
+    if (mine.units.length < shortestElsewhere) return undefined;
+    const isOther =
+      this.#otherVersion(sentence, record) !== null ||
+      (await this.#foundElsewhere(sentence, mine, record)) !== undefined;
+    return isOther ? { from, to: stop } : undefined;
   }
 
   /** The date of another version of the article that has these words. */
@@ -508,19 +524,26 @@ const longestSearch = 60;
 /** Shorter quotations may be terms. */
 const shortestSentence = 8;
 const shortestUnmarked = 12;
+const shortestElsewhere = 16;
 const leastSimilarity = 0.6;
 const leastUnmarked = 0.75;
 /** Quotations often start with the article's number and its title. */
 const articleHeading =
   /^(?:第[零〇一二两三四五六七八九十百千0-9]{1,9}条(?:之[一二三四五六七八九十]{1,3})?)?(?:【[^】]{1,30}】)?[:,]?/;
 
-/** Names of these kinds are all in the list of national laws, so one that is not there is unknown. */
+/**
+ * Laws are only made by the state, so one that is not in the list of national laws is unknown. Regulations are also made
+ * by provinces and cities.
+ */
 function isClosedKind(key: string): boolean {
-  return /(?:法|法典|条例|通则|总则)$/.test(key) && !local.test(key);
+  if (foreign.test(key)) return false;
+  if (/(?<!办)法$|法典$|[通总]则$/.test(key)) return true;
+  return key.endsWith("条例") && !local.test(key);
 }
 
+const foreign = /^(?:香港|澳门|台湾|日本|韩国|德国|法国|美国|英国|俄罗斯|新加坡|欧盟)/;
 const local =
-  /^(?:北京|天津|上海|重庆|河北|山西|辽宁|吉林|黑龙江|江苏|浙江|安徽|福建|江西|山东|河南|湖北|湖南|广东|海南|四川|贵州|云南|陕西|甘肃|青海|台湾|内蒙古|广西|西藏|宁夏|新疆|香港|澳门|深圳|珠海|厦门|汕头|日本|德国|法国|美国|英国|欧盟)|[省市县区州盟旗]/;
+  /^(?:北京|天津|上海|重庆|河北|山西|辽宁|吉林|黑龙江|江苏|浙江|安徽|福建|江西|山东|河南|湖北|湖南|广东|海南|四川|贵州|云南|陕西|甘肃|青海|内蒙古|广西|西藏|宁夏|新疆|深圳|珠海|厦门|汕头)|省|市(?!场|政)|县|自治|(?<!社)区|州|盟|旗/;
 
 function ofJudgment(
   judgment:

@@ -52,6 +52,7 @@ interface Mention {
 }
 
 class Scanner {
+  readonly #plain: PlainText;
   readonly #text: string;
   readonly #register: LawRegister;
   readonly #found: FoundCitation[] = [];
@@ -73,6 +74,7 @@ class Scanner {
 
   constructor(plain: PlainText, register: LawRegister, work: Work) {
     this.#work = work;
+    this.#plain = plain;
     this.#text = plain.text;
     this.#register = register;
     this.#isQuoted = quotedPlaces(plain.text);
@@ -184,8 +186,10 @@ class Scanner {
       to += more.length;
     }
     if (/(?:合同|协议|章程|公约|保单|承诺书|备忘录|手册|制度)(?:书)?$/.test(name)) this.#contractAt = at;
+    name = name.replace(lastOrdinal, "$1($2)");
     const defined = this.#definition(name);
-    if (defined === undefined && !isLawTitle(name)) return undefined;
+    if (defined === undefined && !isLawTitle(name) && !this.#register.isKnown(this.#keyOf(name)))
+      return undefined;
     return this.#mention(at, to, name, true, defined);
   }
 
@@ -222,9 +226,17 @@ class Scanner {
   }
 
   #nameAt(at: number): Mention | undefined {
-    const name = this.#register.nameAt(this.#text, at);
-    if (name === undefined) return undefined;
-    const to = at + name.length;
+    let name = this.#register.nameAt(this.#text, at);
+    let length = name?.length ?? 0;
+    if (name === undefined) {
+      // 民诉法解释 is another text than 民诉法.
+      const law = this.#register.longestNameAt(this.#text, at);
+      const suffix = law && this.#match(titleSuffix, at + law.length);
+      if (suffix === undefined) return undefined;
+      length = (law as string).length + suffix.length;
+      name = `${law}${suffix}`.replace(lastOrdinal, "$1($2)");
+    }
+    const to = at + length;
     const lead = this.#text.slice(Math.max(0, at - 16), at);
     const hasCountry = lead.endsWith("中华人民共和国");
     // 失业保险法第一条 does not name 保险法.
@@ -363,7 +375,9 @@ class Scanner {
     const list = this.#placesAt(at, false);
     if (list === undefined) return at;
     const before = this.#text.slice(Math.max(0, at - longestUnquoted), at);
-    if (contractBefore.test(before) || isAgreed(this.#text, list.end)) return list.end;
+    // Contracts have their articles at the start of a line.
+    const isContracts = this.#contractAt >= 0 && this.#plain.startsLine(at);
+    if (isContracts || contractBefore.test(before) || isAgreed(this.#text, list.end)) return list.end;
     const unknown = unknownLaw(before);
     if (unknown !== undefined) {
       const from = at - unknown.length - unknown.after;
@@ -400,7 +414,7 @@ function quotedPlaces(text: string): Uint8Array {
 
 function isLawTitle(title: string): boolean {
   const plain = title.replace(/\([^()]*\)$/, "");
-  return lawTitle.test(plain) && !notALaw.test(plain);
+  return lawTitle.test(plain) && (plain.endsWith("办法") || !notALaw.test(plain));
 }
 
 /** Whether a title without an article is a citation. Companies have rules and decisions too. */
@@ -429,7 +443,8 @@ function unknownLaw(
     const cut = Math.max(...[...name.matchAll(lead)].map((each) => each.index + each[0].length), 0);
     if (cut > 0 && name.length - cut >= 3) name = name.slice(cut);
   }
-  const isWhole = written.length < before.length || name !== run;
+  // A run that fills the window may start before it.
+  const isWhole = written.length < longestUnquoted || name !== run;
   if (!isWhole || name.length < 4 || notALaw.test(name) || genericName.test(name)) return undefined;
   return { name, length: name.length, after: tail.length };
 }
@@ -475,16 +490,19 @@ const contractNamed =
 const contractBefore =
   /(?:合同|协议|协议书|合同书|章程|约定|条款|公约|手册|保单|制度|方案|承诺书|意向书|备忘录|招标文件)》?(?:的|中|之|里|内|项下)?$/;
 /** A character that ends the words before a law's name: 认定为刑法, 属于刑法, 第十一条刑法. */
-const leadsToName = /[为于是按据用见由在了犯对和与及或即照依合反的中国述若如因以将条款项定]$/;
+const leadsToName =
+  /(?:另外|此外|其次|首先|同时|因此|所以|而且|现在|目前|[为于是按据用见由在了犯对和与及或即照依合反的中国述若如因以将条款项定看查而但原])$/;
 const leadingYear = /(?:19|20)[0-9]{2}年?(?:修订|修正|修改)?(?:版)?的?$/;
 const caseNumberHere = new RegExp(caseNumber.source, "uy");
 const lawTitle =
   /(?:法|法典|条例|规定|办法|规则|解释|决定|决议|修正案|宪法|通则|总则|细则|意见|批复|通知|答复|纪要)(?:\(试行\))?$/;
+/** 解释三 is the same as 解释(三). */
+const lastOrdinal = /(解释|规定|修正案)([一二三四五六七八九十]{1,3})$/;
 const surelyLaw =
   /(?:(?<![兵书魔算方办做用想看说句语针刀枪拳剑画棋])法|法典|条例|修正案|法通则|法总则|法实施细则|司法解释)$/;
-const endsLikeLaw = /[法典例释则定办](?:\([^()]{1,3}\))?[的中之]?$/;
+const endsLikeLaw = /[法典例释则定办](?:\([^()]{1,3}\)|[一二三四五六七八九十]{1,2})?[的中之]?$/;
 const nameBefore =
-  /([\p{Script=Han}()]{2,36}(?:法|法典|条例|解释|通则|总则|细则|规定|办法)(?:\([一二三四五六七八九十]{1,3}\))?)([的中之]?)$/u;
+  /([\p{Script=Han}()]{2,36}(?:法|法典|条例|解释|通则|总则|细则|规定|办法)(?:\([一二三四五六七八九十]{1,3}\)|(?<=解释)[一二三四五六七八九十]{1,2})?)([的中之]?)$/u;
 const strongLead =
   /(?:根据|依据|依照|按照|参照|遵照|违反|触犯|适用|援引|引用|符合|参见|查阅|结合|我国|认为|现行|例如|比如|包括|属于|构成|以及|或者)了?/g;
 const weakLead = /[了是由在如见即对]/g;

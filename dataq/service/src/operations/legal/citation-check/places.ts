@@ -37,8 +37,7 @@ export function placesAt(
     const articles = articlesIn(found, next);
     const last = articles.at(-1);
     if (last === undefined) break;
-    if (isRange)
-      places.push(...articlesBetween(places.at(-1)?.article.number ?? 0, articles[0] as NamedPlace));
+    if (isRange) places.push(...articlesBetween(places.at(-1) as NamedPlace, articles[0] as NamedPlace));
     const { parts, end: after } = partsAt(text, next + found.length);
     const [first, ...others] = parts;
     places.push(...articles.slice(0, -1));
@@ -114,7 +113,7 @@ const group = new RegExp(
 const bare =
   /(?:第?[0-9]{1,4}|第[零〇一二两三四五六七八九十百千]{1,9})(?! ?[0-9]|[年月日元万号%.:章编节条个份届次款项-])/y;
 const part = new RegExp(
-  `(?:[、,和与及或]|以及)?第?\\(?${numeral}\\)?(?:(?:、|,|和|与|及|以及|或者?|至|到|-)第?\\(?${numeral}\\)?){0,12}(?:款|项|目)`,
+  `(?:[、,和与及或]|以及)?第?\\(?${numeral}\\)?(?:(?:、|,|和|与|及|以及|或者?|至|到|-)第?\\(?${numeral}\\)?|第?\\(${numeral}\\)){0,12}(?:款|项|目)`,
   "y",
 );
 const joining = /(?:、|,|;|和|与|及其?|以及|或者?|并|同时|结合|至|到|[-~—–]{1,2})/y;
@@ -173,7 +172,8 @@ function articlesIn(found: string, at: number): NamedPlace[] {
       put(whole.from - at, to, last.number, number);
     } else {
       put(from, to, number, subNumber);
-      if (isRange) places.splice(-1, 0, ...articlesBetween(last.number, places.at(-1) as NamedPlace));
+      if (isRange)
+        places.splice(-1, 0, ...articlesBetween(places.at(-2) as NamedPlace, places.at(-1) as NamedPlace));
     }
   }
   const last = places.at(-1);
@@ -181,13 +181,14 @@ function articlesIn(found: string, at: number): NamedPlace[] {
   return places;
 }
 
-/** The articles before the last of a range. */
-function articlesBetween(first: number, last: NamedPlace): NamedPlace[] {
-  const { number } = last.article;
-  if (number - first > longestRange) return [];
-  return Array.from({ length: Math.max(0, number - first - 1) }, (_, place) => ({
+/** The articles between the first and the last of a range. The words of the whole range name them. */
+function articlesBetween(first: NamedPlace, last: NamedPlace): NamedPlace[] {
+  const count = last.article.number - first.article.number - 1;
+  if (count >= longestRange) return [];
+  return Array.from({ length: Math.max(0, count) }, (_, place) => ({
     ...last,
-    article: { number: first + 1 + place, sub: null },
+    from: first.from,
+    article: { number: first.article.number + 1 + place, sub: null },
   }));
 }
 

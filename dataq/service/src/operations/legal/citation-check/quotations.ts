@@ -63,9 +63,16 @@ export function findQuotations(plain: PlainText, citations: readonly FoundCitati
   }
   for (const [index, citation] of citations.entries()) {
     if (citation.place === null || quoting.has(index)) continue;
-    const range = unmarkedAfter(plain, citation, citations[index + 1]);
+    // References inside the quoted words, such as 依照本法第四十七条, do not end them.
+    const next = citations.slice(index + 1, index + 8).find(({ from }) => text[from] !== "本");
+    const range = unmarkedAfter(plain, citation, next);
     if (range !== undefined)
-      found.push({ ...range, isMarked: false, isIntroduced: true, citations: [index] });
+      found.push({
+        ...range,
+        isMarked: false,
+        isIntroduced: true,
+        citations: listEndingAt(text, citations, index),
+      });
   }
   return found;
 }

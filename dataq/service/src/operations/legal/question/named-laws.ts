@@ -139,19 +139,24 @@ export class LawNames {
 
   /** The longest name of a law that starts at a place of the text and is not part of a longer word. */
   nameAt(text: string, at: number): string | undefined {
-    const names: string[] = [];
-    let branch: Branch | undefined = this.#names;
-    for (let end = at; branch !== undefined; end++) {
-      if (branch.name !== undefined) names.push(branch.name);
-      branch = branch.next.get(text.charAt(end));
-    }
-    return names.findLast((name) => {
+    return this.namesAt(text, at).findLast((name) => {
       const end = at + name.length;
       // In 公司法人 and 刑法学 the name is part of another word; 民诉法解释 is another text.
       const isCutShort = text[end] === "法" && !/[法典]$/.test(name);
       const isOtherCode = /^[通总]则/.test(text.slice(end, end + 2)) && !name.endsWith("典");
       return !isCutShort && !isOtherCode && !notAfterName.test(text.slice(end, end + 14));
     });
+  }
+
+  /** All names that start at a place of the text, shortest first. */
+  namesAt(text: string, at: number): string[] {
+    const names: string[] = [];
+    let branch: Branch | undefined = this.#names;
+    for (let end = at; branch !== undefined; end++) {
+      if (branch.name !== undefined) names.push(branch.name);
+      branch = branch.next.get(text.charAt(end));
+    }
+    return names;
   }
 
   /** Finds a word, or the text before an article number, that can only be the name of a law. */
