@@ -238,7 +238,6 @@ test("citations are checked against the imported versions, and counted for the p
     records: [
       {
         verdict: "exists",
-        in_force: true,
         content: "试验应当公开进行，并且接受监督。",
         problems: ["quotation_differs"],
         quotations: [{ agrees: false, agrees_with_version: "2018-10-26" }],
