@@ -217,6 +217,7 @@ test("filters of laws narrow the query and never widen it", async () => {
   });
   await expect(ask({ query: "试验法(2018修正)", year: "2023" })).rejects.toMatchObject({
     details: { param: "params.year", details: [{ code: "conflict" }] },
+  });
 });
 
 test("citations are checked against the imported versions, and counted for the price", async () => {
