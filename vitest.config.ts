@@ -37,6 +37,8 @@ export default defineConfig({
         test: {
           name: "live",
           globalSetup: ["dataq/service/test/test-run.ts"],
+          // The default of one second is less than what a process needs on a busy machine.
+          expect: { poll: { timeout: 30_000 } },
           include: ["{locallm,dataq/*}/test/**/*.test.ts", "examples/**/*.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 300_000,

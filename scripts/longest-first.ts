@@ -12,6 +12,12 @@ const long = [
   "runner/repeat",
   "killing",
   "crash",
+  "openapi",
+  "access",
+  "operations",
+  "dataset-kills",
+  "client/test/service",
+  "client-python/test/package",
   "hostile-gguf",
   "ledger-model",
 ];

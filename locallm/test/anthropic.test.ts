@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Explained } from "./crowd.ts";
+import { brokenStream } from "./crowd.ts";
 import { hermesTemplate } from "./hermes-template.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
 import { type ServerProcess, startServer, until } from "./server-process.ts";
@@ -331,14 +331,10 @@ describe("Anthropic's API", () => {
 
     it("ends a broken stream with an error event", async () => {
       const response = await server.post("/v1/messages", request({ stream: true, max_tokens: 100_000 }));
-      const reader = response.body!.getReader();
-      const first = await reader.read();
-      const { explain } = await server.ask<Explained>("/api/ps?explain");
-      process.kill(explain.loaded[0]!.pid, "SIGKILL");
-      let body = new TextDecoder().decode(first.value);
-      for (let next = await reader.read(); !next.done; next = await reader.read())
-        body += new TextDecoder().decode(next.value);
-      expect(eventsOf(body).at(-1)).toMatchObject({ type: "error", error: { type: "api_error" } });
+      expect(eventsOf(await brokenStream(server, response)).at(-1)).toMatchObject({
+        type: "error",
+        error: { type: "api_error" },
+      });
       await until("the next request works", async () => (await server.post("/v1/messages", request({}))).ok);
     });
   });

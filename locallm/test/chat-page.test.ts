@@ -32,6 +32,15 @@ describe("the address / of the server", () => {
     }
   });
 
+  it.each(["/", "/page/page.css"])("%s names every header that chose its answer", async (path) => {
+    for (const accept of ["text/html", "*/*"]) {
+      const { headers } = await fetch(server.url + path, { headers: { accept, origin: server.url } });
+      const vary = headers.get("vary")!.split(", ");
+      expect(vary).toEqual(expect.arrayContaining(["Origin", "Accept"]));
+      expect(new Set(vary).size).toBe(vary.length);
+    }
+  });
+
   it("sends less than 60 kB for the whole page, and 304 for what the browser has", async () => {
     const names = [
       ...(await (await fetch(`${server.url}/`, { headers: html })).text()).matchAll(/"\/page\/([^"]+)"/g),
@@ -84,7 +93,7 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
       locale,
       acceptDownloads: true,
     });
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(30_000);
     const page = await context.newPage();
     page.on("pageerror", (error) => complaints.push(error.message));
     page.on("console", (message) => {
@@ -199,9 +208,7 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     await page.getByRole("cell", { name: "small:b" }).waitFor();
     await page.fill("#pull-name", "127.0.0.1:9/none/such");
     await page.keyboard.press("Enter");
-    await expect
-      .poll(() => page.locator("#pull-status.problem").textContent(), { timeout: 20_000 })
-      .toContain("127.0.0.1:9");
+    await expect.poll(() => page.locator("#pull-status.problem").textContent()).toContain("127.0.0.1:9");
     await context.close();
   });
 

@@ -123,3 +123,13 @@ export function seeded(seed: number): () => number {
     return state / 2 ** 32;
   };
 }
+
+/** Kills the model's process after the first piece of a stream. Returns the text of the whole stream. */
+export async function brokenStream(server: ServerProcess, response: Response): Promise<string> {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = (await reader.read()).value ?? "";
+  const { explain } = await server.ask<Explained>("/api/ps?explain");
+  process.kill(explain.loaded[0]!.pid, "SIGKILL");
+  for (let next = await reader.read(); !next.done; next = await reader.read()) text += next.value;
+  return text;
+}

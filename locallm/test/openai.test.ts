@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Explained } from "./crowd.ts";
+import { brokenStream } from "./crowd.ts";
 import { hermesTemplate } from "./hermes-template.ts";
 import { createSmallStore, embeddingModelPath, type ModelStore } from "./model-store.ts";
 import { type ServerProcess, startServer, until } from "./server-process.ts";
@@ -379,13 +379,7 @@ describe("the OpenAI API", () => {
       ["/v1/responses", { input: "x", max_output_tokens: 100_000 }],
     ])("%s: an error after the first event is an event, and no [DONE] follows", async (path, body) => {
       const response = await server.post(path, { model, stream: true, temperature: 0, ...body });
-      const reader = response.body!.getReader();
-      const first = await reader.read();
-      const { explain } = await server.ask<Explained>("/api/ps?explain");
-      process.kill(explain.loaded[0]!.pid, "SIGKILL");
-      let text = new TextDecoder().decode(first.value);
-      for (let next = await reader.read(); !next.done; next = await reader.read())
-        text += new TextDecoder().decode(next.value);
+      const text = await brokenStream(server, response);
       const last = text.trim().split("\n\n").at(-1)!;
       const shown = JSON.parse(last.replace(/^(event: error\n)?data: /, "")) as Answer;
       if (path === "/v1/responses") expect(shown).toMatchObject({ type: "error", code: "api_error" });

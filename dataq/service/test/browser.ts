@@ -35,7 +35,7 @@ export async function openBrowser(url: string): Promise<TestBrowser> {
     viewport: { width: 1440, height: 900 },
     reducedMotion: "reduce",
   });
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(30_000);
   await context.addInitScript(countQuestions);
   const complaints: string[] = [];
   const page = context.pages()[0] ?? (await context.newPage());

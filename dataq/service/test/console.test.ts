@@ -196,13 +196,10 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await importFileInto(service.folder, "research_patent_search", file);
     const rowOf = (operation: string) => page.getByRole("row").filter({ hasText: operation });
     await expect
-      .poll(
-        async () => {
-          await visit(page, "/pricing");
-          return rowOf("research_patent_search").textContent();
-        },
-        { timeout: 20_000 },
-      )
+      .poll(async () => {
+        await visit(page, "/pricing");
+        return rowOf("research_patent_search").textContent();
+      })
       .toContain("newest 2024-02-29");
     expect(await rowOf("research_patent_search").textContent()).toMatch(/500 tokens.*Imported.*1 record/);
     expect(await rowOf("legal_cases").textContent()).toMatch(/5,000 tokens.*Connector/);
@@ -270,7 +267,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await page.getByRole("textbox", { name: "Message" }).fill("Hello");
     await page.keyboard.press("Enter");
     const words = talk.getByRole("listitem").nth(1);
-    await expect.poll(() => words.textContent(), { timeout: 20_000 }).toMatch(/latest: [^…]/);
+    await expect.poll(() => words.textContent()).toMatch(/latest: [^…]/);
     const seen = (await words.textContent())!;
     expect(await page.getByTestId("rate").count()).toBe(0);
     gate.release();

@@ -1,5 +1,3 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { OperationName, Params } from "@dataq/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
@@ -12,7 +10,7 @@ import { PostingIndex } from "../src/search/postings/posting-index.ts";
 import type { Answer } from "../src/sources/source.ts";
 import { WrittenRecord } from "../src/sources/written-record.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
-import { importFileInto } from "./pack.ts";
+import { importRowsInto } from "./pack.ts";
 
 let folder: string;
 let database: Database;
@@ -55,11 +53,7 @@ const held: Partial<Record<OperationName, readonly object[]>> = {
 
 beforeAll(async () => {
   folder = await makeDataFolder("tables");
-  for (const [target, rows] of Object.entries(held)) {
-    const path = join(folder, `${target}.jsonl`);
-    writeFileSync(path, rows.map((row) => JSON.stringify(row)).join("\n"));
-    await importFileInto(folder, target, path);
-  }
+  await importRowsInto(folder, held);
   database = await openFolder(folder);
   index = new PostingIndex(database);
 }, 120_000);

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "../src/database/database.ts";
 import type { ImportReport } from "../src/importer/import-file.ts";
@@ -32,5 +33,17 @@ export async function importFileInto(folder: string, target: string, path: strin
     return await importAny(database, new PostingIndex(database), target, file, { source: "test" });
   } finally {
     await database.close();
+  }
+}
+
+/** Imports rows, by target, into a data folder that no service uses. */
+export async function importRowsInto(
+  folder: string,
+  rows: Readonly<Record<string, readonly object[]>>,
+): Promise<void> {
+  for (const [target, list] of Object.entries(rows)) {
+    const path = join(folder, `${target}.jsonl`);
+    writeFileSync(path, list.map((row) => JSON.stringify(row)).join("\n"));
+    await importFileInto(folder, target, path);
   }
 }

@@ -1,5 +1,3 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { OperationName } from "@dataq/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
@@ -7,7 +5,7 @@ import { createSources } from "../src/operations/sources.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
 import { WrittenRecord } from "../src/sources/written-record.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
-import { importFileInto } from "./pack.ts";
+import { importRowsInto } from "./pack.ts";
 
 const article = (law: string, number: string, text: string) => ({
   law_id: law,
@@ -91,11 +89,7 @@ let index: PostingIndex;
 
 beforeAll(async () => {
   folder = await makeDataFolder("tables");
-  for (const [target, list] of Object.entries(rows)) {
-    const path = join(folder, `${target}.jsonl`);
-    writeFileSync(path, list.map((row) => JSON.stringify(row)).join("\n"));
-    await importFileInto(folder, target, path);
-  }
+  await importRowsInto(folder, rows);
   database = await openFolder(folder);
   index = new PostingIndex(database);
 }, 120_000);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { addVary } from "./vary.ts";
 
 const compress = promisify(brotliCompress);
 
@@ -26,11 +27,9 @@ export function sendStatic(
   reply: FastifyReply,
   vary: readonly string[] = [],
 ): FastifyReply {
-  const before = reply.getHeader("vary");
-  const all = [...(before === undefined ? [] : [String(before)]), ...vary, "Accept-Encoding"];
+  addVary(reply, ...vary, "Accept-Encoding");
   reply.type(type).headers({
     etag,
-    vary: all.join(", "),
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     // Browsers ask again each time and get 304 while a file is unchanged.

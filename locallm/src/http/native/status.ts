@@ -5,6 +5,7 @@ import { Guides } from "../guides.ts";
 import type { Metrics } from "../metrics.ts";
 import { ChatPage } from "../page.ts";
 import type { Parts } from "../parts.ts";
+import { addVary } from "../vary.ts";
 
 /** The pages for people, and the status, health and metrics of the server. */
 export function statusRoutes(app: FastifyInstance, parts: Parts): void {
@@ -14,7 +15,7 @@ export function statusRoutes(app: FastifyInstance, parts: Parts): void {
   app.get("/", async (request, reply) => {
     if (page.isAskedFor(request)) return page.send("index.html", request, reply);
     const notice = parts.settings.notice();
-    reply.header("vary", "Accept").type("text/plain; charset=utf-8");
+    addVary(reply, "Accept").type("text/plain; charset=utf-8");
     return reply.send(notice === null ? running : `${running}. ${notice}`);
   });
 
