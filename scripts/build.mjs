@@ -1,6 +1,6 @@
 // Builds the code that users run. It writes each package's src/ as plain JavaScript to dist/ and replaces types by
 // blanks, so that lines and columns match the source. Data files are copied unchanged. It writes only changed files,
-// which takes a few milliseconds if nothing changed. Then it builds the console.
+// which takes a few milliseconds if nothing changed. Then it builds the console, unless only locallm is installed.
 //   node scripts/build.mjs             builds all packages and the console
 //   node scripts/build.mjs locallm     builds the packages in these folders, with declarations (before npm pack)
 import { spawnSync } from "node:child_process";
@@ -38,19 +38,31 @@ else await build();
 async function build() {
   // Node prints a warning because type stripping is experimental. We test with the pinned version of Node.
   process.removeAllListeners("warning");
-  for (const folder of named.length > 0 ? named : packages) compile(folder);
+  const isLocallmOnly = named.length === 0 && installedLevel() === "locallm";
+  const all = isLocallmOnly ? ["autostart", "locallm"] : packages;
+  for (const folder of named.length > 0 ? named : all) compile(folder);
   if (named.length > 0) for (const folder of named) declare(join(root, folder));
   else {
-    if (!isConsoleBuilt()) await underLock(() => import("../dataq/console/scripts/build.mjs"));
+    if (!isLocallmOnly && !isConsoleBuilt())
+      await underLock(() => import("../dataq/console/scripts/build.mjs"));
     // Users keep only what running needs. Developers have the level "everything".
-    if (installedLevel() === "runtime") await underLock(pruneOnce);
+    if (canBePruned()) await underLock(pruneOnce);
   }
 }
 
 /** Another start may have pruned while this one waited for the lock. */
 async function pruneOnce() {
   const { prune } = await import("./prune.mjs");
-  if (installedLevel() === "runtime") prune();
+  if (canBePruned()) prune();
+}
+
+/** prune.mjs removes npm's record of the installed packages. */
+function canBePruned() {
+  const level = installedLevel();
+  return (
+    level === "runtime" ||
+    (level === "locallm" && existsSync(join(root, "node_modules", ".package-lock.json")))
+  );
 }
 
 /** The shell that ran the install may still use the machine's own Node, which cannot strip types. */

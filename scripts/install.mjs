@@ -2,6 +2,7 @@
 // Node, because a new machine may have an old one and Node 24 is one of the packages.
 //   node scripts/install.mjs            installs everything, including tests and checks
 //   node scripts/install.mjs runtime    installs what the products need, and the console's build tools if it is stale
+//   node scripts/install.mjs locallm    installs what locallm needs
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -14,13 +15,13 @@ const lock = join(root, ".install.lock");
 const stamp = join(root, "node_modules", ".installed");
 
 if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
-  await main(process.argv[2] === "runtime" ? "runtime" : "everything");
+  await main(["runtime", "locallm"].includes(process.argv[2]) ? process.argv[2] : "everything");
 
 async function main(level) {
   refuseOldNode();
   if (isInstalled(level)) return;
-  // An installation with development tools keeps them when only versions change.
-  const wanted = readStamp().level === "everything" ? "everything" : level;
+  // An installation with more packages keeps them when only versions change.
+  const wanted = rank(readStamp().level) > rank(level) ? readStamp().level : level;
   await underLock(() => isInstalled(wanted) || install(wanted));
 }
 
@@ -53,9 +54,14 @@ function fingerprint() {
   return `${hash.digest("hex")} ${process.platform} ${process.arch}`;
 }
 
+/** How many packages an installation has. "lean" has fewer than "runtime", but is never asked for. */
+function rank(level) {
+  return ["locallm", "runtime", "everything"].indexOf(level);
+}
+
 /**
- * Returns "everything", "runtime", or "lean", which is "runtime" without what prune.mjs removes. Returns null
- * if the packages are outdated.
+ * Returns "everything", "runtime", "locallm", or "lean", which is "runtime" without what prune.mjs removes. Returns
+ * null if the packages are outdated.
  */
 export function installedLevel() {
   const { level, print } = readStamp();
@@ -74,8 +80,8 @@ export function markInstalled(level) {
 
 function isInstalled(level) {
   const installed = installedLevel();
-  if (installed === "lean") return level === "runtime" && isConsoleBuilt();
-  return installed === "everything" || (installed === "runtime" && level === "runtime");
+  if (installed === "lean") return level === "locallm" || (level === "runtime" && isConsoleBuilt());
+  return installed !== null && rank(installed) >= rank(level);
 }
 
 function install(level) {
@@ -88,7 +94,10 @@ function install(level) {
     "--no-save",
     // `npm pack --json` passes its setting on to the scripts that it runs.
     "--json=false",
-    level === "runtime" ? "--omit=dev" : "--include=dev",
+    level === "everything" ? "--include=dev" : "--omit=dev",
+    ...(level === "locallm"
+      ? ["--workspace=locallm", "--workspace=autostart", "--include-workspace-root"]
+      : []),
   ];
   const npm = process.env.npm_execpath;
   const result = npm

@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { markInstalled } from "./install.mjs";
+import { installedLevel, markInstalled } from "./install.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const running = ["autostart", "locallm", "dataq/contract", "dataq/client", "dataq/service"];
@@ -14,17 +14,18 @@ const neverRead = [
   `node_modules/@node-llama-cpp/linux-${process.arch === "arm64" ? "x64" : "arm64"}`,
 ];
 
-/** Requires the install lock and the level "runtime". */
+/** Requires the install lock and the level "runtime" or "locallm". */
 export function prune() {
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
-  const needed = reachable(packages);
+  const isLocallmOnly = installedLevel() === "locallm";
+  const needed = reachable(packages, isLocallmOnly ? ["autostart", "locallm"] : running);
   for (const [path, { link }] of Object.entries(packages))
     if (path.includes("node_modules/") && !link && !needed.has(path)) remove(path);
   for (const path of neverRead) remove(path);
   removeSourceMaps(join(root, "node_modules"));
   // npm's record of the installed packages. Without it npm inspects the folders and finds what is missing.
   remove("node_modules/.package-lock.json");
-  markInstalled("lean");
+  markInstalled(isLocallmOnly ? "locallm" : "lean");
 }
 
 /** Removes what only a debugger reads: 8 MB. npm does not notice, so declarations must stay for `npm run check`. */
@@ -36,17 +37,18 @@ export function removeSourceMaps(folder) {
 /**
  * Returns the paths in package-lock.json of the products' packages and all their dependencies, without optional peers.
  * @param {Record<string, any>} packages of package-lock.json
+ * @param {string[]} products folders of the products
  */
-export function reachable(packages) {
+export function reachable(packages, products = running) {
   const found = new Set();
-  const queue = ["", ...running];
+  const queue = ["", ...products];
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     if (found.has(path)) continue;
     found.add(path);
     const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta, link, resolved } =
       packages[path];
     if (link) {
-      if (running.includes(resolved)) queue.push(resolved);
+      if (products.includes(resolved)) queue.push(resolved);
       continue;
     }
     const peers = Object.keys(peerDependencies ?? {}).filter(
