@@ -15,11 +15,22 @@ export interface Timing {
   /** Milliseconds from the request to the first text. `lastMs` ends at the last text. */
   readonly firstMs: number;
   readonly lastMs: number;
+  /** The longest wait between two texts. */
+  readonly largestGapMs: number;
+  /** The time of one token as reported by the server. */
+  readonly tokenMs: number;
   /** The prompt's tokens as reported by the server. */
   readonly promptTokens: number;
   /** Prompt tokens that were not cached. */
   readonly computedTokens: number;
   readonly tokens: number;
+}
+
+/** The times in llama-server's last event. */
+interface Timings {
+  readonly prompt_n: number;
+  readonly predicted_n: number;
+  readonly predicted_ms: number;
 }
 
 /** A server to measure. It speaks Ollama's API, as locallm does, or llama-server's own API. */
@@ -85,7 +96,7 @@ export class Peer {
 
   /** Streams an answer and measures its times in this process. */
   async complete(completion: Completion): Promise<Timing> {
-    const { prompt, tokens, seed, deterministic } = completion;
+    const { prompt, seed, deterministic } = completion;
     const sampling = {
       ...(seed === null ? { temperature: 0.8 } : { temperature: 0, seed }),
       ...(deterministic === undefined ? {} : { deterministic }),
@@ -93,6 +104,7 @@ export class Peer {
     const begin = performance.now();
     let firstMs = 0;
     let lastMs = 0;
+    let largestGapMs = 0;
     let last: Record<string, unknown> = {};
     const body =
       this.api === "ollama"
@@ -100,25 +112,30 @@ export class Peer {
             model: this.model,
             prompt,
             raw: true,
-            options: { ...sampling, num_predict: tokens, num_ctx: 2048, ...this.options },
+            options: { ...sampling, num_predict: completion.tokens, num_ctx: 2048, ...this.options },
           }
-        : { prompt, n_predict: tokens, stream: true, cache_prompt: true, ...sampling };
+        : { prompt, n_predict: completion.tokens, stream: true, cache_prompt: true, ...sampling };
     await this.#stream(this.api === "ollama" ? "/api/generate" : "/completion", body, (chunk) => {
       last = chunk;
       if ((chunk["response"] ?? chunk["content"]) === "") return;
-      lastMs = performance.now() - begin;
-      firstMs ||= lastMs;
+      const nowMs = performance.now() - begin;
+      if (firstMs === 0) firstMs = nowMs;
+      else largestGapMs = Math.max(largestGapMs, nowMs - lastMs);
+      lastMs = nowMs;
     });
-    const timings = last["timings"] as { prompt_n: number; predicted_n: number } | undefined;
+    const timings = last["timings"] as Timings | undefined;
     const promptTokens = Number(
       last["prompt_eval_count"] ?? last["tokens_evaluated"] ?? timings?.prompt_n ?? 0,
     );
+    const tokens = Number(last["eval_count"] ?? timings?.predicted_n ?? 0);
     return {
       firstMs,
       lastMs,
+      largestGapMs,
+      tokenMs: Number(timings?.predicted_ms ?? Number(last["eval_duration"] ?? 0) / 1e6) / tokens,
       promptTokens,
       computedTokens: timings?.prompt_n ?? promptTokens - Number(last["prompt_cached_count"] ?? 0),
-      tokens: Number(last["eval_count"] ?? timings?.predicted_n ?? 0),
+      tokens,
     };
   }
 

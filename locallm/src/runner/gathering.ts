@@ -1,12 +1,15 @@
 import type { SlotEvent } from "../engine/slots.ts";
 
-/** The minimum time between two messages. Readers do not notice it, and it saves processor time. */
-const intervalMs = 50;
+/**
+ * Steps at least this long are sent one by one. Shorter steps would otherwise spend most of their time on
+ * messages: each one takes the runner, the server and the client 0.3 to 0.5 ms together.
+ */
+const intervalMs = 5;
 
 /**
- * Sends the results of steps in few messages, because each message wakes the server and its clients, which
- * then compete with the next step for a core. The first text and the end of an answer are sent at once. Text
- * in between is sent at most once per interval.
+ * Limits the number of messages per second. Text is sent at once if the previous message is an interval old,
+ * and so are the first text and the end of an answer. Other text waits for the rest of the interval, together
+ * with the text of the steps that end until then.
  */
 export class Gathering {
   readonly #send: (events: readonly SlotEvent[]) => void;
