@@ -17,14 +17,16 @@ import { statusRoutes } from "./native/status.ts";
 import { tokenizeRoutes } from "./native/tokenize.ts";
 import { openAiRoutes } from "./openai/routes.ts";
 import type { Parts } from "./parts.ts";
-import { logRequest, logRequests } from "./request-log.ts";
+import { logRequest } from "./request-log.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     /** The value of `performance.now()` when the headers had arrived. */
     startedMs: number;
     /** Aborted with `client_gone` when the connection closes before the answer is complete. */
-    clientGone: AbortSignal;
+    readonly clientGone: AbortSignal;
+    /** Null until `clientGone` is read: creating a signal takes longer than answering a small request. */
+    goneAbort: AbortController | null;
     /** The body's share of the memory for all bodies. */
     bodyShare: BodyShare;
     /** An error after the first byte. The status is already 200, so only the log shows the error. */
@@ -40,6 +42,8 @@ declare module "fastify" {
 
 /** The HTTP server: defences, errors, log and all routes. */
 export function createApp(parts: Parts): FastifyInstance {
+  const { bodyLimits } = parts.settings;
+  const bodies = new BodyBudget(bodyLimits.budgetBytes ?? defaultBodyLimits.budgetBytes);
   const app = Fastify({
     logger: false,
     genReqId: requestId,
@@ -56,33 +60,34 @@ export function createApp(parts: Parts): FastifyInstance {
     clientErrorHandler: refuseBrokenRequest,
     frameworkErrors: (error, request, reply) => {
       // Fastify runs no hooks if it cannot parse the URL.
-      begin(request, reply);
-      logRequest(request, reply, parts);
+      begin(request, reply, bodies, parts);
       replyError(error, request, reply, parts);
     },
     routerOptions: { maxParamLength: 1024, ignoreDuplicateSlashes: false },
   });
 
-  const { bodyLimits } = parts.settings;
-  const bodies = new BodyBudget(bodyLimits.budgetBytes ?? defaultBodyLimits.budgetBytes);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", async (request: FastifyRequest, payload: IncomingMessage) =>
     receiveBody(request, payload, bodyLimits, request.bodyShare),
   );
 
   app.decorateRequest("startedMs", 0);
-  app.decorateRequest("clientGone");
+  app.decorateRequest("goneAbort", null);
+  app.decorateRequest("clientGone", {
+    getter() {
+      this.goneAbort ??= new AbortController();
+      return this.goneAbort.signal;
+    },
+  });
   app.decorateRequest("bodyShare");
   app.decorateRequest("lateError", null);
   app.decorateRequest("logFields");
-  app.addHook("onRequest", async (request, reply) => {
-    begin(request, reply);
-    request.bodyShare = bodies.open();
-    reply.raw.once("close", () => request.bodyShare.release());
+  app.addHook("onRequest", (request, reply, done) => {
+    begin(request, reply, bodies, parts);
     // Ignore the Content-Type: the route decides between JSON and blob, and curl sends JSON as a form by default.
     if (request.headers["content-type"] !== undefined) request.headers["content-type"] = anyType;
+    done();
   });
-  logRequests(app, parts);
   guard(app, parts.settings.defences);
 
   const methodsOf = collectRoutes(app);
@@ -103,11 +108,24 @@ export function createApp(parts: Parts): FastifyInstance {
 
 const anyType = "application/octet-stream";
 
-function begin(request: FastifyRequest, reply: FastifyReply): void {
+function begin(request: FastifyRequest, reply: FastifyReply, bodies: BodyBudget, parts: Parts): void {
   request.startedMs = performance.now();
-  request.clientGone = watchClient(reply);
   request.logFields = {};
+  request.bodyShare = bodies.open();
   reply.header("x-request-id", request.id);
+  reply.raw.on("close", () => end(request, reply, parts));
+}
+
+/** Called once per request, also if the client left. */
+function end(request: FastifyRequest, reply: FastifyReply, parts: Parts): void {
+  const isGone = !reply.raw.writableFinished;
+  if (isGone) {
+    // A route that reads `clientGone` later must find it aborted.
+    request.goneAbort ??= new AbortController();
+    request.goneAbort.abort(new LocallmError("client_gone", {}));
+  }
+  request.bodyShare.release();
+  if (request.routeOptions.config?.quiet !== true) logRequest(request, reply, isGone, parts);
 }
 
 function replyError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, parts: Parts) {
@@ -159,14 +177,6 @@ function noRoute(request: FastifyRequest, methodsOf: MethodsOf): LocallmError {
     path,
     allowed: allowed.join(", "),
   });
-}
-
-function watchClient(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  reply.raw.once("close", () => {
-    if (!reply.raw.writableFinished) gone.abort(new LocallmError("client_gone", {}));
-  });
-  return gone.signal;
 }
 
 /** The path of a request that uses the absolute form of proxies: `GET http://host/path`. */

@@ -20,7 +20,7 @@ export function guard(app: FastifyInstance, settings: DefenceSettings): void {
   const isAllowedOrigin = originRule(settings.origins);
   const isRightKey = keyRule(settings.apiKey);
 
-  app.addHook("onRequest", async (request, reply) => {
+  app.addHook("onRequest", (request, reply, done) => {
     const host = request.headers.host ?? "";
     if (settings.loopbackOnly && !isLocalHost(host))
       throw new LocallmError("host_refused", { host: host.slice(0, 200) });
@@ -32,10 +32,11 @@ export function guard(app: FastifyInstance, settings: DefenceSettings): void {
       reply.header("access-control-allow-origin", origin).header("vary", "Origin");
       reply.header("access-control-expose-headers", exposedHeaders);
     }
-    if (request.method === "OPTIONS") return;
+    if (request.method === "OPTIONS") return done();
     // Check the matched route too: the router decodes the path, so an encoded path would pass the first check.
     const guarded = isGuarded(request.url) || isGuarded(request.routeOptions.url ?? "");
     if (guarded && !isRightKey(sentKey(request.headers))) throw new LocallmError("invalid_api_key", {});
+    done();
   });
 
   app.options("/*", { config: { quiet: true } }, async (request, reply) => {
