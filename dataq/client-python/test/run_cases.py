@@ -72,6 +72,8 @@ def run_sync(case: Dict[str, Any], client: DataQuery, happened: Happened) -> Non
         happened.result = getattr(client, method)(**renamed(given))
     elif method == "query":
         happened.result = getattr(client, call["operation"])(**given)
+    elif method == "query_many":
+        happened.result = client.query_many(call["queries"], **given)
     else:
         happened.result = getattr(client, method)(call["operation"], **given)
 
@@ -92,6 +94,8 @@ async def run_async(case: Dict[str, Any], client: AsyncDataQuery, happened: Happ
         happened.result = await getattr(client, method)(**renamed(given))
     elif method == "query":
         happened.result = await getattr(client, call["operation"])(**given)
+    elif method == "query_many":
+        happened.result = await client.query_many(call["queries"], **given)
     else:
         happened.result = await getattr(client, method)(call["operation"], **given)
 

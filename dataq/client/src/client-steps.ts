@@ -5,8 +5,17 @@ import type { Clock } from "./clock.ts";
 import type { HttpRequest } from "./exchange.ts";
 import type { OperationName } from "./operations.ts";
 import { PageCursor, type PageOptions } from "./pages.ts";
-import { type CallOptions, estimateRequest, getRequest, type QueryOptions, queryRequest } from "./request.ts";
-import { type ParamsOf, type Result, readResult } from "./result.ts";
+import {
+  type CallOptions,
+  estimateRequest,
+  getRequest,
+  type ManyOptions,
+  type ManyQuery,
+  manyRequest,
+  type QueryOptions,
+  queryRequest,
+} from "./request.ts";
+import { type ManyResult, type ParamsOf, type Result, readMany, readResult } from "./result.ts";
 import { readRetry, type Settings, wrong } from "./settings.ts";
 
 /** The methods of both clients, as steps that each client runs in its own way. */
@@ -33,6 +42,14 @@ export class ClientSteps {
     options: QueryOptions,
   ): Steps<RawResponse> {
     return yield* this.#send(queryRequest(this.settings, operation, params, options), options);
+  }
+
+  *many<const Queries extends readonly ManyQuery[]>(
+    queries: Queries,
+    options: ManyOptions,
+  ): Steps<ManyResult<Queries>> {
+    const response = yield* this.#send(manyRequest(this.settings, queries, options), options);
+    return readMany<Queries>(response, this.#clock.now());
   }
 
   *estimate<Name extends OperationName>(

@@ -9,8 +9,8 @@ import { SyncOperations } from "./methods.ts";
 import type { OperationName } from "./operations.ts";
 import type { ClientOptions } from "./options.ts";
 import { type PageCursor, type PageOptions, type PageState, readLimit } from "./pages.ts";
-import type { CallOptions, QueryOptions } from "./request.ts";
-import type { ParamsOf, RecordOf, Result } from "./result.ts";
+import type { CallOptions, ManyOptions, ManyQuery, QueryOptions } from "./request.ts";
+import type { ManyResult, ParamsOf, RecordOf, Result } from "./result.ts";
 import { readSettings, requireObject, wrong } from "./settings.ts";
 import { Channel, sleep, threads } from "./sync/channel.ts";
 
@@ -55,6 +55,17 @@ export class DataQuerySync extends SyncOperations {
     options: QueryOptions = {},
   ): RawResponse {
     return this.#run(this.#steps.queryRaw(operation, params, refuseSignal(options)));
+  }
+
+  /**
+   * Up to 20 queries in one call. A query that fails costs nothing and does not affect the others: its place in
+   * `results` has the error.
+   */
+  queryMany<const Queries extends readonly ManyQuery[]>(
+    queries: Queries,
+    options: ManyOptions = {},
+  ): ManyResult<Queries> {
+    return this.#run(this.#steps.many(queries, refuseSignal(options)));
   }
 
   /** The pages of a search. Each page is requested when you reach it. */

@@ -9,8 +9,8 @@ import { AsyncOperations } from "./methods.ts";
 import type { OperationName } from "./operations.ts";
 import type { AsyncOnlyOptions, ClientOptions } from "./options.ts";
 import { type PageCursor, type PageOptions, type PageState, readLimit } from "./pages.ts";
-import type { AsyncCallOptions, AsyncQueryOptions } from "./request.ts";
-import type { ParamsOf, RecordOf, Result } from "./result.ts";
+import type { AsyncCallOptions, AsyncManyOptions, AsyncQueryOptions, ManyQuery } from "./request.ts";
+import type { ManyResult, ParamsOf, RecordOf, Result } from "./result.ts";
 import { readSettings, requireObject } from "./settings.ts";
 
 export type DataQueryOptions = ClientOptions & AsyncOnlyOptions;
@@ -52,6 +52,17 @@ export class DataQuery extends AsyncOperations {
     { signal, ...options }: AsyncQueryOptions = {},
   ): Promise<RawResponse> {
     return this.#run(this.#steps.queryRaw(operation, params, options), signal);
+  }
+
+  /**
+   * Up to 20 queries in one call. A query that fails costs nothing and does not affect the others: its place in
+   * `results` has the error.
+   */
+  queryMany<const Queries extends readonly ManyQuery[]>(
+    queries: Queries,
+    { signal, ...options }: AsyncManyOptions = {},
+  ): Promise<ManyResult<Queries>> {
+    return this.#run(this.#steps.many(queries, options), signal);
   }
 
   /** The pages of a search. Each page is requested when you reach it. */

@@ -43,6 +43,14 @@ export type {
   RetryOptions,
 } from "./options.ts";
 export type { PageOptions, PageState } from "./pages.ts";
-export type { AsyncCallOptions, AsyncQueryOptions, CallOptions, QueryOptions } from "./request.ts";
-export type { Answer, ParamsOf, RecordOf, ResponseFacts, Result } from "./result.ts";
+export type {
+  AsyncCallOptions,
+  AsyncManyOptions,
+  AsyncQueryOptions,
+  CallOptions,
+  ManyOptions,
+  ManyQuery,
+  QueryOptions,
+} from "./request.ts";
+export type { Answer, ManyResult, ParamsOf, RecordOf, ResponseFacts, Result } from "./result.ts";
 export { type VerifyOptions, verifyWebhook, type WebhookMessage } from "./webhook.ts";

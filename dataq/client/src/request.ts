@@ -1,4 +1,5 @@
 import type { HttpRequest } from "./exchange.ts";
+import type { OperationName, Operations } from "./operations.ts";
 import type { RetryOptions } from "./options.ts";
 import { readHeaders, refuseUnknown, retryOptionNames, type Settings, wrong } from "./settings.ts";
 
@@ -42,14 +43,58 @@ export function queryRequest(
   options: QueryOptions,
 ): HttpRequest {
   refuseUnknown(options, queryOptionNames, "call");
+  return post(settings, "/v1/data/query", queryBody(operation, params, options), {
+    ...headersFor(settings, options),
+    "idempotency-key": idempotencyKeyOf(options),
+  });
+}
+
+function idempotencyKeyOf(options: CallOptions): string {
   const key = options.idempotencyKey ?? newIdempotencyKey();
   if (typeof key !== "string" || !/^[\x21-\x7e]{1,255}$/.test(key)) {
     throw wrong("idempotencyKey", "must be 1–255 characters of printable ASCII without spaces");
   }
-  return post(settings, "/v1/data/query", queryBody(operation, params, options), {
-    ...headersFor(settings, options),
-    "idempotency-key": key,
+  return key;
+}
+
+/** One of several queries in a call. */
+export type ManyQuery = {
+  [Name in OperationName]: {
+    readonly operation: Name;
+    readonly params: Operations[Name]["params"];
+  } & Omit<QueryOptions, keyof CallOptions>;
+}[OperationName];
+
+/** Options of a call with several queries. */
+export interface ManyOptions extends CallOptions {
+  /** Reject the whole call, free of charge, if all queries together would cost more tokens. */
+  readonly maxTokens?: number;
+}
+
+export interface AsyncManyOptions extends ManyOptions, AsyncCallOptions {}
+
+const mostQueries = 20;
+
+/** Builds the request of several queries in one call. */
+export function manyRequest(
+  settings: Settings,
+  queries: readonly ManyQuery[],
+  options: ManyOptions,
+): HttpRequest {
+  refuseUnknown(options, [...callOptionNames, "maxTokens"], "call");
+  if (!Array.isArray(queries) || queries.length < 1 || queries.length > mostQueries)
+    throw wrong("queries", `must be a list of 1–${mostQueries} queries`);
+  const bodies = queries.map((one: ManyQuery) => {
+    const { operation, params, ...own } = Object(one) as ManyQuery;
+    refuseUnknown(own, ["cache", "fields", "snapshot", "maxTokens"], "query");
+    return queryBody(operation, params, own);
   });
+  return post(
+    settings,
+    "/v1/data/query",
+    { queries: bodies, max_tokens: options.maxTokens },
+    { ...headersFor(settings, options), "idempotency-key": idempotencyKeyOf(options) },
+  );
 }
 
 /** Builds the request for the price of a query. */

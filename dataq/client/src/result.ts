@@ -1,6 +1,13 @@
-import { isObject, parseObject, type RawResponse } from "./answer.ts";
+import { errorOf, isObject, parseObject, type RawResponse } from "./answer.ts";
 import { APIError } from "./errors.ts";
-import { type Envelope, envelopeFields, type OperationName, type Operations } from "./operations.ts";
+import {
+  type Envelope,
+  envelopeFields,
+  type OperationName,
+  type Operations,
+  type Usage,
+} from "./operations.ts";
+import type { ManyQuery } from "./request.ts";
 
 /**
  * The answer to one query: the envelope as the server wrote it, plus `response` with status, headers and
@@ -45,6 +52,33 @@ export function readResult<Name extends OperationName>(response: RawResponse): R
     }
   }
   return body as unknown as Result<Name>;
+}
+
+/** The answer to several queries. */
+export interface ManyResult<Queries extends readonly ManyQuery[] = readonly ManyQuery[]> {
+  /** For each query, in order: its answer, or the error that it would have thrown alone. */
+  readonly results: { [Place in keyof Queries]: Result<Queries[Place]["operation"]> | APIError };
+  /** The cost of all queries together. */
+  readonly usage: Usage;
+  readonly response: ResponseFacts;
+}
+
+/** `now` is in milliseconds since 1970. */
+export function readMany<Queries extends readonly ManyQuery[]>(
+  response: RawResponse,
+  now: number,
+): ManyResult<Queries> {
+  const { data, usage } = parseObject(response);
+  const facts = factsOf(response);
+  if (!Array.isArray(data))
+    throw new APIError("The response has no data.", { ...facts, code: "invalid_response" });
+  const results = data.map((item: unknown) => {
+    const { status, error } = Object(item) as { status?: unknown; error?: unknown };
+    const alone = { ...response, text: JSON.stringify(item) };
+    const isFailed = typeof status === "number" && isObject(error);
+    return isFailed ? errorOf({ ...alone, status }, now) : readResult(alone);
+  });
+  return { results, usage, response: facts } as unknown as ManyResult<Queries>;
 }
 
 function factsOf({ status, headers, requestId, attempts }: RawResponse): ResponseFacts {

@@ -3,7 +3,13 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { DataQuery, type DataQueryOptions, DataQuerySync, isDataQueryError } from "../src/index.ts";
+import {
+  DataQuery,
+  type DataQueryOptions,
+  DataQuerySync,
+  isDataQueryError,
+  type ManyQuery,
+} from "../src/index.ts";
 
 /** A case of `dataq/cases/`. The README there explains the fields. */
 export interface ClientCase {
@@ -11,9 +17,10 @@ export interface ClientCase {
   readonly client?: Record<string, unknown>;
   readonly draws?: readonly number[];
   readonly call: {
-    readonly method: "query" | "paginate" | "estimate" | "balance" | "usage";
+    readonly method: "query" | "query_many" | "paginate" | "estimate" | "balance" | "usage";
     readonly operation?: string;
     readonly params?: object;
+    readonly queries?: readonly object[];
     readonly options?: Record<string, unknown>;
     readonly take?: "pages" | "items";
     readonly stop_after?: number;
@@ -80,6 +87,10 @@ export async function runAsync(one: ClientCase, url: string): Promise<Happened> 
   return collect(clock, async (happened) => {
     const client = new DataQuery(clientOptions(one, url), { ...clock, sleep });
     const { method, operation, params = {}, options } = spelt(one);
+    if (method === "query_many") {
+      happened.result = await client.queryMany(queriesOf(one), options);
+      return;
+    }
     if (method !== "paginate") {
       happened.result = await callOf(client, method, operation, params, options);
       return;
@@ -103,6 +114,10 @@ export async function runSync(one: ClientCase, url: string): Promise<Happened> {
   return collect(clock, async (happened) => {
     using client = new DataQuerySync(clientOptions(one, url), clock);
     const { method, operation, params = {}, options } = spelt(one);
+    if (method === "query_many") {
+      happened.result = client.queryMany(queriesOf(one), options);
+      return;
+    }
     if (method !== "paginate") {
       const result = callOf(client, method, operation, params, options);
       if (result instanceof Promise) throw new Error("The synchronous client gave a promise.");
@@ -175,6 +190,10 @@ function virtualClock({ draws = [] }: ClientCase) {
 
 function clientOptions(one: ClientCase, url: string): DataQueryOptions {
   return { api_key: caseKey, base_url: url, ...inOurSpelling(one.client ?? {}) };
+}
+
+function queriesOf({ call: { queries = [] } }: ClientCase): ManyQuery[] {
+  return queries.map((query) => inOurSpelling({ ...query }) as unknown as ManyQuery);
 }
 
 function spelt(one: ClientCase) {

@@ -28,9 +28,9 @@ from ._errors import (
     UnprocessableError,
     WebhookVerificationError,
 )
-from ._options import CallOptions, PageOptions, PageState, QueryOptions
+from ._options import CallOptions, ManyOptions, ManyQuery, PageOptions, PageState, QueryOptions
 from ._pages import AsyncPages, Pages
-from ._result import Result
+from ._result import ManyResult, Result
 from ._webhook import WebhookMessage, verify_webhook
 from .records import OperationName
 
@@ -52,6 +52,9 @@ __all__ = [
     "Estimate",
     "IndexState",
     "InsufficientBalanceError",
+    "ManyOptions",
+    "ManyQuery",
+    "ManyResult",
     "NotFoundError",
     "OperationName",
     "PageOptions",

@@ -11,9 +11,9 @@ from ._call import Send, Steps
 from ._clock import Clock
 from ._exchange import Outcome, exchange
 from ._methods import Operations
-from ._options import CallOptions
+from ._options import CallOptions, ManyOptions, ManyQuery
 from ._pages import Pages
-from ._result import AnyResult, Result
+from ._result import AnyResult, ManyResult, Result
 from ._settings import read_settings
 from ._steps import ClientSteps
 from ._unpack import Unpack
@@ -74,6 +74,13 @@ class DataQuery(Operations):
     def query_raw(self, operation: OperationName, /, **given: Any) -> RawResponse:
         """Like `query`, but returns the raw response: status, headers and text. Errors are still raised."""
         return self._run(self._steps.query_raw(operation, given))
+
+    def query_many(self, queries: Sequence[ManyQuery], **options: Unpack[ManyOptions]) -> ManyResult:
+        """Up to 20 queries in one call. A query that fails costs nothing and does not affect the others.
+
+        Each query is `{"operation": …, "params": {…}}`, and may have `cache`, `fields`, `snapshot`, `max_tokens`.
+        """
+        return self._run(self._steps.many(queries, options))
 
     def estimate(self, operation: OperationName, /, **given: Any) -> Estimate:
         """The price of a query now. Free."""

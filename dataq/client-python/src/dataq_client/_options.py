@@ -51,6 +51,29 @@ class QueryOptions(_QuestionOptions, total=False):
     """Sent with every attempt, so that a call is charged once. Default: a new one for each call."""
 
 
+class ManyOptions(CallOptions, total=False):
+    """Options of `query_many`."""
+
+    idempotency_key: Optional[str]
+    """Sent with every attempt, so that the call is charged once. Default: a new one for each call."""
+    max_tokens: Optional[float]
+    """Reject the whole call, free of charge, if all queries together would cost more tokens."""
+
+
+class _ManyQueryOptional(TypedDict, total=False):
+    params: Mapping[str, object]
+    cache: Literal["default", "bypass", "only"]
+    fields: Sequence[str]
+    snapshot: str
+    max_tokens: float
+
+
+class ManyQuery(_ManyQueryOptional):
+    """One of several queries in a call."""
+
+    operation: str
+
+
 class _PageStateOptional(TypedDict, total=False):
     snapshot: str
     """The snapshot of the index that all pages come from."""
@@ -93,4 +116,5 @@ _RETRY_NAMES = (
 CALL_OPTIONS = (*_RETRY_NAMES, "request_id", "headers")
 _QUESTION_NAMES = (*_RETRY_NAMES, "headers", "cache", "fields", "snapshot", "max_tokens")
 QUERY_OPTIONS = (*_QUESTION_NAMES, "request_id", "idempotency_key")
+MANY_OPTIONS = (*CALL_OPTIONS, "idempotency_key", "max_tokens")
 PAGE_OPTIONS = (*_QUESTION_NAMES, "start_page", "max_pages", "max_items", "resume")

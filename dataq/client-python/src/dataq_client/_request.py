@@ -2,24 +2,49 @@ from __future__ import annotations
 
 import re
 import secrets
-from typing import Any, Dict, Mapping, Optional
+from typing import Any, Dict, Mapping, Optional, Sequence
 from urllib.parse import urlencode
 
 from ._exchange import HttpRequest, to_json
-from ._settings import Settings, read_headers, wrong
+from ._settings import Settings, read_headers, refuse_unknown, wrong
+
+MOST_QUERIES = 20
 
 
 def query_request(
     settings: Settings, operation: str, params: Mapping[str, object], options: Mapping[str, Any]
 ) -> HttpRequest:
     """Builds the request of a query. Moves `page` and `page_size` out of the parameters."""
+    headers = {**_headers(settings, options), "idempotency-key": _idempotency_key(options)}
+    return _post(settings, "/v1/data/query", _query_body(operation, params, options), headers)
+
+
+def many_request(
+    settings: Settings, queries: Sequence[Mapping[str, object]], options: Mapping[str, Any]
+) -> HttpRequest:
+    """Builds the request of several queries in one call."""
+    if isinstance(queries, (str, bytes)) or not 1 <= len(queries) <= MOST_QUERIES:
+        raise wrong("queries", f"must be a list of 1–{MOST_QUERIES} queries")
+    body: Dict[str, object] = {"queries": [_one_of_many(query) for query in queries]}
+    if options.get("max_tokens") is not None:
+        body["max_tokens"] = options["max_tokens"]
+    headers = {**_headers(settings, options), "idempotency-key": _idempotency_key(options)}
+    return _post(settings, "/v1/data/query", body, headers)
+
+
+def _one_of_many(query: Mapping[str, Any]) -> Dict[str, object]:
+    own = {name: value for name, value in query.items() if name not in ("operation", "params")}
+    refuse_unknown(own, ("cache", "fields", "snapshot", "max_tokens"), "query_many")
+    return _query_body(query.get("operation", ""), query.get("params") or {}, own)
+
+
+def _idempotency_key(options: Mapping[str, Any]) -> str:
     key = options.get("idempotency_key")
     if key is None:
         key = secrets.token_hex(16)
     if not isinstance(key, str) or not re.fullmatch(r"[\x21-\x7e]{1,255}", key):
         raise wrong("idempotency_key", "must be 1–255 characters of printable ASCII without spaces")
-    headers = {**_headers(settings, options), "idempotency-key": key}
-    return _post(settings, "/v1/data/query", _query_body(operation, params, options), headers)
+    return key
 
 
 def estimate_request(

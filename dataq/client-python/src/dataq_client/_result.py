@@ -1,9 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Dict, Generic, List, Type, TypeVar, cast
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Dict, Generic, List, Sequence, Type, TypeVar, Union, cast
 
-from ._answer import RawResponse, ResponseFacts, is_object, parse_object
-from ._envelope import Envelope, envelope_fields
+from ._answer import RawResponse, ResponseFacts, error_of, is_object, parse_object
+from ._envelope import Envelope, Usage, envelope_fields
 from ._errors import APIError
 
 if TYPE_CHECKING:
@@ -80,6 +82,41 @@ def read_result(kind: Type[AnyResult], response: RawResponse) -> AnyResult:
         )
     facts = ResponseFacts(response.status, response.headers, response.request_id, response.attempts)
     return kind(body, facts)
+
+
+@dataclass(frozen=True)
+class ManyResult:
+    """The answer of several queries."""
+
+    results: List[Union[Result[Any], APIError]]
+    """For each query, in order: its answer, or the error that it would have raised alone."""
+    usage: Usage
+    """The cost of all queries together."""
+    response: ResponseFacts
+
+
+def read_many(kinds: Sequence[Type[Result[Any]]], response: RawResponse, now: float) -> ManyResult:
+    body = parse_object(response)
+    items = cast("List[Dict[str, Any]]", body.get("data"))
+    facts = ResponseFacts(response.status, response.headers, response.request_id, response.attempts)
+    if not isinstance(cast(object, items), list) or len(items) != len(kinds):
+        raise APIError(
+            "The response does not have an answer for each query.",
+            code="invalid_response",
+            status=response.status,
+            headers=response.headers,
+            request_id=response.request_id,
+            attempts=response.attempts,
+            body=body,
+        )
+    results: List[Union[Result[Any], APIError]] = []
+    for kind, item in zip(kinds, items):
+        alone = replace(response, text=json.dumps(item))
+        if is_object(item.get("error")) and isinstance(item.get("status"), int):
+            results.append(error_of(replace(alone, status=item["status"]), now))
+        else:
+            results.append(read_result(kind, alone))
+    return ManyResult(results, body["usage"], facts)
 
 
 def records_of(result: Result[Any]) -> List[Any]:

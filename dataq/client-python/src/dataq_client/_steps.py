@@ -7,10 +7,10 @@ from ._answer import RawResponse, parse_object
 from ._call import Steps, call
 from ._clock import Clock
 from ._exchange import HttpRequest
-from ._options import CALL_OPTIONS, PAGE_OPTIONS, QUERY_OPTIONS
+from ._options import CALL_OPTIONS, MANY_OPTIONS, PAGE_OPTIONS, QUERY_OPTIONS, ManyQuery
 from ._pages import PageCursor
-from ._request import estimate_request, get_request, query_request
-from ._result import AnyResult, Result, read_result
+from ._request import estimate_request, get_request, many_request, query_request
+from ._result import AnyResult, ManyResult, Result, read_many, read_result
 from ._settings import Settings, read_retry, refuse_unknown
 from .records import result_types
 
@@ -37,6 +37,13 @@ class ClientSteps:
     def query_raw(self, operation: str, given: Mapping[str, Any]) -> Steps[RawResponse]:
         params, options = _split(given, QUERY_OPTIONS)
         return (yield from self._send(query_request(self.settings, operation, params, options), options))
+
+    def many(self, queries: Sequence[ManyQuery], options: Mapping[str, Any]) -> Steps[ManyResult]:
+        refuse_unknown(options, MANY_OPTIONS, "query_many")
+        request = many_request(self.settings, cast("Sequence[Mapping[str, object]]", queries), options)
+        kinds = [kind_of(query["operation"]) for query in queries]
+        response = yield from self._send(request, options)
+        return read_many(kinds, response, self.clock.now())
 
     def estimate(self, operation: str, given: Mapping[str, Any]) -> Steps[Estimate]:
         params, options = _split(given, QUERY_OPTIONS)
