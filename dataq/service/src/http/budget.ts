@@ -11,14 +11,6 @@ import type { SessionBudget } from "../ledger/session-spend.ts";
 export function readBudget(request: FastifyRequest, principal: Principal): SessionBudget | undefined {
   const budget = request.headers["x-tokens-budget"];
   const id = request.headers["x-session-id"];
-  if (id !== undefined && !(typeof id === "string" && /^[\x21-\x7e]{1,128}$/.test(id)))
-    throw invalid(
-      "X-Session-Id",
-      "format",
-      "X-Session-Id must be 1 to 128 printable ASCII characters without spaces",
-      "send 1 to 128 printable ASCII characters without spaces",
-      "请发送 1 到 128 个可打印的 ASCII 字符，不含空格",
-    );
   if (budget !== undefined && !(typeof budget === "string" && /^\d{1,15}$/.test(budget)))
     throw invalid(
       "X-Tokens-Budget",
@@ -31,5 +23,13 @@ export function readBudget(request: FastifyRequest, principal: Principal): Sessi
   const tokens = Math.min(...limits.filter((limit) => limit !== null));
   // The minimum of an empty list.
   if (tokens === Number.POSITIVE_INFINITY) return undefined;
+  if (id !== undefined && !(typeof id === "string" && /^[\x21-\x7e]{1,128}$/.test(id)))
+    throw invalid(
+      "X-Session-Id",
+      "format",
+      "X-Session-Id must be 1 to 128 printable ASCII characters without spaces",
+      "send 1 to 128 printable ASCII characters without spaces",
+      "请发送 1 到 128 个可打印的 ASCII 字符，不含空格",
+    );
   return { session: id === undefined ? `key ${principal.spendAs}` : `id ${id}`, tokens };
 }
