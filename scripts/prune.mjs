@@ -55,6 +55,8 @@ export function reachable(packages, products = running) {
       (name) => !peerDependenciesMeta?.[name]?.optional,
     );
     for (const name of [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]) {
+      // Types for compilers, which some packages list as dependencies.
+      if (name.startsWith("@types/")) continue;
       const target = resolve(packages, path, name);
       if (target !== null) queue.push(target);
     }

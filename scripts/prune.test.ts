@@ -25,8 +25,8 @@ it.each(["autostart", "locallm", "dataq/contract", "dataq/client", "dataq/servic
   },
 );
 
-it("pruning removes the console's tools and packages that are optional peers alone", () => {
-  for (const name of ["vite", "lucide-react", "react-dom", "vitest", "@biomejs/biome"]) {
+it("pruning removes the console's tools, types for compilers, and packages that are optional peers alone", () => {
+  for (const name of ["vite", "lucide-react", "react-dom", "vitest", "@biomejs/biome", "@types/node"]) {
     expect(packages).toHaveProperty([`node_modules/${name}`]);
     expect(needed).not.toContain(`node_modules/${name}`);
   }
