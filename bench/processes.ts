@@ -47,6 +47,19 @@ export function pssBytes(tree: readonly number[]): number {
   }, 0);
 }
 
+/** Memory of a process by the file that is mapped, or by the system's name for memory without a file. */
+export function pssByMapping(pid: number): Map<string, number> {
+  const bytes = new Map<string, number>();
+  let name = "";
+  for (const line of readFileSync(`/proc/${pid}/smaps`, "utf8").split("\n")) {
+    const mapping = /^[0-9a-f]+-[0-9a-f]+ (?:\S+ +){4}(.*)$/.exec(line);
+    if (mapping !== null) name = mapping[1]?.split("/").at(-1) || "without a file";
+    const pss = /^Pss:\s+(\d+) kB/.exec(line);
+    if (pss !== null) bytes.set(name, (bytes.get(name) ?? 0) + Number(pss[1]) * 1024);
+  }
+  return bytes;
+}
+
 function pids(): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
