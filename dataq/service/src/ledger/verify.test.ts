@@ -114,6 +114,11 @@ const tampering: [string, string, string][] = [
     "update price set tokens = 5000",
   ],
   [
+    "L6 the charge for several queries is the sum of the prices that its note names",
+    "update entry set operation = 'queries' where request_id = 'paid captured'",
+    "update entry set operation = 'legal_laws' where request_id = 'paid captured'",
+  ],
+  [
     "L7 a charged call keeps its outcome under its Idempotency-Key, so that a retry is free",
     "update idempotency set outcome = null",
     "update idempotency set outcome = ''",

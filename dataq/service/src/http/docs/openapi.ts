@@ -140,12 +140,18 @@ function success(name: string, route: Route): JsonSchema {
 const wholeNumber = { type: ["integer", "string", "null"] };
 const maxTokens = { ...wholeNumber, minimum: 0, pattern: "^(0|[1-9][0-9]{0,14})$" };
 
+/** Not a reference to the requests: an invalid query makes only its own item an error, not the call. */
+const severalItem = {
+  description:
+    "A query, in the form that it has alone: operation, params and the rest. Each is checked by itself",
+};
+
 /** Several queries in one call. */
 const queriesSchema: JsonSchema = {
   type: "object",
   description: "Up to 20 queries in one call, each with its own answer, price and error",
   properties: {
-    queries: { type: "array", minItems: 1, maxItems: mostQueries, items: oneOf("request") },
+    queries: { type: "array", minItems: 1, maxItems: mostQueries, items: severalItem },
     max_tokens: { ...maxTokens, description: "For all queries together" },
   },
   required: ["queries"],
