@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { LocallmError } from "../wire/errors.ts";
 import { type StaticFile, sendStatic, staticFile } from "./static-file.ts";
@@ -9,10 +9,11 @@ const folder = new URL(
   import.meta.url,
 );
 
+const validName = /^[a-z]+(?:[.-][a-z]+)*$/;
+
 /** Serves the guides at `/docs`. */
 export class Guides {
-  readonly #names = new Set(pageNames());
-  readonly #files = new Map<string, Promise<StaticFile>>();
+  readonly #files = new Map<string, StaticFile>();
 
   routes(app: FastifyInstance): void {
     app.get("/docs", { config: { quiet: true } }, async (request, reply) =>
@@ -24,22 +25,28 @@ export class Guides {
   }
 
   async #send(name: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    if (!this.#names.has(name)) throw new LocallmError("not_found", { path: `/docs/${name}`.slice(0, 200) });
     let file = this.#files.get(name);
     if (file === undefined) {
-      file = staticFile(readFileSync(new URL(`${name}.html`, folder), "utf8"), "text/html; charset=utf-8");
+      const page = await readPage(name);
+      if (page === null) throw new LocallmError("not_found", { path: `/docs/${name}`.slice(0, 200) });
+      file = await staticFile(page, "text/html; charset=utf-8");
       this.#files.set(name, file);
     }
     reply.header(
       "content-security-policy",
       "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     );
-    return sendStatic(await file, request, reply);
+    return sendStatic(file, request, reply);
   }
 }
 
-function pageNames(): string[] {
-  return readdirSync(folder)
-    .filter((name) => name.endsWith(".html"))
-    .map((name) => name.slice(0, -".html".length));
+/** Returns null if there is no such page. */
+async function readPage(name: string): Promise<string | null> {
+  if (!validName.test(name)) return null;
+  try {
+    return await readFile(new URL(`${name}.html`, folder), "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { Failure } from "@dataq/contract";
 
 /** The build makes the pages from docs/, see scripts/guides.mjs. */
@@ -6,18 +6,29 @@ const folder = new URL(
   import.meta.url.endsWith(".ts") ? "../../../dist/guides/" : "../../guides/",
   import.meta.url,
 );
+const validName = /^[a-z]+(?:[.-][a-z]+)*$/;
 
 /** The guides for people, as HTML. Each is read at its first request. */
 export class Guides {
-  readonly #names = new Set(readdirSync(folder));
   readonly #pages = new Map<string, string>();
 
   /** Throws `not_found` for an unknown name. */
   page(name: string): string {
-    const file = `${name}.html`;
-    if (!this.#names.has(file)) throw new Failure("not_found", { what: "The guide" });
-    const text = this.#pages.get(name) ?? readFileSync(new URL(file, folder), "utf8");
-    this.#pages.set(name, text);
+    let text = this.#pages.get(name);
+    if (text === undefined) {
+      text = readPage(name);
+      this.#pages.set(name, text);
+    }
     return text;
   }
+}
+
+function readPage(name: string): string {
+  if (validName.test(name))
+    try {
+      return readFileSync(new URL(`${name}.html`, folder), "utf8");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
+  throw new Failure("not_found", { what: "The guide" });
 }
