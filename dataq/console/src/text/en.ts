@@ -116,7 +116,7 @@ export const en = {
   },
 
   auth: {
-    headline: "Seventeen queries of Chinese data. One API key. Pay per call.",
+    headline: "Seventeen operations on Chinese data. One API key. Pay per call.",
     points: [
       {
         title: "Know the price first",
