@@ -2,9 +2,6 @@ import { Command } from "commander";
 import { readConfig } from "../../config.ts";
 import type { Service } from "../../server.ts";
 
-/** How long the first start waits for its data before it reports that it is ready. */
-const FIRST_DATA_LIMIT_MS = 90_000;
-
 /** Delay before loading dictionaries, which blocks the process for a moment. The first calls go first. */
 const WARM_AFTER_MS = 1_000;
 
@@ -24,10 +21,9 @@ export function serveCommand(): Command {
       const starting = createService(config, { progress: (line) => console.error(line) });
       const service = await Promise.race([starting, stopping.promise]);
       if (service) {
-        const limit = new Promise((resolve) => setTimeout(resolve, FIRST_DATA_LIMIT_MS).unref());
-        await Promise.race([service.firstData, limit, stopping.promise]);
+        // A first start is still importing laws. Calls that need them wait, all others are answered.
         announce(service, options.json === true);
-        setTimeout(() => void service.warm(), WARM_AFTER_MS).unref();
+        void service.firstData.then(() => setTimeout(() => void service.warm(), WARM_AFTER_MS).unref());
         await stopping.promise;
       }
       await (await starting).close();
