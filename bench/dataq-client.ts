@@ -33,7 +33,7 @@ export async function run(print: (line: string) => void): Promise<void> {
   }
   server.stdin.end();
 
-  print(`${calls} calls of each, in turns, after ${warmUp} to warm up; ms`);
+  print(`${calls} calls of each client in alternation, after ${warmUp} warm-up calls; ms`);
   print("");
   print("| face | median | p95 | p99 |");
   print("|---|---:|---:|---:|");

@@ -16,7 +16,7 @@ import { median, quartiles } from "./bursts.ts";
 export async function run(print: (line: string) => void): Promise<void> {
   const modelPath = await starterModelPath();
   const models = await starterStore();
-  if (modelPath === null || models === null) throw new Error("the starter model cannot be had");
+  if (modelPath === null || models === null) throw new Error("the starter model is not available");
   const threads = 2;
   const load: LoadRequest = {
     modelPath,

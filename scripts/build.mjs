@@ -45,7 +45,7 @@ async function build() {
   else {
     if (!isLocallmOnly && !isConsoleBuilt())
       await underLock(() => import("../dataq/console/scripts/build.mjs"));
-    // Users keep only what running needs. Developers have the level "everything".
+    // Keep only what users need at run time. Developers have the level "everything".
     if (canBePruned()) await underLock(pruneOnce);
   }
 }

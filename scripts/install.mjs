@@ -104,7 +104,7 @@ function install(level) {
     ? spawnSync(process.execPath, [npm, ...options], { cwd: root, stdio: "inherit" })
     : spawnSync("npm", options, { cwd: root, stdio: "inherit", shell: process.platform === "win32" });
   if (result.status !== 0) {
-    console.error("npm install failed; its own message stands above. Mend that and run the command again.");
+    console.error("npm install failed; see its message above. Fix the cause and run the command again.");
     process.exitCode = 1;
     return;
   }

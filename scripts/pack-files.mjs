@@ -19,7 +19,7 @@ if (process.argv[2] === "copy") {
   if (basename(folder) === "service") await import("../dataq/console/scripts/build.mjs");
   for (const { from, to } of bundled) {
     files.push([join(from, "dist"), join(to, "dist")]);
-    // npm takes a bundled package's dependencies for bundled, too, and installs empty folders for them. The package
+    // npm treats a bundled package's dependencies as bundled, too, and installs empty folders for them. The package
     // that bundles it depends on all of them.
     const { dependencies, devDependencies, scripts, ...manifest } = manifestOf(from);
     mkdirSync(to, { recursive: true });

@@ -40,7 +40,7 @@ export function packProject(
   return { folder, files, check: (names) => typeCheck(folder, names), remove };
 }
 
-/** Packages installed with `npm install --global` under a prefix of their own. */
+/** Packages installed with `npm install --global` under a separate prefix. */
 export interface GlobalInstall {
   /** Its `bin` folder has the commands. */
   readonly prefix: string;

@@ -30,11 +30,11 @@ if (options[0] === "--list") {
 }
 const unknown = positionals.filter((name) => !parts.has(name));
 if (unknown.length > 0) {
-  console.error(`No proof is called ${unknown.join(", ")}. There are: ${[...parts.keys()].join(", ")}.`);
+  console.error(`No proof is called ${unknown.join(", ")}. Available: ${[...parts.keys()].join(", ")}.`);
   process.exit(2);
 }
 if (options.length > 0 && positionals.length !== 1) {
-  console.error(`Name one proof before ${options[0]}.`);
+  console.error(`Options such as ${options[0]} need exactly one proof. Give its name before the option.`);
   process.exit(2);
 }
 

@@ -28,7 +28,7 @@ export function prune() {
   markInstalled(isLocallmOnly ? "locallm" : "lean");
 }
 
-/** Removes what only a debugger reads: 8 MB. npm does not notice, so declarations must stay for `npm run check`. */
+/** Removes source maps, 8 MB that only a debugger reads. Keeps declarations, because `npm run check` needs them. */
 export function removeSourceMaps(folder) {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
     if (entry.isFile() && entry.name.endsWith(".map")) rmSync(join(entry.parentPath, entry.name));

@@ -89,7 +89,7 @@ export function remove(program: Program, isSystem: boolean): Outcome {
   const { unit, beside, settings, folders } = registration;
   if (!existsSync(unit.path)) return missing(program, registration);
   requireManager(program, registration);
-  // A service that does not run cannot be stopped, which is no reason to keep it.
+  // A service that does not run cannot be stopped, but it can still be removed.
   for (const [command, ...parameters] of registration.remove) spawnSync(command, parameters);
   for (const { path } of [unit, ...beside]) rmSync(path, { force: true });
   for (const command of registration.forget) run(command);
@@ -115,7 +115,7 @@ export function registrationFor(program: Program, scope: Scope, machine: Machine
   if (machine.platform === "darwin") return launchdRegistration(program, machine);
   if (machine.platform === "win32") return taskRegistration(program, machine);
   throw new AutostartError(
-    `There is no service manager for ${machine.platform} that ${program.name} knows. Start it with your own: ${[program.node, ...program.parameters].join(" ")}`,
+    `${program.name} supports no service manager on ${machine.platform}. Let your service manager run: ${[program.node, ...program.parameters].join(" ")}`,
   );
 }
 

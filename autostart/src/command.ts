@@ -19,7 +19,7 @@ export function serviceCommand(program: () => Program, failed: (reason: string) 
   };
   const system = [
     "--system",
-    "for the whole machine, as a user of its own (systemd; the default for root)",
+    "for the whole machine, run by a separate user (systemd; the default for root)",
   ] as const;
   const service = new Command("service").description(
     "run the server in the background, from login or boot on",

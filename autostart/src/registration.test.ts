@@ -76,7 +76,7 @@ describe("the unit of the system", () => {
   const text = (more: Partial<Program>) =>
     registrationFor({ ...program, ...more }, "system", machine).unit.text;
 
-  it("runs as a user of its own and closes the system to it", () => {
+  it("runs as a separate user without access to the rest of the system", () => {
     for (const setting of ["User=locallm", "ProtectSystem=strict", "CapabilityBoundingSet="])
       expect(text({})).toContain(`\n${setting}\n`);
     expect(text({})).toContain('\nEnvironment="DATA=/srv/a b"\n');

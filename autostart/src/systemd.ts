@@ -2,7 +2,7 @@ import { join } from "node:path/posix";
 import type { Program } from "./program.ts";
 import type { Command, Machine, Registration, Scope } from "./registration.ts";
 
-/** Registers a program with systemd: a system unit with a user of its own, or a unit of the current user. */
+/** Registers a program with systemd: a system unit with a separate user, or a unit of the current user. */
 export function systemdRegistration(program: Program, scope: Scope, machine: Machine): Registration {
   return scope === "system" ? systemUnit(program, machine) : userUnit(program, machine);
 }

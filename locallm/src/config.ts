@@ -80,7 +80,7 @@ interface Setting {
 
 /** Printed by `locallm serve --help`. */
 export const settings: readonly Setting[] = [
-  setting("LOCALLM_HOST", "127.0.0.1:11434", "where to listen; 0.0.0.0 opens the network"),
+  setting("LOCALLM_HOST", "127.0.0.1:11434", "address to listen on; 0.0.0.0 accepts other machines"),
   setting("LOCALLM_MODELS", "~/.locallm/models", "where models are stored"),
   setting("LOCALLM_KEEP_ALIVE", "5m", "how long an idle model stays loaded; -1 keeps it forever"),
   setting("LOCALLM_NUM_PARALLEL", "1", "requests that one model answers in parallel"),

@@ -402,7 +402,7 @@ export interface LegalCitationCheckRecord {
   cited: string;
   /** The law as understood */
   law_name: string | null;
-  /** The name in the text that the law was read from */
+  /** The name of the law as written in the text */
   law_as_written: string | null;
   article_no: string | null;
   /** Cited paragraph (款) */

@@ -7,7 +7,8 @@ import { hermesTemplate } from "../../../locallm/test/hermes-template.ts";
 import { type ServiceProcess, startService } from "../test/service-process.ts";
 import { conformance } from "./mcp/conformance.ts";
 
-export const title = "MCP: the official conformance runner, and an agent with a local model over both doors";
+export const title =
+  "MCP: the official conformance runner, and an agent with a local model over both transports";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const node = [process.execPath, "--conditions=source"];
@@ -29,20 +30,20 @@ export async function run(print: (line: string) => void, folder: string): Promis
   print("");
   print(`${agentSdk}, smollm2:135m on locallm (it must call a tool; it chooses which, and with what):`);
   print("");
-  print("| door | question | tools shown | called with | the agent was told |");
+  print("| transport | question | tools shown | called with | the agent was told |");
   print("|---|---|---|---|---|");
   const cases = [
     ["http", "How many tokens does my account have?", "balance,legal_law_catalog"],
     ["http", "Find research papers about maize.", "research_paper_search,balance"],
     ["stdio", "Find research papers about maize.", "research_paper_search,balance"],
   ] as const;
-  for (const [door, question, tools] of cases) {
+  for (const [transport, question, tools] of cases) {
     const before = await requestsOf(service);
-    const outcome = await ask(python, service, model.url, [door, question, tools]);
+    const outcome = await ask(python, service, model.url, [transport, question, tools]);
     const [first] = outcome.calls;
     const told = outcome.outputs[0] ?? "";
     print(
-      `| ${door} | ${question} | ${tools} | \`${first?.name} ${cell(first?.arguments, 60)}\` | ${cell(told, 120)} |`,
+      `| ${transport} | ${question} | ${tools} | \`${first?.name} ${cell(first?.arguments, 60)}\` | ${cell(told, 120)} |`,
     );
     if (!first || told === "" || outcome.answer === "") throw new Error(JSON.stringify(outcome));
     const paid = (await requestsOf(service)).slice(before.length);

@@ -18,7 +18,7 @@ export type Fault = (typeof faults)[number];
 export interface Passage {
   readonly text: string;
   readonly fault: Fault;
-  /** The words of the citation with the fault, as they stand in the text. */
+  /** The words of the citation with the fault, as they appear in the text. */
   readonly cited: string;
   /** How many citations the passage has. Quoted words may contain more. */
   readonly citations: number;

@@ -352,7 +352,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
       .toEqual(["Charged", "Charged", "Granted"]);
     expect(await lines.first().textContent()).toContain("−5,000");
     await lines.first().locator("a").click();
-    // "Held" stands outside the table too, before the entries have loaded.
+    // "Held" is also outside the table, before the entries have loaded.
     await page.locator("tbody").getByText("Held", { exact: true }).waitFor();
     await expect.poll(() => lines.count()).toBe(2);
   });

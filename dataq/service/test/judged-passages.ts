@@ -13,7 +13,7 @@ export interface PassageFigures {
   /** Citations without a fault, and those of them with a problem. */
   readonly correct: number;
   readonly falseAlarms: number;
-  /** Passages of which not every citation was read. */
+  /** Passages with at least one citation that was not read. */
   readonly misread: number;
   readonly wrong: readonly string[];
 }

@@ -33,7 +33,7 @@ def before_call(_context, case, _kwargs):
         if not isinstance(params, dict):
             continue
         if params.get("query") is None:
-            # The service takes a filter without a query, which the schema does not promise.
+            # The service accepts a filter without a query, but the schema does not say so.
             for name in FILTERS:
                 params.pop(name, None)
         first, last = params.get("date_from"), params.get("date_to")

@@ -22,7 +22,7 @@ export class ScriptedSources implements Sources {
     if (!operation) return undefined;
     return {
       version: async () => this.version,
-      // `found 23` has 23 of what the price is for.
+      // `found 23` has 23 priced units.
       ...(operation.pricedPer && {
         count: async (params) => Number(/ (\d+)/.exec(Object.values(params)[0] ?? "")?.[1] ?? 1),
       }),

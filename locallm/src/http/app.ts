@@ -137,7 +137,7 @@ function replyError(thrown: unknown, request: FastifyRequest, reply: FastifyRepl
     requestId: request.id,
     retryAfterSeconds: () => parts.scheduler.retryAfterSeconds(),
   });
-  // Close the connection if the body was not read to its end; its rest would be parsed as the next request.
+  // Close the connection if the body was not read completely; its rest would be parsed as the next request.
   if (!request.raw.complete && !request.raw.readableFlowing) reply.header("connection", "close");
   return reply.code(answer.status).headers(answer.headers).send(answer.body);
 }

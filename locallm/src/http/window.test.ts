@@ -101,7 +101,7 @@ test("ends at a training length that is not a power of two", async () => {
   held.release();
   const unknown = request("unknown", null);
   await expect(unknown.window.grow(await unknown.lease(), 2048, strict)).rejects.toThrow(
-    /does not tell what window it was trained with/,
+    /does not state the window that it was trained with/,
   );
 });
 

@@ -52,7 +52,7 @@ export async function storeUsage(store: Store, now: Date): Promise<StoreUsage> {
   return { models: usage, blobBytes, unused };
 }
 
-/** Minimum age for pruning, so that uploads wait for their create request and pulled blobs for their manifest. */
+/** Younger blobs are not pruned, because their create request or their manifest may still follow. */
 export const unusedPatienceMs = 60 * 60_000;
 
 /** Removes blobs that no manifest has used for a while; with `dryRun` only counts them. */

@@ -28,7 +28,7 @@ export async function largestWindow(
   const most = steps.at(-1)!;
   let why =
     model.trainContext === null
-      ? "the model does not tell what window it was trained with"
+      ? "the model does not state the window that it was trained with"
       : `the model was trained with a window of ${model.trainContext} tokens`;
   const enough = steps.find((step) => step >= wanted) ?? most;
   for (const numCtx of steps.filter((step) => step <= enough && step > loaded).reverse()) {

@@ -216,7 +216,7 @@ class LegalCitationCheckRecord(TypedDict):
     law_name: Optional[str]
     """The law as understood."""
     law_as_written: Optional[str]
-    """The name in the text that the law was read from."""
+    """The name of the law as written in the text."""
     article_no: Optional[str]
     paragraph: Optional[int]
     """Cited paragraph (款)."""

@@ -818,7 +818,7 @@ export const en = {
       record: "One record",
       records: "Records",
       not_found: "Nothing found",
-      verification_required: "Vendor asks for more",
+      verification_required: "Vendor requires more details",
       unavailable: "Vendor unavailable",
       wrong: "Unexpected answer",
       failed: "Failed",

@@ -1,4 +1,4 @@
-"""An agent of the OpenAI Agents SDK whose tools are dataq's: agent.py <door> <question> <tools> [command …]"""
+"""An agent of the OpenAI Agents SDK whose tools are dataq's: agent.py <transport> <question> <tools> [command …]"""
 
 import asyncio
 import json
@@ -10,14 +10,14 @@ from agents.mcp import MCPServerStdio, MCPServerStreamableHttp, create_static_to
 from openai import AsyncOpenAI
 
 set_tracing_disabled(True)
-door, question, tools, *command = sys.argv[1:]
+transport, question, tools, *command = sys.argv[1:]
 key, url = os.environ["DATAQ_API_KEY"], os.environ["DATAQ_BASE_URL"]
 budget = "20000"
 
 
 def dataq():
     shown = create_static_tool_filter(allowed_tool_names=tools.split(","))
-    if door == "http":
+    if transport == "http":
         headers = {"Authorization": f"Bearer {key}", "X-Tokens-Budget": budget}
         return MCPServerStreamableHttp(
             params={"url": f"{url}/mcp", "headers": headers, "timeout": 60}, tool_filter=shown

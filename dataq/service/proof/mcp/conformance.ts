@@ -38,14 +38,14 @@ export async function conformance(
     `| ${runner} | checks passed | failed | of tools, prompts and resources that only the runner's own server has |`,
   );
   print("|---|---|---|---|");
-  await using door = await doorWith(url, key);
+  await using proxy = await proxyWith(url, key);
   for (const revision of revisions) {
     const results = join(folder, revision);
     rmSync(results, { recursive: true, force: true });
     const args = [
       "server",
       "--url",
-      `${door.url}/mcp`,
+      `${proxy.url}/mcp`,
       "--suite",
       "all",
       "--spec-version",
@@ -73,8 +73,8 @@ export async function conformance(
   }
 }
 
-/** A door that adds the API key, because the runner sends none. */
-async function doorWith(url: string, key: string): Promise<AsyncDisposable & { readonly url: string }> {
+/** A proxy that adds the API key, because the runner sends none. */
+async function proxyWith(url: string, key: string): Promise<AsyncDisposable & { readonly url: string }> {
   const { hostname, port } = new URL(url);
   const server = createServer((incoming, outgoing) => {
     const { method, url: path, headers } = incoming;

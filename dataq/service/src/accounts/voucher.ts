@@ -19,7 +19,7 @@ export interface VoucherBatch {
   readonly expiresAt?: Date | undefined;
 }
 
-/** Creates vouchers `DQ-XXXXX-XXXXX-XXXXX-XXXXX-C`. Only their digests are stored: the codes are in this result alone. */
+/** Creates vouchers `DQ-XXXXX-XXXXX-XXXXX-XXXXX-C`. Only their digests are stored: only this result contains the codes. */
 export async function createVouchers(
   transaction: Transaction,
   wanted: VoucherBatch,

@@ -41,7 +41,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   // Calls have limits of their own; see call-limits.ts.
   "POST /v1/data/query": row("data.query", 0),
   "POST /v1/data/estimate": row("data.query", 0),
-  // A tool is a call of another route, with the access and the cost of that route; see routes/mcp.ts.
+  // A tool calls another route, with the access and the cost of that route; see routes/mcp.ts.
   "POST /mcp": row("data.query", 0),
 
   "GET /v1/balance": row("account.read"),

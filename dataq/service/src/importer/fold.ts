@@ -57,7 +57,7 @@ export async function isFoldPending(database: Database, fold: Fold): Promise<boo
   return (await stateOf(database, fold)).isPending;
 }
 
-/** The snapshots of the packs that serve, and of the packs that were folded last. */
+/** The snapshots of the packs that are served, and of those that were folded last. */
 async function stateOf(
   database: Database,
   { name, corpora, servedBefore }: Fold,

@@ -54,7 +54,7 @@ export interface ImportReport {
   /** Rows that belong to another target of the same file. */
   readonly passedOver: number;
   readonly badRows: number;
-  /** Records of the file that do not serve, because their ID occurs again; null if nothing was written. */
+  /** Records of the file that are not served, because their ID occurs again; null if nothing was written. */
   readonly duplicates: number | null;
   /** The first of their IDs. */
   readonly duplicateIds: readonly string[];

@@ -353,7 +353,7 @@ test("reads a table of SQLite, and asks for its name if there are several", asyn
 test("reports a file that is cut off", async () => {
   const whole = gzipSync('{"a":1}\n'.repeat(1000));
   await expect(rowsOf("cut.gz", whole.subarray(0, whole.length - 20))).rejects.toThrow(
-    "cannot be read to its end",
+    "cannot be read completely",
   );
 });
 

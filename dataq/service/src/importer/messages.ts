@@ -52,7 +52,7 @@ export const messages = {
   other_digest: "{file} does not match its published SHA-256. Try again.",
   unknown_encoding:
     "The text is neither UTF-8 nor GB18030 (GBK, GB2312). Convert the file to UTF-8, for example with iconv.",
-  unreadable: "The file cannot be read to its end: {reason}.",
+  unreadable: "The file cannot be read completely: {reason}.",
   not_json_lines:
     "The file is one JSON object over several lines. Write JSON Lines, one object per line, or one array of objects.",
   not_one_array:

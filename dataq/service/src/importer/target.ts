@@ -17,7 +17,7 @@ interface AnyTarget {
   readonly fill?: Fill;
   /** Set if the served records are made from all data sets together. */
   readonly fold?: Fold;
-  /** The corpus in which folded records serve; by default the corpus of the same name. */
+  /** The corpus that serves the folded records; by default the corpus of the same name. */
   readonly servedIn?: string;
 }
 

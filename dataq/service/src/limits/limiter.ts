@@ -14,7 +14,7 @@ export interface Admission {
   readonly now: Date;
   /** The date in China, YYYY-MM-DD. */
   readonly day: string;
-  /** As how many calls it counts; 1 by default. */
+  /** The number of calls that it counts as; 1 by default. */
   readonly cost?: number;
 }
 

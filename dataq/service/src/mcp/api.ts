@@ -1,4 +1,4 @@
-/** The HTTP API that the tools call: of the service that serves them, or of one elsewhere. */
+/** The HTTP API that the tools call: that of this service, or of a service elsewhere. */
 export interface Api {
   /** Rejects only if the signal is aborted. Any other failure is an answer with an error body. */
   send(request: ApiRequest): Promise<ApiAnswer>;

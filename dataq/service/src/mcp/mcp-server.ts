@@ -17,7 +17,7 @@ const instructions = `Answers about Chinese law, companies, content, parcels and
 Calls cost tokens; failed calls are free. \`estimate\` tells the price beforehand, \`max_tokens\` rejects a call that would cost more, and every answer tells its cost and the balance. Ask in Chinese, in the words of the source.
 An error has a code, \`next_action\`, and \`retryable\`. Retry only if it is retryable, after \`retry_after\` seconds.`;
 
-/** While a call runs, its caller hears from it this often. */
+/** Interval of progress notifications while a call runs. */
 const PROGRESS_EVERY_MS = 2_000;
 
 /** How long clients may keep the lists. They change with an import or a price. */
@@ -80,7 +80,7 @@ export function mcpServer(api: Api): Server {
   return server;
 }
 
-/** The body of a public route. A refusal is an error of the protocol. */
+/** The body of a public route. An error status becomes an error of the protocol. */
 async function read(api: Api, path: string, signal: AbortSignal): Promise<unknown> {
   const { status, body } = await api.send({ path, signal });
   if (status < 400) return body;

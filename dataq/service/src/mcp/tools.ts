@@ -28,11 +28,11 @@ export function isTool(name: unknown): boolean {
   return typeof name === "string" && (name === "estimate" || name === "balance" || isOperation(name));
 }
 
-/** The request that a call of a tool is. */
+/** The request that a tool call sends. */
 export function requestOf(name: string, given: Arguments): Omit<ApiRequest, "signal"> {
   if (name === "balance") return { path: "/v1/balance" };
   if (name === "estimate") return { path: "/v1/data/estimate", body: given };
-  // `fields` and the like are no parameters of the operation, but for a model they are all arguments.
+  // `fields` and similar options are not parameters of the operation, but to a model all of them are arguments.
   const controls = Object.keys(given).filter((argument) => argument in controlsOf(findOperation(name)!));
   const params = Object.fromEntries(
     Object.entries(given).filter(([argument]) => !controls.includes(argument)),

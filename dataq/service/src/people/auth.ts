@@ -174,7 +174,7 @@ function localLink(database: Database, clock: () => Date) {
   };
 }
 
-/** The person for the owner of the machine. This address cannot receive mail. */
+/** Returns the user of the owner of the machine, whose email address cannot receive mail. */
 async function openLocalUser(database: Database, accountId: string): Promise<string> {
   const made = await database.pool.query<{ id: string }>(
     `with local as (

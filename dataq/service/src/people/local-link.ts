@@ -15,7 +15,7 @@ export async function makeLocalLink(database: Database, accountId: string, now: 
   return token;
 }
 
-/** Uses a link up. Returns its account, or undefined if the link is unknown, used or expired. */
+/** Marks a link as used. Returns its account, or undefined if the link is unknown, used or expired. */
 export async function takeLocalLink(
   database: Database,
   token: string,

@@ -22,11 +22,11 @@ export function openMail(smtpUrl: string): (letter: Letter) => Promise<void> {
 export const letters = {
   verify: (link: string) => ({
     subject: "dataq: verify your address · 验证邮箱",
-    text: `Open this link to verify your address. It works for one day:\n请打开以下链接验证邮箱，一天内有效：\n\n${link}\n\nIf you did not sign up, ignore this letter.\n如果不是您本人注册，请忽略。\n`,
+    text: `Open this link to verify your address. It works for one day:\n请打开以下链接验证邮箱，一天内有效：\n\n${link}\n\nIf you did not sign up, ignore this email.\n如果不是您本人注册，请忽略。\n`,
   }),
   reset: (link: string) => ({
     subject: "dataq: choose a new password · 重置密码",
-    text: `Open this link to choose a new password. It works once, for one hour:\n请打开以下链接重置密码，一小时内有效，仅可使用一次：\n\n${link}\n\nIf you did not ask for it, ignore this letter: nothing has changed.\n如果不是您本人操作，请忽略，密码没有变化。\n`,
+    text: `Open this link to choose a new password. It works once, for one hour:\n请打开以下链接重置密码，一小时内有效，仅可使用一次：\n\n${link}\n\nIf you did not ask for it, ignore this email: nothing has changed.\n如果不是您本人操作，请忽略，密码没有变化。\n`,
   }),
   leak: ({ name, last4 }: { readonly name: string; readonly last4: string }, link: string) => ({
     subject: "dataq: one of your API keys was leaked · API 密钥泄露",

@@ -72,7 +72,7 @@ async function answerOnce(parts: PipelineParts, question: Question, key?: string
   }
 }
 
-/** Nothing is held for what costs nothing. A retry with the same key is answered again. */
+/** A free call needs no hold. A retry with the same key is answered again. */
 async function answerFree(
   parts: PipelineParts,
   question: Question,

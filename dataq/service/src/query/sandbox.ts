@@ -8,7 +8,7 @@ import {
   operations,
 } from "@dataq/contract";
 
-/** What a magic value asks the sandbox to do instead of returning samples, or before. */
+/** What a magic value asks the sandbox to do before or instead of returning samples. */
 export type Directive =
   | { readonly kind: "error"; readonly code: ErrorCode; readonly retryAfterS: number }
   | { readonly kind: "delay"; readonly ms: number }

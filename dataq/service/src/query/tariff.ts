@@ -21,8 +21,8 @@ export interface Charge {
 }
 
 /**
- * The price of one call: the operation's price, or for each started part of what it is priced by. A call with nothing
- * of that costs 0.
+ * The price of one call: the operation's price, or its price for each started unit that it is priced by. A call
+ * without such a unit costs 0.
  */
 export function priceOfCall(
   price: PriceVersion,
@@ -67,7 +67,7 @@ export function chargeFor(
 /** The price of a call that only samples can answer. */
 export const samplesOnly: Charge = { tokens: 0, reason: "sample" };
 
-/** The price of a call without anything that it is priced by. */
+/** The price of a call without any unit that it is priced by. */
 const nothingToCharge: Charge = { tokens: 0, reason: "no_result" };
 
 /** Whether an answer to this question may come from the cache. Research has no cache price. */

@@ -116,7 +116,7 @@ export interface Wanted {
   readonly alternatives: readonly (readonly Concept[])[];
   /** Further wordings that find and rank documents, but are not required. */
   readonly hints: readonly Wording[];
-  /** Wordings that raise the rank of a document, but find none. */
+  /** Wordings that raise the rank of a document, but do not find documents by themselves. */
   readonly priors: readonly Wording[];
   /** Exact terms, each of which is an answer by itself. */
   readonly exact: readonly string[];

@@ -30,7 +30,7 @@ export class StoredBody {
     return JSON.parse(this.json.toString()) as object;
   }
 
-  /** What `read` takes from the record for highlights. Always called with the same `read`. */
+  /** The text for highlights, which `read` takes from the record. Cached, so `read` must be the same each time. */
   text(read: (body: object) => string): MarkedText {
     this.#text ??= markable(read(this.parse()));
     return this.#text;

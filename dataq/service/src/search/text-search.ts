@@ -27,7 +27,7 @@ export interface TextQuestion {
   readonly exact?: readonly string[];
   /** The meanings of words in the question. */
   readonly meanings?: readonly Meaning[];
-  /** These raise the rank of documents that contain them, but find none. */
+  /** These raise the rank of documents that contain them, but do not find documents by themselves. */
   readonly priors?: readonly Wording[];
 }
 
@@ -190,7 +190,7 @@ export async function searchText(
 }
 
 /**
- * What may be dropped if nothing matches the place and the year, the least first. A record without a date may be of the
+ * What may be dropped if nothing matches the place and the year, the smallest change first. A record without a date may be of the
  * year; one with another date is not.
  */
 function relaxations({ places, years, filters, dates }: Soft, asked: Question["dates"]) {

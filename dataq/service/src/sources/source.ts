@@ -12,7 +12,7 @@ export interface Source {
   /** Rejects values that only the data can judge, before the call is priced. */
   check?(params: Params, sandbox: boolean): Promise<void>;
   /**
-   * How many of the things that the price is for are in the call; see `pricedPer` of the operation. The answer depends
+   * The number of units in the call that the price is for; see `pricedPer` of the operation. The answer depends
    * on the same data as `run`.
    */
   count?(params: Params, sandbox: boolean): Promise<number>;
@@ -66,7 +66,7 @@ export interface Answer {
   readonly relaxed?: boolean;
   /** Every record is a generated sample: free. */
   readonly sample?: true;
-  /** The answer is empty because the data asked about is not held here: free. A warning names it. */
+  /** The answer is empty because this service does not hold the data: free. A warning names the data. */
   readonly notHeld?: true;
   /** The version that the answer was made from, if it is not the one that `Source.version` gave. */
   readonly version?: string;

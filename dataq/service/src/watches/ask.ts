@@ -33,12 +33,12 @@ interface Found {
 const LOOKED_AT = 100;
 /** IDs that a watch remembers. */
 const REMEMBERED = 5_000;
-/** Records are part of a message up to this size; of the others it has only the IDs. */
+/** A message contains records up to this size, and only the IDs of all others. */
 const LARGEST_RECORDS = 65_536;
 
 /**
  * Asks as the account, like a call over HTTP: through the same pipeline, at the same price, in the same ledger and
- * request log. The watch stands for the key: its limit per month is counted like that of a key. A repeat with the same
+ * request log. The watch takes the place of a key: its limit per month is counted like that of a key. A repeat with the same
  * `idempotencyKey` costs nothing.
  */
 export async function askQuestion(
@@ -104,7 +104,7 @@ export async function askAgain(parts: AskParts, id: string, signal: AbortSignal 
   const { database } = parts;
   const due = (await database.query<Due>(DUE, [id])).rows[0];
   if (!due?.enabled) return;
-  // Nobody would hear of the answer, so it would be paid for in vain.
+  // The answer would be charged but could not be delivered.
   if (!due.isHeard) return note(database, id, "no_webhook");
   let found: Found;
   try {
@@ -133,7 +133,7 @@ export async function askAgain(parts: AskParts, id: string, signal: AbortSignal 
 }
 
 /**
- * A watch stops when the balance is out, and for every other error that a repeat would not change. Beyond its limit it
+ * A watch stops when the balance is used up, and for every other error that a repeat would not change. Beyond its limit it
  * waits for the next month. In both cases a message says so, once.
  */
 async function cannotAsk({ database, clock }: AskParts, due: Due, error: unknown): Promise<void> {

@@ -43,7 +43,7 @@ export async function listWatches(database: Database, accountId: string, now: Da
   ).rows;
 }
 
-/** Asks the question for the first time, at its price. Its records are those that are not new later. */
+/** Asks the question for the first time, at its price. Later answers do not report its records as new. */
 export async function createWatch(
   parts: AskParts,
   account: Pick<Account, "id" | "role" | "tier">,
@@ -146,7 +146,7 @@ const SELECT = `select w.id, w.account_id as "accountId", w.name, w.operation, w
   w.last_error as "lastError", w.last_asked_at as "lastAskedAt", w.created_at as "createdAt"
   from watch w left join key_spend s on s.key_id = w.id and s.month = $1`;
 
-/** The audit log has no texts of questions. */
+/** Without the question, because the audit log must not contain query texts. */
 function describe({ operation, monthlyLimit, enabled }: Watch): object {
   return { operation, monthly_limit: monthlyLimit, enabled };
 }

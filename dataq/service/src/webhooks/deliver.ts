@@ -114,7 +114,7 @@ async function write(
   if (disabled) await onDisabled(disabled as DisabledWebhook);
 }
 
-/** An endpoint that took another message since this one was written works; then only this message has failed. */
+/** If the endpoint accepted another message since this one was written, only this message has failed. */
 async function disable(queries: Queries, due: Due, reason: DisabledReason, now: Date): Promise<boolean> {
   const disabled = await queries.query(
     `update webhook set enabled = false, disabled_reason = $2 where id = $1 and enabled and ($2 = 'gone' or not exists (

@@ -7,7 +7,7 @@ export function makeSecret(): string {
   return PREFIX + randomBytes(32).toString("base64");
 }
 
-/** The bytes that sign: HMAC-SHA256 is computed with them, not with the text. */
+/** The decoded signing key. HMAC-SHA256 uses these bytes, not the text. */
 export function signingKey(secret: string): Buffer {
   return Buffer.from(secret.slice(PREFIX.length), "base64");
 }

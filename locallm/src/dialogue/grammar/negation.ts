@@ -173,7 +173,7 @@ function valuesLess(values: readonly unknown[]): Action {
   };
 }
 
-/** Returns the bits of all types but these. A number that is not whole also violates `integer`: it is missing. */
+/** Returns the bits of all other types. For `integer` it omits numbers, although fractions would also violate it. */
 function typesBeside(named: unknown): number {
   let bits = everyType;
   for (const each of [named].flat()) {

@@ -12,7 +12,7 @@ export interface LoadRequest {
   /** Null means one thread per physical core. */
   readonly numThread: number | null;
   readonly placement: Placement;
-  /** A template exceeded a limit or is broken. Callers convert this to an error code. */
+  /** The CPU library that an earlier load chose. If it is missing, the engine chooses one. */
   readonly processorFile?: string | null;
   /** Null means that the engine decides. */
   readonly useMmap: boolean | null;

@@ -99,7 +99,7 @@ export const legalCitationCheck = defineOperation({
       .nullable()
       .meta(
         meaning({
-          en: "The name in the text that the law was read from",
+          en: "The name of the law as written in the text",
           zh: "文中据以识别的法律名称",
         }),
       ),

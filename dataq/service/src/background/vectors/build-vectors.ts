@@ -22,7 +22,7 @@ export interface VectorTask {
   readonly onRejected: (id: string) => void;
 }
 
-/** Records that are to have a vector, those that have one, and those of them whose vector was made by this build. */
+/** Numbers of records: those that need a vector, those that have one, and those whose vector this build made. */
 export interface VectorCounts {
   readonly done: number;
   readonly total: number;
@@ -46,7 +46,7 @@ export async function buildVectors(task: VectorTask): Promise<VectorCounts> {
   const client = await database.connect();
   try {
     if (!(await tryLock(client, "vectors", corpus))) return { done, total, made };
-    // Another service may have built some of them before it gave up the lock.
+    // Another service may have built some of them before it released the lock.
     const still = new Set((await missingBlocks(database, model, segments)).map(nameOf));
     for (const block of missing) {
       task.signal.throwIfAborted();
@@ -60,7 +60,7 @@ export async function buildVectors(task: VectorTask): Promise<VectorCounts> {
   }
 }
 
-/** Documents of a segment from one ordinal to before another. */
+/** Documents of a segment from one ordinal (included) to another (excluded). */
 interface Block {
   readonly segment: number;
   readonly from: number;
@@ -110,7 +110,7 @@ async function buildBlock(task: VectorTask, { segment, from, to }: Block): Promi
   }
   const vectors = records.map(({ digest }) => known.get(digest.toString("hex")) as Uint8Array);
   const bytes = Math.max(packedBytes(0), ...vectors.map(({ length }) => length));
-  // A rejected text has an empty vector, which is near to nothing.
+  // A rejected text has an empty vector, which is not similar to anything.
   const whole = vectors.map((vector) => (vector.length === bytes ? vector : new Uint8Array(bytes)));
   await database.pool.query(
     `insert into search_vector_block (model, segment, block, dimension, digests, vectors)

@@ -16,13 +16,13 @@ export interface VectorOptions {
   readonly onTrouble: (message: string) => void;
 }
 
-/** How far the vectors of a corpus are. */
+/** The progress of the vectors of a corpus. */
 export interface VectorState extends Pick<VectorCounts, "done" | "total"> {
-  /** Whether the last look failed; the log says why. */
+  /** Whether the last check failed; the log says why. */
   readonly isFailing: boolean;
 }
 
-/** Makes vectors in the background where records lack them, and tells how far it is. */
+/** Makes missing vectors in the background and reports the progress. */
 export class VectorSchedule {
   readonly #options: VectorOptions;
   readonly #states = new Map<string, VectorCounts>();

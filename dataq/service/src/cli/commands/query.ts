@@ -78,7 +78,7 @@ export function answerTable(
   return data.length === 0 ? "No records." : recordTable(result.operation, data, fields, width);
 }
 
-/** Page, cost and balance in one line; warnings in lines of their own. */
+/** Page, cost and balance in one line; each warning on its own line. */
 export function footer({
   page,
   total_pages,

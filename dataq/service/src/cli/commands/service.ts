@@ -24,7 +24,11 @@ function program(): Program {
 
 /** The settings that most operators change first; docs/dataq/operating.md has all. */
 const newSettings = [
-  { variable: "DATAQ_HOST", value: "127.0.0.1:11435", meaning: "where to listen; 0.0.0.0 opens the network" },
+  {
+    variable: "DATAQ_HOST",
+    value: "127.0.0.1:11435",
+    meaning: "address to listen on; 0.0.0.0 accepts other machines",
+  },
   { variable: "DATAQ_DATA", value: "", meaning: "the folder of database, keys and imports" },
   { variable: "DATABASE_URL", value: "", meaning: "a PostgreSQL to use instead of the embedded one" },
   { variable: "DATAQ_SECRET", value: "", meaning: "the pepper of stored keys, 16 characters or more" },

@@ -9,7 +9,7 @@ export interface Owner {
 }
 
 /**
- * The current user. For root, the user who owns the existing database (a system service has a user of its own), and
+ * The current user. For root, the user who owns the existing database (a system service has a separate user), and
  * otherwise the user `postgres`, created if it is missing.
  */
 export function findOwner(dataFolder: string, progress: (line: string) => void): Owner {

@@ -12,12 +12,12 @@ import { principalOf } from "../caller.ts";
 import { isLocalHost } from "../host.ts";
 import type { HttpParts } from "../parts.ts";
 
-/** A message wraps what a call's body would be: the envelope of the protocol has more levels. */
+/** A message nests a call's body inside the protocol's envelope, so it has more levels than a plain body. */
 const MAX_DEPTH = 16;
 /** The service never announces changes, so a client has no reason to keep a stream open for them. */
 const MAX_SUBSCRIPTIONS = 32;
 
-/** Headers of the caller that decide who asks, from where, and on which terms. */
+/** Headers of the caller that set its identity, its address and the terms of the call. */
 const PASSED_ON = [
   "authorization",
   "x-api-key",
@@ -36,7 +36,7 @@ const PASSED_ON = [
   "x-tokens-budget",
 ] as const;
 
-/** By this header a request that a tool sends finds the signal that cancels it. */
+/** Connects a request that a tool sends to the signal that cancels it. */
 const CALL_HEADER = "x-mcp-call";
 
 interface Message {
@@ -153,7 +153,7 @@ function ownApi(
   };
 }
 
-/** A session is what the caller names so, or the connection of a client that keeps the ID of `initialize`. */
+/** The session that the caller names, or the ID that `initialize` gave to the client. */
 function sessionOf({ headers }: FastifyRequest): string | undefined {
   const named = headers["x-session-id"] ?? headers["mcp-session-id"];
   return named === undefined ? undefined : String(named);
@@ -171,7 +171,7 @@ function readMessage(request: FastifyRequest): Message {
   );
 }
 
-/** A page of another site must not call, even with a key that it got hold of. */
+/** A page of another site must not call, even with a stolen key. */
 function refuseForeignOrigins({ headers }: FastifyRequest, origins: readonly string[]): void {
   const { origin, host } = headers;
   if (origin === undefined || origins.includes(origin)) return;

@@ -2,7 +2,7 @@ import type { Params } from "@dataq/contract";
 import { both, type DateRange, dateRange } from "../../search/date-range.ts";
 import type { PostingIndex } from "../../search/postings/posting-index.ts";
 
-/** The days that the filters `year`, `date_from` and `date_to` leave. */
+/** The days that the filters `year`, `date_from` and `date_to` allow. */
 export function daysOf(params: Params): DateRange | undefined {
   const { year } = params;
   return both(

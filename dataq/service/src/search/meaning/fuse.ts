@@ -1,7 +1,7 @@
-/** A place in a list that was fused of two. */
+/** A place in a list that was fused from two lists. */
 export interface Fused<Item> {
   readonly item: Item;
-  /** 100 for an item that both lists have first. */
+  /** 100 for an item that is first in both lists. */
   readonly score: number;
 }
 

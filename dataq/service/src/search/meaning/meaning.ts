@@ -15,14 +15,14 @@ export interface MeaningOptions extends NearestOptions {
   readonly embedder: Embedder;
   /** Generated records have no vectors. */
   readonly withoutDataset: string;
-  /** How long a question waits for the model and for the comparison. Then its words answer alone. */
+  /** How long a question waits for the model and the comparison. After that, only its words are searched. */
   readonly limitMs?: number;
   readonly now?: () => number;
-  /** Hears of a failure once, not once for each question. */
+  /** Called once for each failure, not for each question. */
   readonly onTrouble: (message: string) => void;
 }
 
-/** Finds documents that mean what a question means, where an operator has a model that makes vectors. */
+/** Finds documents that are similar in meaning to a question, if the operator has a model that makes vectors. */
 export class Meaning {
   readonly embedder: Embedder;
   readonly withoutDataset: string;
@@ -32,7 +32,7 @@ export class Meaning {
   readonly #limitMs: number;
   readonly #now: () => number;
   readonly #onTrouble: (message: string) => void;
-  /** Vectors of the questions asked last: another page asks the same question. */
+  /** Vectors of recent questions, because each further page repeats its question. */
   readonly #questions = new Recent<string, Float32Array>(questionBytes);
   readonly #coverage = new Map<string, { readonly isComplete: boolean; readonly at: number }>();
   /** The model that makes the vectors now, as `Embedder.identity` names it. */
@@ -69,7 +69,7 @@ export class Meaning {
 
   /**
    * The documents nearest to the text among those that the question allows, nearest first. Undefined if the model fails
-   * or is too slow; it is then left alone for a while.
+   * or is too slow; it is then not asked for a while.
    */
   async near(
     corpus: string,
@@ -90,7 +90,7 @@ export class Meaning {
       const { near, mean, deviation } = await this.#nearest.find(model, segments, vector, fusedDepth, both);
       return near.filter(({ similarity }) => similarity >= mean + leastDeviations * deviation);
     } catch (error) {
-      // A caller who left is no reason to doubt the model.
+      // A call that the client cancelled says nothing about the model.
       if (!signal.aborted) {
         this.#pausedUntil = this.#now() + pauseMs;
         this.#onTrouble((error as Error).message);
@@ -114,7 +114,7 @@ export class Meaning {
     return vector!;
   }
 
-  /** Whether every record of the snapshot has a vector. A snapshot never changes, so that a yes is final. */
+  /** Whether every record of the snapshot has a vector. A snapshot never changes, so `true` is final. */
   async #isComplete(model: string, corpus: string, wanted?: string): Promise<boolean> {
     const found = await this.#index.segments(corpus, wanted);
     const segments = found?.segments.filter(({ dataset }) => dataset !== this.withoutDataset) ?? [];

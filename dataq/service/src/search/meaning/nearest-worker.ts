@@ -3,7 +3,7 @@ import { parentPort } from "node:worker_threads";
 import { eachSimilarity } from "./vector.ts";
 import { blockDocuments } from "./vector-blocks.ts";
 
-/** What the thread is told. A question is begun, given its segments, and ended; then it is answered. */
+/** Messages to the thread: `begin` starts a question, its segments follow, and `end` requests the answer. */
 export type ToNearest =
   | { readonly keep: number; readonly block: number; readonly vectors: Uint8Array }
   | { readonly drop: number }
@@ -21,7 +21,7 @@ interface Part {
   readonly allowed: Uint8Array | undefined;
 }
 
-/** The answer to a question; nothing was found out if a segment was dropped before its turn. */
+/** The answer to a question; without `found` if a segment was dropped before it was compared. */
 export interface FromNearest {
   readonly question: number;
   readonly found?: Compared;

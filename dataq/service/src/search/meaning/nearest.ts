@@ -112,7 +112,7 @@ export class Nearest {
     this.#waiting.clear();
   }
 
-  /** The number under which the thread keeps the segment, after loading it; undefined if there is no room. */
+  /** The number under which the thread keeps the segment, after loading it; undefined if it does not fit into memory. */
   async #keep(
     model: string,
     segment: Comparable,

@@ -1,6 +1,6 @@
 import type { Migration } from "../../database/migrations.ts";
 
-/** Documents of a block: as many vectors are lost when a build is interrupted. */
+/** Number of documents in a block, and so of the vectors that an interrupted build loses. */
 export const blockDocuments = 256;
 
 /** How many blocks a segment has. */

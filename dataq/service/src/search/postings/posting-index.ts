@@ -130,7 +130,7 @@ export class PostingIndex implements SearchIndex {
     return open && { snapshot: open.id, segments: open.segments };
   }
 
-  /** Documents of a segment from one ordinal to before another. */
+  /** Documents of a segment from one ordinal (included) to another (excluded). */
   async stored(
     segment: number,
     from: number,
@@ -532,7 +532,7 @@ type Place = Pick<Ranked, "segment" | "ordinal">;
 
 export type SegmentOfCorpus = Pick<OpenSegment, "id" | "dataset" | "documents">;
 
-/** Of documents that were found by meaning: those without any word, and how many the words did not count. */
+/** Documents found by meaning: those without any word, and the number that the search by words did not count. */
 interface Others {
   readonly wordless: ReadonlySet<string>;
   readonly uncounted: number;

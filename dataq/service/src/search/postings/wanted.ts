@@ -98,7 +98,7 @@ export function shownScore(score: number): number {
   return score % completeScore;
 }
 
-/** The share of its score that a document keeps if it has hardly anything that was asked for. */
+/** The share of its score that a document keeps if it matches hardly any of the words. */
 const leastShare = 0.4;
 
 function addWording(

@@ -71,7 +71,7 @@ export class ImportedKeywords implements OptionalSource {
       related: null,
       estimated: true,
       disclaimer:
-        "Derived from archived rankings of trending topics; not the figures of any search engine. Changes compare places on the lists of those platforms that the archive holds on both sides.",
+        "Derived from archived rankings of trending topics; not the figures of any search engine. Changes compare ranks on platforms for which the archive covers both periods.",
       source,
     };
     return { ...single(record), cacheS };

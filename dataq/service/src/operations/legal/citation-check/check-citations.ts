@@ -188,7 +188,7 @@ class Check {
     return read;
   }
 
-  /** A law whose text is not held, or whose name no law has. */
+  /** A law whose text is not held, or that does not exist. */
   #notHeld(key: string, fields: Fields): Fields {
     const { register, date } = this.#checking;
     const known = register.known(key);
@@ -292,7 +292,7 @@ class Check {
     };
   }
 
-  /** The status on the date. What a pack says of a law's status holds today only. */
+  /** The status on the date. A pack's statement about a law's status is valid for today only. */
   #statusThen(
     { repealed }: StoredArticle,
     { status, status_text, effective_date }: ReturnType<typeof articleRecord>,
@@ -331,7 +331,7 @@ class Check {
     return target !== undefined && agrees(text.slice(from, end), target);
   }
 
-  /** The words that a quotation of this citation must have: of the paragraph, if one is cited. */
+  /** The words that a quotation of this citation must match: those of the paragraph, if one is cited. */
   #target({ content, paragraph, verdict }: CitationRecord): Words | undefined {
     if (content === null) return undefined;
     const part = paragraph === null || verdict !== "exists" ? content : paragraphsOf(content)[paragraph - 1];
@@ -392,7 +392,7 @@ class Check {
     };
   }
 
-  /** The sentences without quotation marks that are nearly those of the article. */
+  /** Sentences without quotation marks that nearly match the article. */
   async #unmarkedRange(
     { from, to, isIndirect }: FoundQuotation,
     target: Words,

@@ -202,7 +202,7 @@ function withoutFirstMissing(steps: readonly Step[]): Step[] {
     : steps.filter(({ kind }, place) => kind !== "missing" || place > first);
 }
 
-/** Neighbouring steps of one kind as one. */
+/** Joins neighbouring steps of the same kind. */
 function joined(steps: readonly Step[]): Step[] {
   const list: Step[] = [];
   for (const step of steps) {

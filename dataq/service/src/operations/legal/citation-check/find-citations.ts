@@ -24,7 +24,7 @@ export interface CitedLaw {
   readonly version?: { readonly point: string; readonly words: string };
 }
 
-/** Counts the looks at a text. Each look reads a bounded part of it. */
+/** Counts how often a text is read. Each time, only a bounded part is read. */
 export interface Work {
   looks: number;
 }
@@ -229,7 +229,7 @@ class Scanner {
     let name = this.#register.nameAt(this.#text, at);
     let length = name?.length ?? 0;
     if (name === undefined) {
-      // 民诉法解释 is another text than 民诉法.
+      // 民诉法解释 is a different text from 民诉法.
       const law = this.#register.longestNameAt(this.#text, at);
       const suffix = law && this.#match(titleSuffix, at + law.length);
       if (suffix === undefined) return undefined;
@@ -281,7 +281,7 @@ class Scanner {
     return key;
   }
 
-  /** What stands between a law's name and its article: (2018修正), (以下简称“本法”), the part and chapter, 的, 规定. */
+  /** What may come between a law's name and its article: (2018修正), (以下简称“本法”), the part and chapter, 的, 规定. */
   #afterName(
     to: number,
     named: CitedLaw,

@@ -165,7 +165,7 @@ function unmarkedAfter(
 
 const shortestUnmarked = 12;
 
-/** Whether only list marks stand between the start of the line and this place. */
+/** Whether there are only list marks between the start of the line and this place. */
 function startsAfterMarks(plain: PlainText, at: number): boolean {
   for (let place = at; place >= Math.max(0, at - 8); place--) {
     if (plain.startsLine(place)) return true;

@@ -109,7 +109,7 @@ interface Reading {
   readonly register: LawRegister;
 }
 
-/** No text of this length that people write has as many. */
+/** No text of this length written by a person has this many. */
 const mostCitations = 500;
 
 function tooMany(): Failure {
@@ -141,7 +141,7 @@ class IndexedTexts implements HeldTexts {
     const found = new Map<string, StoredArticle>();
     if (terms.length === 0) return found;
     const query = { any: terms.map((term) => ({ term })) };
-    // Two texts may have one name, so there may be more articles than terms.
+    // Two texts may have the same name, so there may be more articles than terms.
     const page = { offset: 0, limit: 2 * terms.length };
     const hits = (await this.#index.search(this.#laws, { query }, page))?.hits ?? [];
     for (const { body } of hits) {

@@ -24,7 +24,7 @@ export function samplePaper(number: number) {
     `${object}研究进展与展望`,
   ]);
   const date = random.day(2012, 2025);
-  // Every eighth scholar has the same topic, and scholars keep theirs.
+  // Every eighth scholar has the same topic, so the authors of a paper are chosen among them.
   const authors = random
     .several(
       Array.from({ length: scholarCount / topics.length }, (_, row) => row),
