@@ -2,7 +2,7 @@ import { quantile } from "./bursts.ts";
 import type { Peer, Timing } from "./peer.ts";
 import { prompt } from "./text.ts";
 
-export const title = "Two agents in turns: first token, total time, tokens computed";
+export const title = "Two alternating agents: first token, total time, tokens computed";
 
 export interface AgentOptions {
   /**

@@ -29,7 +29,7 @@ export async function run(print: (line: string) => void): Promise<void> {
     server.push(serverMs);
     client.push(end - begin);
   }
-  print(`${calls} calls one after the other, after ${warmUp} to warm up; ms`);
+  print(`${calls} consecutive calls, after ${warmUp} warm-up calls; ms`);
   print("");
   print("| | p50 | p95 | p99 |");
   print("|---|---:|---:|---:|");

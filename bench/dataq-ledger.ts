@@ -97,7 +97,7 @@ export async function run(print: (line: string) => void): Promise<void> {
       for (const [name, floor] of Object.entries(floors)) rates.get(name)!.push(await floor());
     }
     print(
-      `Hold + capture a second, ${bursts} bursts of ${burstMs / 1000} s each in turns; below it, commits a second.`,
+      `Hold + capture per second, ${bursts} alternating bursts of ${burstMs / 1000} s each; below it, commits per second.`,
     );
     print("");
     print("| | median | least | most |");

@@ -9,7 +9,7 @@ import { type GgufSpec, ggufBytes, tinyModel, withEntry } from "../locallm/test/
  * Measures the checks of a GGUF file before the engine opens it, by vocabulary size. The file is in the page
  * cache.
  */
-export const title = "locallm: the GGUF gate";
+export const title = "locallm: the checks of GGUF files";
 
 const times = 15;
 const sizes: readonly [tokens: number, merges: number][] = [
@@ -21,9 +21,9 @@ const sizes: readonly [tokens: number, merges: number][] = [
 
 export async function run(print: (line: string) => void): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "gguf-gate-"));
-  print(`The whole gate, and beside it a reader that keeps every array; ms, medians of ${times}`);
+  print(`All checks, compared with a reader that keeps every array; ms, medians of ${times}`);
   print("");
-  print("| tokens | merges | header, MB | gate | all arrays | gate again, same file |");
+  print("| tokens | merges | header, MB | checks | all arrays | checks again, same file |");
   print("| --: | --: | --: | --: | --: | --: |");
   try {
     for (const [tokens, merges] of sizes) {

@@ -45,7 +45,7 @@ export async function run(print: (line: string) => void): Promise<void> {
       const turned = [...ways].map((_, index, all) => all[(index + round) % all.length]!);
       for (const [name, way] of turned) times.get(name)!.push(await way(round));
     }
-    print(`What the hop costs: ${tokens} tokens decoded, ${threads} threads; medians of ${rounds}`);
+    print(`Overhead of the server: ${tokens} tokens decoded, ${threads} threads; medians of ${rounds}`);
     print("");
     print("| way | tokens/s | ratio | its quartiles | first token, ms |");
     print("|---|---:|---:|---:|---:|");

@@ -7,7 +7,7 @@ const tickMs = 10;
 export function processTree(port: number): number[] {
   const inode = listeningSocket(port);
   const root = pids().find((pid) => holdsSocket(pid, inode));
-  if (root === undefined) throw new Error(`nothing of this machine listens on port ${port}`);
+  if (root === undefined) throw new Error(`no process on this machine listens on port ${port}`);
   return descendants(root);
 }
 

@@ -21,9 +21,7 @@ export function serviceCommand(program: () => Program, failed: (reason: string) 
     "--system",
     "for the whole machine, run by a separate user (systemd; the default for root)",
   ] as const;
-  const service = new Command("service").description(
-    "run the server in the background, from login or boot on",
-  );
+  const service = new Command("service").description("run the server in the background, from login or boot");
   service
     .command("install")
     .description("start the server now and at each login or boot")

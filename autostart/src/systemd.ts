@@ -65,7 +65,7 @@ function userUnit(program: Program, { home, userName }: Machine): Registration {
     install: start(["systemctl", "--user"], name),
     logs: `journalctl --user -u ${name} -f`,
     advice: [
-      `The service runs while you are logged in. To run it from boot on: sudo loginctl enable-linger ${userName}`,
+      `The service runs while you are logged in. To run it from boot: sudo loginctl enable-linger ${userName}`,
     ],
   };
 }

@@ -282,7 +282,7 @@ test("a number that is held but filtered out is not called missing", async () =>
   const answer = await ask("research_paper_search", { query: paper.doi!, author: "无此人" });
   expect(answer).toMatchObject({ ids: [], notHeld: undefined });
   expect((await ask("research_paper_search", { year: "2999" })).warnings).toEqual([
-    "This service has no paper of 2999-01-01..2999-12-31.",
+    "This service has no paper from 2999-01-01..2999-12-31.",
   ]);
 });
 

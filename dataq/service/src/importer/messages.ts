@@ -17,7 +17,7 @@ export const messages = {
   finished: "Finished.",
   index_refreshed: "The index was refreshed.",
 
-  file_changed: "{origin} has changed since its import. Import it again to take the change.",
+  file_changed: "{origin} has changed since its import. Import it again to use the new version.",
   dataset_removed: "{name} was removed. It can be restored for {days|day|days}.",
   dataset_restored: "{name} was restored and serves {served|record|records}.",
   would_shrink:

@@ -130,7 +130,7 @@ class ExpressionReader {
       if (this.#take("=")) look = { negative: false };
       else if (this.#take("!")) look = { negative: true };
       else if (this.#take("<")) {
-        if (this.#peek() === "=" || this.#peek() === "!") throw this.#refused("a look behind");
+        if (this.#peek() === "=" || this.#peek() === "!") throw this.#refused("a lookbehind");
         while (this.#at < this.#chars.length && this.#next() !== ">");
       } else if (!this.#take(":")) throw this.#refused('"(?"');
     }
@@ -190,7 +190,7 @@ class ExpressionReader {
       this.#at += 6;
       return 0x10000 + (code - 0xd800) * 0x400 + (Number.parseInt(low[1]!, 16) - 0xdc00);
     }
-    if (code > lastCode || (code >= 0xd800 && code <= 0xdfff)) throw this.#refused("half a character");
+    if (code > lastCode || (code >= 0xd800 && code <= 0xdfff)) throw this.#refused("a lone surrogate");
     return code;
   }
 

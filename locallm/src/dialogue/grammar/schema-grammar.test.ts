@@ -368,7 +368,7 @@ describe("schemas that are rejected with a clear error", () => {
     [{ $ref: "#/$defs/constructor", $defs: {} }, "$ref has a $ref to #/$defs/constructor, which is missing"],
     [{ type: "integer", minimum: 2, maximum: 1 }, "the schema allows nothing"],
     [{ type: "array", minItems: 3, maxItems: 2 }, "the schema allows nothing"],
-    [{ type: "string", maxLength: "5" }, "maxLength must be a whole number from 0 on"],
+    [{ type: "string", maxLength: "5" }, "maxLength must be a whole number, 0 or more"],
     [{ enum: [] }, "enum must be a list with values"],
     [{ type: "object", properties: { a: false }, required: ["a"] }, "the schema allows nothing"],
     [{ properties: { a: 5 } }, "properties.a must be an object or a boolean"],

@@ -164,7 +164,7 @@ class Expansion {
     for (const word of ["$ref", "$dynamicRef"]) {
       const reference = schema[word];
       if (reference === undefined) continue;
-      if (typeof reference !== "string") this.#wrong(at(word), "must be a text");
+      if (typeof reference !== "string") this.#wrong(at(word), "must be a string");
       else {
         const target = this.#resolve(reference, schema, at(word));
         if (target === undefined) this.#ignored.add(at(word));
@@ -266,11 +266,11 @@ class Expansion {
     shape.minLength = Math.max(shape.minLength, least ?? 0);
     shape.maxLength = Math.min(shape.maxLength, most ?? Infinity);
     if (pattern !== undefined) {
-      if (typeof pattern !== "string") this.#wrong(at("pattern"), "must be a text");
+      if (typeof pattern !== "string") this.#wrong(at("pattern"), "must be a string");
       else shape.patterns = [...shape.patterns, { source: pattern, negative: false, path: at("pattern") }];
     }
     if (format !== undefined) {
-      if (typeof format !== "string") this.#wrong(at("format"), "must be a text");
+      if (typeof format !== "string") this.#wrong(at("format"), "must be a string");
       else shape.formats = [...shape.formats, { name: format, path: at("format") }];
     }
     if (least !== null || most !== null || pattern !== undefined || format !== undefined)
@@ -447,7 +447,7 @@ class Expansion {
     const value = schema[word];
     if (value === undefined) return null;
     if (typeof value === "number" && Number.isInteger(value) && value >= 0) return value;
-    this.#wrong(at(word), "must be a whole number from 0 on");
+    this.#wrong(at(word), "must be a whole number, 0 or more");
     return null;
   }
 

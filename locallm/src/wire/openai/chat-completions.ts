@@ -63,7 +63,7 @@ export const samplingFields = {
   top_p: optional(z.number().min(0).max(1)),
   frequency_penalty: optional(z.number().min(-2).max(2)),
   presence_penalty: optional(z.number().min(-2).max(2)),
-  seed: optional(z.number().refine(isSeed, "must be an integer of 64 bits")),
+  seed: optional(z.number().refine(isSeed, "must be a 64-bit integer")),
   stop: optional(z.union([z.string(), z.array(z.string()).max(4)])),
   logit_bias: optional(z.record(z.string().regex(/^\d+$/), z.number().min(-100).max(100))),
   max_tokens: optional(z.int().min(1)),

@@ -143,7 +143,7 @@ const maxTokens = { ...wholeNumber, minimum: 0, pattern: "^(0|[1-9][0-9]{0,14})$
 /** Not a reference to the requests: an invalid query makes only its own item an error, not the call. */
 const severalItem = {
   description:
-    "A query, in the form that it has alone: operation, params and the rest. Each is checked by itself",
+    "A query as it would be sent alone: operation, params and its other fields. Each is checked separately",
 };
 
 /** Several queries in one call. */
@@ -228,7 +228,7 @@ function requestSchema(operation: Operation, more: MoreChoices, termsOf: TermsOf
         minimum: 1,
         maximum: 200,
         pattern: "^([1-9][0-9]?|1[0-9]{2}|200)$",
-        description: "page × page_size may reach 10,000",
+        description: "page × page_size must not exceed 10,000",
       },
       cache: { type: "string", enum: ["default", "bypass", "only"] },
       fields: {

@@ -46,13 +46,13 @@ async function notHeld(
     if (!("term" in filter)) continue;
     const [, what] = lookUps.find(([prefix]) => filter.term.startsWith(prefix)) ?? [];
     if (what !== undefined && (await index.count(corpus, [filter.term], generated)) === 0)
-      return `This service has no judgment of this ${what}.`;
+      return `This service has no judgment for this ${what}.`;
   }
   const dates = asked ?? soft?.dates;
   if (dates === undefined) return undefined;
   const found = await index.search(corpus, { query: { all: [] }, dates }, countedWithout(generated));
   return found?.total === 0
-    ? `This service has no judgment of ${dates.from ?? ""}..${dates.to ?? ""}.`
+    ? `This service has no judgment from ${dates.from ?? ""}..${dates.to ?? ""}.`
     : undefined;
 }
 

@@ -31,7 +31,7 @@ function read(params: Params, index: PostingIndex, corpus: string): ReadQuestion
       if (number !== undefined && (await index.count(corpus, [number.term])) === 0)
         return `This service has no paper with this ${number.kind}.`;
       if (dates === undefined || !(await isWithoutRecords(index, corpus, dates))) return undefined;
-      return `This service has no paper of ${dates.from ?? ""}..${dates.to ?? ""}.`;
+      return `This service has no paper from ${dates.from ?? ""}..${dates.to ?? ""}.`;
     },
   };
 }

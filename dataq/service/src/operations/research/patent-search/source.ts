@@ -41,7 +41,7 @@ function read(params: Params, index: PostingIndex, corpus: string): ReadQuestion
       if (term !== undefined && (await index.count(corpus, [term])) === 0)
         return "This service has no patent with this number.";
       if (dates === undefined || !(await isWithoutRecords(index, corpus, dates))) return undefined;
-      return `This service has no patent of ${dates.from ?? ""}..${dates.to ?? ""}.`;
+      return `This service has no patent from ${dates.from ?? ""}..${dates.to ?? ""}.`;
     },
   };
 }

@@ -10,7 +10,7 @@ export const scholars: Searching = {
     return {
       question: { ...wordsOnly(name), exact: [personTerm(name)] },
       warnings: [],
-      notHeld: "This service has no researcher of this name.",
+      notHeld: "This service has no researcher with this name.",
     };
   },
   text: (body) => {
