@@ -188,7 +188,7 @@ export const errors = {
   not_acceptable: row(
     406,
     "invalid_request_error",
-    "The answer cannot have a type of the Accept header; it can have: {offered}.",
+    "This route offers none of the types in the Accept header. It offers: {offered}.",
     "Send one of these types in the Accept header, or */*.",
   ),
   unsupported_media_type: row(

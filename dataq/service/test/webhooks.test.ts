@@ -163,7 +163,7 @@ describe("messages", () => {
     expect((await shop.call("/v1/webhooks/low-balance", set)).body).toEqual({ tokens: 18_000 });
 
     const ask = (query: string) => shop.call("/v1/data/query", { body: law(query) });
-    // The hold crosses the mark and the void crosses it again, so this call sends the message.
+    // The hold lowers the balance below the mark and the void raises it again, so this call sends the message.
     expect((await ask("fail:upstream_error")).status).toBe(502);
     for (const query of ["found 1", "throw", "found 2"]) await ask(query);
     service.nowMs += 1;

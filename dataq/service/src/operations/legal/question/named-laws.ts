@@ -94,7 +94,7 @@ export class LawNames {
     return { ...this.#unknown(notHeld), rest: plain };
   }
 
-  /** A name that no held law has: nearly the name of one, or of a law that is not held. */
+  /** A name that differs from those of all held laws: a near miss, or the name of a law that is not held. */
   #unknown(name: string): Omit<NamedLaws, "rest"> {
     const near = this.#nearest(name);
     return near === undefined ? { laws: [], notHeld: name } : { laws: [near], readAs: { name, law: near } };
