@@ -28,7 +28,10 @@ describe.skipIf(project === null)("the package in a clean project (needs npm's r
     expect(
       packed
         .filter((path) => !path.startsWith("node_modules/@locallm/autostart/"))
-        .filter((path) => !/^dist\/(?:.*(?:\.js|\.d\.ts)|page\/[a-z]+\.(?:html|css|svg))$/.test(path))
+        .filter(
+          (path) =>
+            !/^dist\/(?:.*(?:\.js|\.d\.ts)|guides\/[a-z-]+\.html|page\/[a-z]+\.(?:html|css|svg))$/.test(path),
+        )
         .sort(),
     ).toEqual(["LICENSE", "README.md", "package.json"]);
     expect(packed.filter((path) => /\.test\./.test(path))).toEqual([]);

@@ -66,8 +66,11 @@ const classOf: Readonly<Record<number, typeof APIError>> = {
   429: RateLimitError,
 };
 
-/** These parameters find the sample law, because this service does not download real laws. */
-const withoutLaws: Readonly<Record<string, object>> = { legal_laws: { query: "样例数据条例" } };
+/** These parameters find the sample laws, because this service does not download real ones. */
+const withoutLaws: Readonly<Record<string, object>> = {
+  legal_laws: { query: "样例数据条例" },
+  legal_citation_check: { text: "《样例合同条例》第九条、样例数据条例第二条" },
+};
 
 describe("the answer of every operation matches its type", () => {
   test.each(operations.map((operation) => [operation.name, operation] as const))(
