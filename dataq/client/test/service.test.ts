@@ -38,7 +38,7 @@ let service: ServiceProcess;
 let client: DataQuery;
 let sync: DataQuerySync;
 beforeAll(async () => {
-  service = await startService({ vendor: true });
+  service = await startService({ vendor: { without: ["legal_citation_check"] } });
   client = new DataQuery(connection());
   sync = new DataQuerySync(connection());
 });
