@@ -224,6 +224,19 @@ describe("messages", () => {
       type: "import.done",
       data: { operation: "legal_laws", dataset: "pack", from: "pypi:pack", records: 7 },
     });
+    const first = "2026-01-01T00:00:00Z";
+    await service.database.query(
+      `with made as (insert into search_snapshot (corpus, size) values ('legal_laws', 0) returning id)
+       insert into search_corpus (corpus, snapshot, refreshed_at) select 'legal_laws', id, $1 from made`,
+      [first],
+    );
+    await service.database.query(
+      "update search_corpus set refreshed_at = now() where corpus = 'legal_laws'; update search_corpus set next_refresh_at = '2026-03-01T00:00:00Z' where corpus = 'legal_laws'",
+    );
+    await wait(() => expect(receiver.received).toHaveLength(2));
+    const { type, data } = JSON.parse(receiver.received[1]!.body);
+    expect({ type, data }).toMatchObject({ type: "refresh.done", data: { operation: "legal_laws" } });
+    expect(new Date(data.next_refresh_at).toISOString()).toBe("2026-03-01T00:00:00.000Z");
     await service.call(`/v1/webhooks/${id}`, { method: "DELETE" });
   });
 });
