@@ -564,6 +564,18 @@ describe("the route", () => {
     expect(await post(body)).toMatchObject({ status, body: { code } });
   });
 
+  test("takes long texts for the tool that checks citations, and for no other", async () => {
+    // 20,000 characters, each escaped: 120,000 bytes.
+    const text = "\\u6cd5".repeat(20_000);
+    const callOf = (name: string, argument: string) =>
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${argument}}}`;
+    expect((await post(callOf("legal_citation_check", `{"text":"${text}"}`))).status).toBe(200);
+    const long = await post(callOf("legal_laws", `{"query":"${text}"}`));
+    expect(long).toMatchObject({ status: 413, body: { code: "body_too_large" } });
+    const longer = await post(callOf("legal_citation_check", `{"text":"${text}${text}${text}"}`));
+    expect(longer.status).toBe(413);
+  });
+
   test("refuses other media types and methods", async () => {
     const plain = await post(initialize, { headers: { "content-type": "text/plain" } });
     expect(plain).toMatchObject({ status: 415, body: { code: "unsupported_media_type" } });

@@ -5,8 +5,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { makeIdentifier } from "../../database/identifier.ts";
 import type { Api } from "../../mcp/api.ts";
 import { isTool } from "../../mcp/tools.ts";
-import { leaveSignal } from "../app.ts";
+import { BODY_LIMIT_BYTES, leaveSignal } from "../app.ts";
 import { readJson } from "../body.ts";
+import { bodyLimitOf, mostBodyBytes } from "../body-limit.ts";
 import { takeAllowance } from "../call-limits.ts";
 import { principalOf } from "../caller.ts";
 import { isLocalHost } from "../host.ts";
@@ -14,6 +15,8 @@ import type { HttpParts } from "../parts.ts";
 
 /** A message nests a call's body inside the protocol's envelope, so it has more levels than a plain body. */
 const MAX_DEPTH = 16;
+/** The envelope around the parameters of a long call. */
+const ENVELOPE_BYTES = 4_096;
 /** The service never announces changes, so a client has no reason to keep a stream open for them. */
 const MAX_SUBSCRIPTIONS = 32;
 
@@ -69,7 +72,7 @@ export function addMcpRoute(
   });
   app.addHook("preClose", async () => (await handler)?.close());
 
-  app.post("/mcp", async (request, reply) => {
+  app.post("/mcp", { bodyLimit: mostBodyBytes + ENVELOPE_BYTES }, async (request, reply) => {
     refuseForeignOrigins(request, origins);
     const message = readMessage(request);
     const principal = principalOf(request);
@@ -161,7 +164,11 @@ function sessionOf({ headers }: FastifyRequest): string | undefined {
 
 function readMessage(request: FastifyRequest): Message {
   const message = readJson(request, { maxDepth: MAX_DEPTH });
-  if (typeof message === "object" && message !== null && !Array.isArray(message)) return message;
+  if (typeof message === "object" && message !== null && !Array.isArray(message)) {
+    const bytes = (request.body as Buffer | undefined)?.length ?? 0;
+    if (bytes > limitOf(message)) throw new Failure("body_too_large", { limit: limitOf(message) });
+    return message;
+  }
   throw invalid(
     "body",
     "type",
@@ -169,6 +176,12 @@ function readMessage(request: FastifyRequest): Message {
     "send one message per request",
     "每个请求只发送一条消息",
   );
+}
+
+/** Only the call of a tool with long parameters may be longer than other bodies. */
+function limitOf({ method, params }: Message): number {
+  const limit = bodyLimitOf({ operation: method === "tools/call" ? params?.name : undefined });
+  return limit === BODY_LIMIT_BYTES ? limit : limit + ENVELOPE_BYTES;
 }
 
 /** A page of another site must not call, even with a stolen key. */

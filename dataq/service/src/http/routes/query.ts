@@ -1,4 +1,4 @@
-import { Failure, findOperation, invalid, type Operation, operations } from "@dataq/contract";
+import { Failure, invalid } from "@dataq/contract";
 import { mostQueries } from "@dataq/contract/wire";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { severalOperation } from "../../ledger/several.ts";
@@ -10,6 +10,7 @@ import { answerSeveral, queriesOf, type SeveralReply } from "../../query/several
 import { acceptedType } from "../accept.ts";
 import { BODY_LIMIT_BYTES, leaveSignal } from "../app.ts";
 import { readJson } from "../body.ts";
+import { bodyLimitOf, mostBodyBytes } from "../body-limit.ts";
 import { readBudget } from "../budget.ts";
 import { admitCall, takeAllowance } from "../call-limits.ts";
 import { errorBodyOf } from "../error-reply.ts";
@@ -88,9 +89,6 @@ export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
   });
 }
 
-const list: readonly Operation[] = operations;
-const mostBodyBytes = Math.max(...list.map(({ bodyBytes }) => bodyBytes ?? BODY_LIMIT_BYTES));
-
 /** A body may be longer than others only if it names an operation with long parameters. */
 function readQueryBody(request: FastifyRequest): unknown {
   const bytes = (request.body as Buffer | undefined)?.length ?? 0;
@@ -106,16 +104,6 @@ function readQueryBody(request: FastifyRequest): unknown {
   const limits = (Array.isArray(queries) ? queries : [body]).map(bodyLimitOf);
   if (bytes > Math.max(...limits)) throw tooLarge;
   return body;
-}
-
-function bodyLimitOf(query: unknown): number {
-  const { domain, operation } = (query ?? {}) as Readonly<Record<string, unknown>>;
-  const name = String(operation).trim().toLowerCase();
-  const found =
-    findOperation(name) ??
-    findOperation(`${String(domain).toLowerCase()}_${name}`) ??
-    list.find((each) => each.name === `${each.domain}_${name}`);
-  return found?.bodyBytes ?? BODY_LIMIT_BYTES;
 }
 
 function isDryRun(body: unknown): boolean {
