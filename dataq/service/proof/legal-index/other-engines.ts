@@ -63,7 +63,8 @@ export async function openOthers(
 
 /** PostgreSQL's full-text search: a GIN index on a tsvector, ranked by ts_rank. */
 async function openGin(database: Database): Promise<Filling> {
-  const client = await database.connect();
+  // The service's role may not create tables.
+  const client = await database.connectAsOwner();
   const analyser = new Analyser();
   await client.query("drop table if exists proof_gin");
   await client.query(
