@@ -285,6 +285,7 @@ async function writeModel(path: string, shape: Shape): Promise<number> {
       ? []
       : ([["attention.sliding_window", u32(shape.slidingWindow)]] satisfies [string, Entry][])),
   ];
+  const tokens = Array.from({ length: vocabulary }, (_, index) => `t${index}`);
   const header = ggufBytes({
     metadata: [
       ["general.architecture", text(architecture)],
@@ -292,8 +293,8 @@ async function writeModel(path: string, shape: Shape): Promise<number> {
       ...keys.map(([key, entry]): [string, Entry] => [`${architecture}.${key}`, entry]),
       ["tokenizer.ggml.model", text("gpt2")],
       ["tokenizer.ggml.pre", text("default")],
-      ["tokenizer.ggml.tokens", { kind: "array", of: "string", items: names(vocabulary) }],
-      ["tokenizer.ggml.token_type", { kind: "array", of: "i32", items: names(vocabulary).map(() => 1) }],
+      ["tokenizer.ggml.tokens", { kind: "array", of: "string", items: tokens }],
+      ["tokenizer.ggml.token_type", { kind: "array", of: "i32", items: tokens.map(() => 1) }],
       ["tokenizer.ggml.merges", { kind: "array", of: "string", items: ["t 1"] }],
       ["tokenizer.ggml.bos_token_id", u32(0)],
       ["tokenizer.ggml.eos_token_id", u32(1)],
@@ -303,8 +304,4 @@ async function writeModel(path: string, shape: Shape): Promise<number> {
   await writeFile(path, header);
   await truncate(path, header.length + offset);
   return header.length + offset;
-}
-
-function names(count: number): string[] {
-  return Array.from({ length: count }, (_, index) => `t${index}`);
 }

@@ -68,18 +68,22 @@ class Result(Envelope, Generic[Data]):
 AnyResult = TypeVar("AnyResult", bound=Result[Any])
 
 
+def _invalid(message: str, response: RawResponse, body: Dict[str, Any]) -> APIError:
+    return APIError(
+        message,
+        code="invalid_response",
+        status=response.status,
+        headers=response.headers,
+        request_id=response.request_id,
+        attempts=response.attempts,
+        body=body,
+    )
+
+
 def read_result(kind: Type[AnyResult], response: RawResponse) -> AnyResult:
     body = parse_object(response)
     if not isinstance(body.get("data"), (list, dict)):
-        raise APIError(
-            "The response has no data.",
-            code="invalid_response",
-            status=response.status,
-            headers=response.headers,
-            request_id=response.request_id,
-            attempts=response.attempts,
-            body=body,
-        )
+        raise _invalid("The response has no data.", response, body)
     facts = ResponseFacts(response.status, response.headers, response.request_id, response.attempts)
     return kind(body, facts)
 
@@ -100,15 +104,7 @@ def read_many(kinds: Sequence[Type[Result[Any]]], response: RawResponse, now: fl
     items = cast("List[Dict[str, Any]]", body.get("data"))
     facts = ResponseFacts(response.status, response.headers, response.request_id, response.attempts)
     if not isinstance(cast(object, items), list) or len(items) != len(kinds):
-        raise APIError(
-            "The response does not have an answer for each query.",
-            code="invalid_response",
-            status=response.status,
-            headers=response.headers,
-            request_id=response.request_id,
-            attempts=response.attempts,
-            body=body,
-        )
+        raise _invalid("The response does not have an answer for each query.", response, body)
     results: List[Union[Result[Any], APIError]] = []
     for kind, item in zip(kinds, items):
         alone = replace(response, text=json.dumps(item))

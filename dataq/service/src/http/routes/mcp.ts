@@ -166,7 +166,8 @@ function readMessage(request: FastifyRequest): Message {
   const message = readJson(request, { maxDepth: MAX_DEPTH });
   if (typeof message === "object" && message !== null && !Array.isArray(message)) {
     const bytes = (request.body as Buffer | undefined)?.length ?? 0;
-    if (bytes > limitOf(message)) throw new Failure("body_too_large", { limit: limitOf(message) });
+    const limit = limitOf(message);
+    if (bytes > limit) throw new Failure("body_too_large", { limit });
     return message;
   }
   throw invalid(
