@@ -215,6 +215,28 @@ export const errors = {
     message: "{host} accepted no data in {attempts} attempts ({reason}); push again to resume",
   },
   connection_refused: { status: 502, message: "locallm refuses to connect to {host}: {reason}" },
+  remote_unreachable: { status: 502, message: "cannot reach the engine at {host}: {reason}" },
+  remote_timeout: { status: 504, message: "the engine at {host} sent nothing for {seconds} s" },
+  remote_busy: {
+    status: 503,
+    message: "the engine at {host} is busy: {reason}; try again in {retryAfterSeconds} s",
+  },
+  remote_unauthorized: {
+    status: 502,
+    message: "the engine at {host} rejected the key: {reason}; check the key in the credentials file",
+  },
+  remote_refused: { status: 400, message: "the engine at {host} rejected the request: {reason}" },
+  remote_prompt_too_long: {
+    status: 400,
+    // It begins with Anthropic's words, as prompt_too_long does.
+    message: "prompt is too long for the engine at {host}: {reason}",
+  },
+  remote_model_missing: {
+    status: 404,
+    message: "the engine at {host} has no model {model}, or {path} is not its path: {reason}",
+  },
+  remote_failed: { status: 502, message: "the engine at {host} failed: {reason}" },
+  remote_broke_off: { status: 502, message: "the engine at {host} broke off its answer: {reason}" },
   size_mismatch: { status: 502, message: "{host} sent {found} bytes instead of the {expected} it announced" },
   download_damaged: {
     status: 502,
