@@ -43,6 +43,8 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 300_000,
           sequence: { groupOrder: 1 },
+          // What the files share, the server's modules among them, is loaded once per worker: no file changes it.
+          isolate: false,
         },
       },
     ],

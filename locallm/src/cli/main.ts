@@ -40,8 +40,12 @@ const verbs: Readonly<Record<string, () => Promise<Command>>> = {
   completion: async () => (await import("./commands/completion.ts")).completionCommand(),
 };
 
-/** Adds the typed verb, or all verbs for help, an alias or an unknown verb. */
-async function addVerbs(asked: string): Promise<void> {
+/** The aliases that the commands declare. */
+const aliases: Readonly<Record<string, string>> = { ls: "list", start: "serve" };
+
+/** Adds the typed verb, or all verbs for help or an unknown verb. */
+async function addVerbs(typed: string): Promise<void> {
+  const asked = Object.hasOwn(aliases, typed) ? aliases[typed]! : typed;
   const loaders = Object.hasOwn(verbs, asked) ? [verbs[asked]!] : Object.values(verbs);
   for (const command of await Promise.all(loaders.map((load) => load())))
     program.addCommand(command.configureOutput(capitalErrors));
