@@ -43,6 +43,8 @@ export interface LeaseRequest {
    * options. `visit` is like `load` but accepts any context length.
    */
   readonly uses: "slot" | "load" | "visit";
+  /** The id of the API key that sent the request, so that keys take turns. */
+  readonly key?: string | null;
   readonly signal: AbortSignal;
 }
 

@@ -1,26 +1,23 @@
-import type { Lease, LeaseRequest } from "./lease.ts";
-
-/** A request waiting to be granted a lease. */
-export interface Waiter {
-  readonly request: LeaseRequest;
-  /** The key of the runner that the request needs (see `lineOf`). Requests with the same key form a line. */
+/** What the queue needs to know about a waiting request. */
+export interface Waiting {
+  /** Requests that wait for the same thing form a line. */
   readonly line: string;
-  /** Requested context length, capped at the model's training context. */
-  readonly numCtx: number;
-  /** Smallest acceptable context length; less than `numCtx` for a visit. */
-  readonly minCtx: number;
-  /** The request's value, or 0 if `keep_alive: 0` was set while the request waited. */
-  keepAliveMs: number;
-  readonly sinceMs: number;
+  /** The id of the API key that sent the request. Null means that it was sent without one. */
+  readonly key: string | null;
   /** Order of arrival across all lines. */
   readonly ticket: number;
-  readonly settle: { resolve(lease: Lease): void; reject(error: unknown): void };
 }
 
-/** All requests waiting for a load, a slot or an eviction: one bounded queue with one line per runner. */
-export class Queue {
+/**
+ * A bounded queue with several lines. In each line, API keys take turns, so that a key with many waiting requests does
+ * not delay the others. Requests of one key keep their order.
+ */
+export class Queue<Request extends Waiting> {
   readonly #limit: number;
-  readonly #lines = new Map<string, Waiter[]>();
+  /** The waiting requests of each line by key. The next key is the first one. */
+  readonly #lines = new Map<string, Map<string | null, Request[]>>();
+  /** How many requests of each key wait, in all lines. */
+  readonly #lengths = new Map<string | null, number>();
   #length = 0;
 
   constructor(limit: number) {
@@ -35,47 +32,97 @@ export class Queue {
     return this.#length >= this.#limit;
   }
 
-  push(waiter: Waiter): void {
-    const line = this.#lines.get(waiter.line);
-    if (line === undefined) this.#lines.set(waiter.line, [waiter]);
-    else line.push(waiter);
-    this.#length++;
+  /**
+   * Adds a request. If the queue was full, removes and returns one that is refused: the newest request of the key that
+   * has the most. This may be the request itself.
+   */
+  push(request: Request): Request | null {
+    const keys = this.#lines.get(request.line);
+    const same = keys?.get(request.key);
+    if (same !== undefined) same.push(request);
+    else if (keys !== undefined) keys.set(request.key, [request]);
+    else this.#lines.set(request.line, new Map([[request.key, [request]]]));
+    this.#count(request.key, 1);
+    if (this.#length <= this.#limit) return null;
+    const refused = this.#mostDispensable(request);
+    this.remove(refused);
+    return refused;
   }
 
-  /** The request that has waited longest in a line. */
-  head(line: string): Waiter | undefined {
-    return this.#lines.get(line)?.[0];
+  /** The next request of a line. */
+  head(line: string): Request | undefined {
+    for (const requests of this.#lines.get(line)?.values() ?? []) return requests[0];
+    return undefined;
   }
 
-  line(line: string): readonly Waiter[] {
-    return this.#lines.get(line) ?? [];
+  /** The requests of a line, those of each key together. */
+  line(line: string): readonly Request[] {
+    return [...(this.#lines.get(line)?.values() ?? [])].flat();
+  }
+
+  /** The requests of a line in the order in which they would be served. */
+  *inTurn(line: string): Generator<Request> {
+    const keys = [...(this.#lines.get(line)?.values() ?? [])];
+    const longest = Math.max(0, ...keys.map(({ length }) => length));
+    for (let round = 0; round < longest; round++)
+      for (const requests of keys) if (round < requests.length) yield requests[round]!;
   }
 
   /** The heads of all lines, oldest first. */
-  heads(): Waiter[] {
-    return [...this.#lines.values()].map((line) => line[0]!).sort((a, b) => a.ticket - b.ticket);
+  heads(): Request[] {
+    return this.lines()
+      .map((line) => this.head(line)!)
+      .sort((a, b) => a.ticket - b.ticket);
+  }
+
+  /** Removes a request that is served, so that the next turn is another key's. */
+  serve(request: Request): void {
+    this.remove(request);
+    const keys = this.#lines.get(request.line);
+    const rest = keys?.get(request.key);
+    if (keys === undefined || rest === undefined) return;
+    keys.delete(request.key);
+    keys.set(request.key, rest);
   }
 
   /** Returns false if the request is no longer waiting. */
-  remove(waiter: Waiter): boolean {
-    const line = this.#lines.get(waiter.line);
-    const index = line?.indexOf(waiter) ?? -1;
-    if (line === undefined || index < 0) return false;
-    line.splice(index, 1);
-    if (line.length === 0) this.#lines.delete(waiter.line);
-    this.#length--;
+  remove(request: Request): boolean {
+    const keys = this.#lines.get(request.line);
+    const requests = keys?.get(request.key);
+    const index = requests?.indexOf(request) ?? -1;
+    if (keys === undefined || requests === undefined || index < 0) return false;
+    requests.splice(index, 1);
+    if (requests.length === 0) keys.delete(request.key);
+    if (keys.size === 0) this.#lines.delete(request.line);
+    this.#count(request.key, -1);
     return true;
   }
 
   /** Removes and returns all requests of a line. */
-  take(line: string): Waiter[] {
-    const waiters = this.#lines.get(line) ?? [];
+  take(line: string): readonly Request[] {
+    const requests = this.line(line);
     this.#lines.delete(line);
-    this.#length -= waiters.length;
-    return waiters;
+    for (const { key } of requests) this.#count(key, -1);
+    return requests;
   }
 
   lines(): string[] {
     return [...this.#lines.keys()];
+  }
+
+  #count(key: string | null, change: 1 | -1): void {
+    this.#length += change;
+    const length = (this.#lengths.get(key) ?? 0) + change;
+    if (length === 0) this.#lengths.delete(key);
+    else this.#lengths.set(key, length);
+  }
+
+  /** The newest request of the key with the most; `added` if no key has more than its own. */
+  #mostDispensable(added: Request): Request {
+    let most = added.key;
+    for (const [key, length] of this.#lengths) if (length > this.#lengths.get(most)!) most = key;
+    if (most === added.key) return added;
+    const last = [...this.#lines.values()].flatMap((keys) => keys.get(most)?.at(-1) ?? []);
+    return last.reduce((newest, each) => (each.ticket > newest.ticket ? each : newest));
   }
 }

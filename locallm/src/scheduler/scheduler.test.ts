@@ -1,45 +1,12 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
+import { ManualClock, settled } from "../../test/manual-clock.ts";
 import { onProcessor } from "../gpu/placement.ts";
 import type { Runner, RunnerExit, StartRunner } from "../runner/handle.ts";
 import { LocallmError } from "../wire/errors.ts";
-import type { Clock } from "./clock.ts";
 import type { Decision, Lease, LeaseRequest, RunnableModel, Scheduler } from "./lease.ts";
 import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
 import { createScheduler } from "./scheduler.ts";
-
-/** A clock that moves only when `pass` is called. */
-class ManualClock implements Clock {
-  #now = 0;
-  #timers = new Set<{ atMs: number; callback: () => void }>();
-
-  now(): number {
-    return this.#now;
-  }
-
-  after(delayMs: number, callback: () => void): () => void {
-    const timer = { atMs: this.#now + delayMs, callback };
-    this.#timers.add(timer);
-    return () => this.#timers.delete(timer);
-  }
-
-  async pass(ms: number): Promise<void> {
-    const endMs = this.#now + ms;
-    await settled();
-    for (;;) {
-      const next = [...this.#timers].filter((t) => t.atMs <= endMs).sort((a, b) => a.atMs - b.atMs)[0];
-      if (next === undefined) break;
-      this.#timers.delete(next);
-      this.#now = next.atMs;
-      next.callback();
-      await settled();
-    }
-    this.#now = endMs;
-  }
-}
-
-/** Waits until all pending promises have run. */
-const settled = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
 
 interface World {
   clock: ManualClock;
@@ -532,6 +499,25 @@ describe("failures", () => {
     expect(scheduler.accepts()).toBe(false);
     expect(scheduler.retryAfterSeconds()).toBeGreaterThanOrEqual(1);
     await expect(refused).rejects.toThrow("maximum pending requests exceeded");
+  });
+
+  it("lets another key's first request in and serves it second, although one key fills the queue", async () => {
+    const { scheduler } = world({ maxQueue: 500 });
+    const order: string[] = [];
+    const refused: string[] = [];
+    const ask = (key: string) =>
+      scheduler.lease({ ...request("a"), key }).then(
+        (lease) => {
+          order.push(key);
+          setImmediate(() => lease.release());
+        },
+        (error: LocallmError) => refused.push(`${key}: ${error.code}`),
+      );
+    const all = Array.from({ length: 500 }, () => ask("busy"));
+    all.push(ask("other"));
+    await Promise.all(all);
+    expect(order.indexOf("other")).toBe(1);
+    expect(refused).toEqual(["busy: queue_full"]);
   });
 
   it("rejects all requests waiting for a failed load, pauses, then tries again", async () => {

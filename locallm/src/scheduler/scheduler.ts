@@ -14,9 +14,10 @@ import type {
 } from "./lease.ts";
 import { loadRunner, placeResident } from "./loading.ts";
 import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
-import { Queue, type Waiter } from "./queue.ts";
+import { Queue } from "./queue.ts";
 import { contextLengthOf, lineOf, Resident } from "./residency.ts";
 import { chooseVictim } from "./victim.ts";
+import type { Waiter } from "./waiter.ts";
 import { largestWindow } from "./window-limit.ts";
 
 export function createScheduler(settings: SchedulerSettings, parts: SchedulerParts): Scheduler {
@@ -32,7 +33,7 @@ class PlaceScheduler implements Scheduler {
   readonly #settings: SchedulerSettings;
   readonly #parts: SchedulerParts;
   readonly #clock: Clock;
-  readonly #queue: Queue;
+  readonly #queue: Queue<Waiter>;
   readonly #coolDown: CoolDown;
   readonly #decisions: Decisions;
   readonly #residents = new Set<Resident>();
@@ -75,6 +76,7 @@ class PlaceScheduler implements Scheduler {
       const waiter: Waiter = {
         request,
         line,
+        key: request.key ?? null,
         numCtx,
         minCtx: request.uses === "visit" ? 1 : numCtx,
         keepAliveMs: request.keepAliveMs,
@@ -88,16 +90,9 @@ class PlaceScheduler implements Scheduler {
         this.#grant(resident, waiter);
         return;
       }
-      if (this.#queue.isFull) {
-        this.#decisions.add(
-          request.model.name,
-          "refuse",
-          `the queue is full (${this.#queue.length} waiting)`,
-        );
-        reject(new LocallmError("queue_full", {}));
-        return;
-      }
-      this.#queue.push(waiter);
+      const refused = this.#queue.push(waiter);
+      if (refused !== null) this.#refuse(refused);
+      if (refused === waiter) return;
       request.signal.addEventListener("abort", () => this.#abandon(waiter), { once: true });
       this.#dispatch();
     });
@@ -153,7 +148,7 @@ class PlaceScheduler implements Scheduler {
       waiting: this.#queue.heads().map((head) => ({
         model: head.request.model.name,
         count: this.#queue.line(head.line).length,
-        oldestMs: now - head.sinceMs,
+        oldestMs: now - Math.min(...this.#queue.line(head.line).map(({ sinceMs }) => sinceMs)),
       })),
       decisions: this.#decisions.list(),
     };
@@ -189,6 +184,13 @@ class PlaceScheduler implements Scheduler {
     return this.#coolDown.error(line);
   }
 
+  /** A request that the queue has no room for. */
+  #refuse({ request, line, settle }: Waiter): void {
+    this.#decisions.add(request.model.name, "refuse", `the queue is full (${this.#queue.length} waiting)`);
+    settle.reject(new LocallmError("queue_full", {}));
+    this.#abortUnawaitedLoad(line);
+  }
+
   /**
    * Called when the client disconnects. Leaves the queue and aborts the load if no other request waits for
    * it.
@@ -196,12 +198,14 @@ class PlaceScheduler implements Scheduler {
   #abandon(waiter: Waiter): void {
     if (!this.#queue.remove(waiter)) return;
     waiter.settle.reject(waiter.request.signal.reason);
-    if (this.#queue.head(waiter.line) === undefined) {
-      for (const resident of this.#residents) {
-        if (resident.line === waiter.line && resident.state === "loading") resident.abortLoad.abort();
-      }
-    }
+    this.#abortUnawaitedLoad(waiter.line);
     this.#dispatch();
+  }
+
+  #abortUnawaitedLoad(line: string): void {
+    if (this.#queue.head(line) !== undefined) return;
+    for (const resident of this.#residents)
+      if (resident.line === line && resident.state === "loading") resident.abortLoad.abort();
   }
 
   #dispatch(): void {
@@ -265,7 +269,7 @@ class PlaceScheduler implements Scheduler {
     if (resident === undefined) return;
     for (let head = this.#queue.head(line); head !== undefined; head = this.#queue.head(line)) {
       if (!resident.canServe(head.request, head.minCtx)) return;
-      this.#queue.remove(head);
+      this.#queue.serve(head);
       this.#grant(resident, head);
     }
   }
