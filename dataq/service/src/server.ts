@@ -139,6 +139,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       );
 
     const index = new PostingIndex(database);
+    closers.push(() => index.close());
     const cache = new AnswerCache(database, (places) => index.bodies(places));
     const firstData = new FirstData(database, { ...config, progress });
     closers.push(() => firstData.close());

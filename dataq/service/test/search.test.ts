@@ -1,3 +1,4 @@
+import type { Worker } from "node:worker_threads";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { dueCorpora, refreshCorpus } from "../src/background/refresh/refresh.ts";
@@ -148,6 +149,83 @@ describe("on 300 judgments", () => {
     const dates = { from: "2022-01-01", to: "2022-12-31" };
     const within = dated.slice(1).filter(({ date }) => date?.startsWith("2022")).length;
     expect((await index.search(corpus, { query: { all: [] }, wanted, dates }, page))?.total).toBe(within);
+  });
+
+  describe("in threads", () => {
+    const threads = (options = {}) =>
+      new PostingIndex(database, { leastForThread: 0, threads: 2, ...options });
+    const page = { offset: 0, limit: 20 };
+
+    test("a question gets the same answer as without them, with little memory for blocks too", async () => {
+      const inThreads = threads({ blockBytes: 1 });
+      const dates = fc.constantFrom(undefined, "none" as const, { from: "2021-06-01", to: "2023-03-31" });
+      try {
+        await fc.assert(
+          fc.asyncProperty(asked, query, dates, fc.nat(60), async (concepts, filter, range, offset) => {
+            const alternatives = [concepts.map((words) => words.map(wording))];
+            const hints = concepts.flat().map((text) => ({ terms: [text, "本院"], weight: 0.25 }));
+            const wanted = { alternatives, hints, priors: [wording("法院")], exact: [], sufficient: [] };
+            const question = { query: filter, wanted, ...(range && { dates: range }) };
+            const ask = async (one: PostingIndex) => {
+              const found = await one.search("test:cases", question, { offset, limit: 20 });
+              return { ...found, hits: found?.hits.map(({ body, score }) => [body.place, score]) };
+            };
+            const expected = await ask(index);
+            const both = await Promise.all([ask(inThreads), ask(inThreads)]);
+            expect(both).toEqual([expected, expected]);
+            expect(await inThreads.allowed("test:cases", question, {})).toEqual(
+              await index.allowed("test:cases", question, {}),
+            );
+          }),
+          { seed: 21, numRuns: 25 },
+        );
+      } finally {
+        await inThreads.close();
+      }
+    });
+
+    test("a question that is not ranked in time is unavailable, here and in a thread", async () => {
+      for (const leastForThread of [0, Number.POSITIVE_INFINITY]) {
+        const late = threads({ leastForThread, limitMs: 0 });
+        await expect(late.search("test:cases", { query: { all: [] } }, page)).rejects.toMatchObject({
+          code: "unavailable",
+          details: { retry_after: 1 },
+        });
+        await late.close();
+      }
+    });
+
+    test("only so many questions wait; the others are unavailable at once", async () => {
+      const busy = threads({ threads: 1, mostWaiting: 2 });
+      const ask = () => busy.search("test:cases", { query: { all: [] } }, page);
+      const asked = await Promise.allSettled(Array.from({ length: 10 }, ask));
+      expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+      expect((await ask())?.total).toBe(300);
+      await busy.close();
+    });
+
+    test("a thread that dies fails its question alone, and another one takes its place", async () => {
+      const started: Worker[] = [];
+      const onWorker = (worker: Worker) => {
+        if (started.push(worker) === 1) void worker.terminate();
+      };
+      process.on("worker", onWorker);
+      const mortal = threads({ threads: 1 });
+      const ask = () => mortal.search("test:cases", { query: { term: "法院" } }, page);
+      try {
+        const asked = await Promise.allSettled([ask(), ask()]);
+        const answered = asked.flatMap((each) => (each.status === "fulfilled" ? [each.value?.total] : []));
+        expect(answered).toEqual([(await idsOf("test:cases", { term: "法院" })).length]);
+        expect(asked).toContainEqual({
+          status: "rejected",
+          reason: expect.objectContaining({ code: "unavailable" }),
+        });
+        expect(started).toHaveLength(2);
+      } finally {
+        process.off("worker", onWorker);
+        await mortal.close();
+      }
+    });
   });
 
   test("finds the same set as a scan with the same analysis, and the total is exact", async () => {

@@ -32,7 +32,7 @@ export interface Into {
 export function addScores(
   { ordinals, frequencies, dense }: Postings,
   weight: number,
-  { norms }: OpenSegment,
+  { lengths, normPerLength }: OpenSegment,
   into: Into,
 ): void {
   const worth = weight * (k1 + 1);
@@ -41,7 +41,11 @@ export function addScores(
     for (let i = 0; i < ordinals.length; i++) {
       const ordinal = ordinals[i] as number;
       const frequency = frequencies[i] as number;
-      put(into, ordinal, (worth * frequency) / (frequency + (norms[ordinal] as number)));
+      put(
+        into,
+        ordinal,
+        (worth * frequency) / (frequency + leastNorm + normPerLength * (lengths[ordinal] as number)),
+      );
     }
     return;
   }
@@ -52,7 +56,8 @@ export function addScores(
       const ordinal = matches[i] as number;
       const frequency = dense[ordinal] as number;
       if (frequency === 0) continue;
-      const score = (worth * frequency) / (frequency + (norms[ordinal] as number));
+      const score =
+        (worth * frequency) / (frequency + leastNorm + normPerLength * (lengths[ordinal] as number));
       const before = out[i] as number;
       if (!isLargest) out[i] = before + score;
       else if (score > before) out[i] = score;
@@ -62,7 +67,12 @@ export function addScores(
   }
   eachMatch(ordinals, matches, (i, at) => {
     const frequency = frequencies[at] as number;
-    put(into, i, (worth * frequency) / (frequency + (norms[matches[i] as number] as number)));
+    put(
+      into,
+      i,
+      (worth * frequency) /
+        (frequency + leastNorm + normPerLength * (lengths[matches[i] as number] as number)),
+    );
   });
 }
 
@@ -98,12 +108,14 @@ function eachMatch(
   }
 }
 
-/** BM25's length normalisation, by document: longer ones must contain a word more often. */
-export function normsOf(lengths: Uint32Array, meanLength: number): Float32Array {
-  const norms = new Float32Array(lengths.length);
-  for (let i = 0; i < norms.length; i++) norms[i] = k1 * (1 - b + (b * (lengths[i] as number)) / meanLength);
-  return norms;
+/**
+ * BM25's length normalisation grows with the length of a document: a longer one must contain a word more often. This is
+ * what a token adds to `leastNorm`.
+ */
+export function normPerLengthOf(meanLength: number): number {
+  return (k1 * b) / meanLength;
 }
 
 const k1 = 1.2;
 const b = 0.75;
+const leastNorm = k1 * (1 - b);

@@ -43,11 +43,30 @@ export class BlockWriter {
   }
 }
 
-/** Reads a block. Rejects a damaged one, whose count is wrong or whose ordinals exceed `limit`. */
-export function readBlock(bytes: Uint8Array, documents: number, limit: number): Postings {
-  const ordinals = new Uint32Array(documents);
-  const frequencies = new Uint8Array(documents);
-  const dense = documents * denseFrom > limit ? new Uint8Array(limit) : undefined;
+/** The memory of a decoded block of a segment with `limit` documents, in whole words. */
+export function decodedBytes(documents: number, limit: number): number {
+  return 4 * Math.ceil((5 * documents + (isDense(documents, limit) ? limit : 0)) / 4);
+}
+
+/** The parts of a decoded block that begins at `offset`. */
+export function postingsAt(
+  memory: ArrayBufferLike,
+  offset: number,
+  documents: number,
+  limit: number,
+): Postings {
+  const at = offset + 4 * documents;
+  return {
+    ordinals: new Uint32Array(memory, offset, documents),
+    frequencies: new Uint8Array(memory, at, documents),
+    dense: isDense(documents, limit) ? new Uint8Array(memory, at + documents, limit) : undefined,
+  };
+}
+
+/** Decodes a block. Rejects a damaged one, whose count is wrong or whose ordinals exceed `limit`. */
+export function decode(bytes: Uint8Array, { ordinals, frequencies, dense }: Postings, limit: number): void {
+  const documents = ordinals.length;
+  dense?.fill(0);
   let at = 0;
   let ordinal = 0;
   for (let i = 0; i < documents; i++) {
@@ -66,8 +85,11 @@ export function readBlock(bytes: Uint8Array, documents: number, limit: number): 
   if (at !== bytes.length || (documents > 0 && ordinal >= limit)) {
     throw new Error(`A posting block of ${documents} documents and ${bytes.length} bytes is damaged.`);
   }
-  return { ordinals, frequencies, dense };
 }
 
 /** At this share of documents the dense form is only a little larger, and much faster to read. */
+function isDense(documents: number, limit: number): boolean {
+  return documents * denseFrom > limit;
+}
+
 const denseFrom = 16;

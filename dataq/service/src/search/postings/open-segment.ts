@@ -1,15 +1,22 @@
 import type { BitSet } from "./bitset.ts";
 
-/** A segment in memory: everything except postings and bodies. */
-export interface OpenSegment {
+/** What never changes about a segment, read once for all its snapshots, in memory that threads share. */
+export interface SegmentTable {
   readonly id: number;
   readonly dataset: string;
   readonly documents: number;
-  /** The length normalisation of BM25; see `normsOf`. */
-  readonly norms: Float32Array;
+  readonly tokens: number;
+  /** The number of terms of each document. */
+  readonly lengths: Uint32Array;
   readonly dates: Int32Array;
   /** Whether every document has a date. */
   readonly isDated: boolean;
+}
+
+/** A segment in memory: everything except postings and bodies. */
+export interface OpenSegment extends SegmentTable {
+  /** Of the snapshot: what a token adds to BM25's length normalisation. */
+  readonly normPerLength: number;
   readonly dead: BitSet | null;
 }
 

@@ -15,31 +15,20 @@ import type {
   RefreshReport,
   SearchIndex,
   SearchPage,
-  Wanted,
 } from "../search-index.ts";
 import type { DocumentPlace, StoredBody } from "../stored-body.ts";
-import type { Statistics } from "./bm25.ts";
 import { Bodies, unpackBody } from "./bodies.ts";
-import { type Postings, readBlock } from "./codec.ts";
-import { matching, phraseTermsOf, type SegmentTerms, termsOf } from "./evaluate.ts";
 import type { OpenSegment, OpenSnapshot } from "./open-segment.ts";
+import { type Place, wantedConcepts } from "./rank.ts";
+import { Ranking, type RankingOptions, type ReadSnapshot } from "./ranking.ts";
 import { Recent } from "./recent.ts";
 import { bodiesAt, rebuild, refresh } from "./refresh.ts";
-import { Scratch } from "./scratch.ts";
-import { countUnion, lowerBound, type Take } from "./sets.ts";
 import { Snapshots } from "./snapshots.ts";
-import { type Ranked, Top } from "./top.ts";
-import {
-  completeQuery,
-  completeScore,
-  enoughComplete,
-  exactScore,
-  findingTerms,
-  scoresOf,
-  shownScore,
-  unknownConcepts,
-  wantedTerms,
-} from "./wanted.ts";
+import { exactScore, shownScore } from "./wanted.ts";
+
+export interface PostingIndexOptions extends RankingOptions {
+  readonly now?: () => number;
+}
 
 /** Posting blocks in PostgreSQL: the terms of a question are read in one statement, the page's documents in another. */
 export class PostingIndex implements SearchIndex {
@@ -47,19 +36,17 @@ export class PostingIndex implements SearchIndex {
   readonly #pool: Database["pool"];
   readonly #snapshots: Snapshots;
   readonly #lexicons: Lexicons;
-  /** Decoded blocks by segment and term; `null` means that a segment lacks the term. */
-  readonly #blocks: Recent<string, Postings | null>;
+  readonly #ranking: Ranking;
   readonly #bodies: Bodies;
   readonly #terms = new Recent<string, readonly string[]>(termListBytes);
   readonly #counts = new Recent<string, number>(countBytes);
-  readonly #scratch = new Scratch();
 
-  constructor(database: Database, options: { now?: () => number } = {}) {
+  constructor(database: Database, { now = Date.now, ...ranking }: PostingIndexOptions = {}) {
     this.#database = database;
     this.#pool = database.pool;
-    this.#snapshots = new Snapshots(database.pool, options.now ?? Date.now);
+    this.#ranking = new Ranking(database.pool, ranking);
+    this.#snapshots = new Snapshots(database.pool, now, (snapshot) => this.#ranking.forget(snapshot));
     this.#lexicons = new Lexicons(database.pool);
-    this.#blocks = new Recent(blockBytes);
     this.#bodies = new Bodies(database.pool);
   }
 
@@ -67,31 +54,34 @@ export class PostingIndex implements SearchIndex {
   async search(corpus: string, question: Question, page: SearchPage): Promise<Found | undefined> {
     const snapshot = await this.#snapshots.open(corpus, page.snapshot);
     if (snapshot === undefined) return undefined;
-    const without = page.datasets?.without;
-    const read = without === undefined ? snapshot : withoutDataset(snapshot, without);
+    const read = readOf(snapshot, page.datasets?.without);
     const near = page.near === undefined ? [] : placesIn(read, page.near);
     const { offset, limit } = page;
-    // Of a fused list, any part of the first ranks may be on the page.
-    const depth = near.length === 0 ? offset + limit : Math.max(fusedDepth, offset + limit + near.length);
-    const { total, complete, unknown, ranked, others } = await this.#rank(read, question, page, depth, near);
-    const isFused = near.length > 0 && (ranked[0]?.score ?? 0) < exactScore;
+    const { total, complete, unknown, best, ranked, wordless, uncounted } = await this.#ranking.rank(read, {
+      question,
+      // Of a fused list, any part of the first ranks may be on the page.
+      depth: near.length === 0 ? offset + limit : Math.max(fusedDepth, offset + limit + near.length),
+      from: near.length === 0 ? offset : 0,
+      last: page.datasets?.last,
+      near,
+    });
+    const isFused = near.length > 0 && best < exactScore;
     const list = isFused
-      ? fuse<Place>(ranked, near, ({ segment, ordinal }) => `${segment} ${ordinal}`).map((fused) => ({
-          ...fused.item,
-          score: fused.score,
-        }))
+      ? fuse<Place>(ranked, near, keyOf).map((fused) => ({ ...fused.item, score: fused.score }))
       : ranked.map((hit) => ({ ...hit, score: shownScore(hit.score) }));
+    const from = near.length === 0 ? 0 : offset;
     const hits = await this.#read(
       read,
-      list.slice(offset, offset + limit),
-      isFused ? others.wordless : noKeys,
+      list.slice(from, from + limit),
+      isFused ? new Set(wordless.map((at) => keyOf(near[at] as Place))) : noKeys,
     );
+    const concepts = wantedConcepts(question);
     return {
       hits,
-      total: isFused ? total + others.uncounted : total,
+      total: isFused ? total + uncounted : total,
       complete,
-      unknown,
-      index: stateOf(read),
+      unknown: new Set(unknown.map((at) => concepts[at] as Concept)),
+      index: stateOf(snapshot, read),
       isFused,
     };
   }
@@ -104,21 +94,14 @@ export class PostingIndex implements SearchIndex {
   ): Promise<(SegmentOfCorpus & Pick<Comparable, "allowed">)[]> {
     const snapshot = await this.#snapshots.open(corpus, wanted);
     if (snapshot === undefined) return [];
-    const read = datasets?.without === undefined ? snapshot : withoutDataset(snapshot, datasets.without);
-    const [postings, places] = await Promise.all([
-      this.#postings(read, [...new Set(termsOf(question.query))]),
-      this.#places(read, [...new Set(phraseTermsOf(question.query))]),
-    ]);
-    this.#scratch.reset();
-    return read.segments.map((segment, place) => {
-      const { id, dataset, documents } = segment;
-      const terms = { postings: postings[place]!, places: places[place]! };
-      const ordinals = matching(question, segment, terms, this.#scratch.take);
-      if (ordinals.length === documents) return { id, dataset, documents, allowed: undefined };
-      const allowed = new Uint8Array(Math.ceil(documents / 8));
-      for (const ordinal of ordinals) allowed[ordinal >> 3]! |= 1 << (ordinal & 7);
-      return { id, dataset, documents, allowed };
-    });
+    const read = readOf(snapshot, datasets?.without);
+    const allowed = await this.#ranking.allow(read, question);
+    return read.segments.map(({ id, dataset, documents }, place) => ({
+      id,
+      dataset,
+      documents,
+      allowed: allowed[place],
+    }));
   }
 
   /** The segments of a snapshot, by default of the current one. */
@@ -150,9 +133,13 @@ export class PostingIndex implements SearchIndex {
     const key = JSON.stringify([snapshot.id, without, ...terms]);
     const known = this.#counts.get(key);
     if (known !== undefined) return known;
-    const read = without === undefined ? snapshot : withoutDataset(snapshot, without);
-    const query = { all: terms.map((term) => ({ term })) };
-    const { total } = await this.#rank(read, { query }, {}, 0, []);
+    const { total } = await this.#ranking.rank(readOf(snapshot, without), {
+      question: { query: { all: terms.map((term) => ({ term })) } },
+      depth: 0,
+      from: 0,
+      last: undefined,
+      near: [],
+    });
     this.#counts.put(key, total, 100 + 2 * key.length);
     return total;
   }
@@ -243,7 +230,14 @@ export class PostingIndex implements SearchIndex {
   async warm(): Promise<void> {
     // A word in Chinese also loads the table of traditional characters.
     (await this.newestAnalyser()).queryTerms("词");
-    for (const { corpus } of await this.corpora()) await this.analyser(corpus);
+    const corpora = await this.corpora();
+    for (const { corpus } of corpora) await this.analyser(corpus);
+    if (corpora.some(({ size }) => size >= rankedInThreads)) this.#ranking.start();
+  }
+
+  /** Ends the threads that rank. */
+  close(): Promise<void> {
+    return this.#ranking.close();
   }
 
   /**
@@ -371,146 +365,13 @@ export class PostingIndex implements SearchIndex {
     return kept?.analysis ?? this.#lexicons.newest();
   }
 
-  async #rank(
-    snapshot: OpenSnapshot,
-    question: Question,
-    { datasets }: Pick<SearchPage, "datasets">,
-    depth: number,
-    near: readonly Place[],
-  ): Promise<{
-    total: number;
-    complete: number;
-    unknown: ReadonlySet<Concept>;
-    ranked: readonly Ranked[];
-    others: Others;
-  }> {
-    const { wanted } = question;
-    const scored = wanted === undefined ? [] : [...new Set(wantedTerms(wanted))];
-    const terms = [...new Set([...termsOf(question.query), ...scored])];
-    const [postings, places] = await Promise.all([
-      this.#postings(snapshot, terms),
-      this.#places(snapshot, [...new Set(phraseTermsOf(question.query))]),
-    ]);
-    // Nothing may be awaited from here on, because the scratch memory belongs to this question.
-    this.#scratch.reset();
-    const { take } = this.#scratch;
-    const bySegment = postings.map((found, place) => ({ postings: found, places: places[place]! }));
-    const statistics = statisticsOf(snapshot, scored, bySegment);
-    const unknown = wanted === undefined ? new Set<Concept>() : unknownConcepts(wanted, statistics);
-    const wholeQuery = wanted && completeQuery(wanted, unknown);
-    const whole = snapshot.segments.map((segment, place) => {
-      if (wanted !== undefined && wholeQuery === undefined) return noOrdinals;
-      const query = wholeQuery === undefined ? question.query : { all: [question.query, wholeQuery] };
-      return matching({ ...question, query }, segment, bySegment[place] as SegmentTerms, take);
-    });
-    const complete = whole.reduce((sum, ordinals) => sum + ordinals.length, 0);
-    const isEnough = wanted === undefined || complete >= enoughComplete;
-    // The other documents rank behind the page, so it is enough to count them.
-    const isPageComplete = complete >= depth;
-    const finding = wanted === undefined ? [] : [...new Set(findingTerms(wanted))];
-    const top = new Top(depth);
-    let total = 0;
-    for (const [place, segment] of snapshot.segments.entries()) {
-      const own = bySegment[place] as SegmentTerms;
-      const all = whole[place] as Uint32Array;
-      const isLast = segment.dataset === datasets?.last;
-      const rank = (ordinals: Uint32Array, scores: Float64Array) => {
-        total += ordinals.length;
-        top.offerAll(scores, segment.dates, place, ordinals, isLast);
-      };
-      if (wanted === undefined) rank(all, this.#scratch.scores("sum", all.length));
-      else if (isEnough)
-        rank(all, scoresOf(plain(wanted), segment, own.postings, statistics, all, this.#scratch));
-      else if (isPageComplete) {
-        rank(all, scoresOf(wanted, segment, own.postings, statistics, all, this.#scratch));
-        const may = matching(question, segment, own, take);
-        const sets = finding.flatMap((term) => own.postings.get(term)?.ordinals ?? []);
-        const { documents } = segment;
-        total += countUnion(sets, documents, may.length === documents ? undefined : may) - all.length;
-      } else {
-        const may = matching(question, segment, own, take);
-        // If all documents count, reading the blocks in sequence is faster than looking up each document.
-        const matches = may.length === segment.documents ? undefined : may;
-        const scores = scoresOf(wanted, segment, own.postings, statistics, matches, this.#scratch);
-        const { ordinals, length } = raise(may, all, scores, take);
-        rank(ordinals, scores.subarray(0, length));
-      }
-    }
-    const others = othersOf(near, (place, ordinal) => {
-      const own = (bySegment[place] as SegmentTerms).postings;
-      const isWhole = hasOrdinal(whole[place] as Uint32Array, ordinal);
-      const hasWord = isWhole || finding.some((term) => hasOrdinal(own.get(term)?.ordinals, ordinal));
-      return { hasWord, isCounted: isEnough ? isWhole : hasWord };
-    });
-    return {
-      total,
-      complete: wanted === undefined ? total : complete,
-      unknown,
-      ranked: top.ranked(),
-      others,
-    };
-  }
-
-  async #postings(snapshot: OpenSnapshot, terms: readonly string[]): Promise<Map<string, Postings>[]> {
-    const found = snapshot.segments.map(() => new Map<string, Postings>());
-    const missing = new Set<string>();
-    for (const [place, segment] of snapshot.segments.entries()) {
-      for (const term of terms) {
-        const block = this.#blocks.get(`${segment.id} ${term}`);
-        if (block === undefined) missing.add(term);
-        else if (block !== null) found[place]?.set(term, block);
-      }
-    }
-    if (missing.size === 0) return found;
-    const places = new Map(snapshot.segments.map((segment, place) => [segment.id, place]));
-    const rows = await this.#pool.query<{ term: string; segment: number; documents: number; data: Buffer }>({
-      name: "search-postings",
-      text: "select term, segment, documents, data from search_posting where term = any($1) and segment = any($2)",
-      values: [[...missing], [...places.keys()]],
-    });
-    for (const { term, segment, documents, data } of rows.rows) {
-      const place = places.get(segment) as number;
-      const block = readBlock(data, documents, snapshot.segments[place]?.documents ?? 0);
-      this.#keep(segment, term, block);
-      found[place]?.set(term, block);
-    }
-    for (const term of missing) {
-      for (const segment of snapshot.segments) this.#keep(segment.id, term, null);
-    }
-    return found;
-  }
-
-  #keep(segment: number, term: string, block: Postings | null): void {
-    const key = `${segment} ${term}`;
-    const postings = block === null ? 0 : 5 * block.ordinals.length + (block.dense?.length ?? 0);
-    this.#blocks.put(key, block, 100 + 2 * key.length + postings);
-  }
-
-  /**
-   * Reads positions of terms. They are not cached, because phrases are rare and positions take more memory
-   * than postings.
-   */
-  async #places(snapshot: OpenSnapshot, terms: readonly string[]): Promise<Map<string, Uint8Array>[]> {
-    const found = snapshot.segments.map(() => new Map<string, Uint8Array>());
-    if (terms.length === 0) return found;
-    const order = new Map(snapshot.segments.map((segment, place) => [segment.id, place]));
-    const rows = await this.#pool.query<{ term: string; segment: number; places: Buffer | null }>({
-      name: "search-places",
-      text: "select term, segment, places from search_posting where term = any($1) and segment = any($2)",
-      values: [terms, [...order.keys()]],
-    });
-    for (const { term, segment, places } of rows.rows)
-      if (places !== null) found[order.get(segment) as number]?.set(term, places);
-    return found;
-  }
-
   async #read(
-    snapshot: OpenSnapshot,
+    { snapshot, segments }: ReadSnapshot,
     ranked: readonly (Place & { readonly score: number })[],
     wordless: ReadonlySet<string>,
   ): Promise<Hit[]> {
     const places = ranked.map(({ segment, ordinal }) => ({
-      segment: (snapshot.segments[segment] as OpenSegment).id,
+      segment: (segments[segment] as OpenSegment).id,
       ordinal,
     }));
     const bodies = await this.#bodies.read(places);
@@ -520,40 +381,17 @@ export class PostingIndex implements SearchIndex {
       return {
         body,
         score,
-        dataset: (snapshot.segments[segment] as OpenSegment).dataset,
-        ...(wordless.has(`${segment} ${ordinal}`) && { byMeaning: true as const }),
+        dataset: (segments[segment] as OpenSegment).dataset,
+        ...(wordless.has(keyOf({ segment, ordinal })) && { byMeaning: true as const }),
       };
     });
   }
 }
 
-/** A document: its segment's position in the snapshot, and its ordinal. */
-type Place = Pick<Ranked, "segment" | "ordinal">;
-
 export type SegmentOfCorpus = Pick<OpenSegment, "id" | "dataset" | "documents">;
 
-/** Documents found by meaning: those without any word, and the number that the search by words did not count. */
-interface Others {
-  readonly wordless: ReadonlySet<string>;
-  readonly uncounted: number;
-}
-
-function othersOf(
-  near: readonly Place[],
-  look: (place: number, ordinal: number) => { hasWord: boolean; isCounted: boolean },
-): Others {
-  const looked = near.map(({ segment, ordinal }) => ({
-    key: `${segment} ${ordinal}`,
-    ...look(segment, ordinal),
-  }));
-  return {
-    wordless: new Set(looked.filter(({ hasWord }) => !hasWord).map(({ key }) => key)),
-    uncounted: looked.filter(({ isCounted }) => !isCounted).length,
-  };
-}
-
-/** Documents by the positions of their segments in the snapshot. Those of other segments are left out. */
-function placesIn({ segments }: OpenSnapshot, places: readonly DocumentPlace[]): Place[] {
+/** Documents by the positions of their segments among those that are read. Those of other segments are left out. */
+function placesIn({ segments }: ReadSnapshot, places: readonly DocumentPlace[]): Place[] {
   const order = new Map(segments.map(({ id }, at) => [id, at]));
   return places.flatMap(({ segment, ordinal }) => {
     const at = order.get(segment);
@@ -561,84 +399,40 @@ function placesIn({ segments }: OpenSnapshot, places: readonly DocumentPlace[]):
   });
 }
 
-function hasOrdinal(ordinals: Uint32Array | undefined, ordinal: number): boolean {
-  return ordinals !== undefined && ordinals[lowerBound(ordinals, ordinal, 0)] === ordinal;
+function keyOf({ segment, ordinal }: Place): string {
+  return `${segment} ${ordinal}`;
 }
 
 const noKeys: ReadonlySet<string> = new Set();
-
-/**
- * The members of `may` that have a score; moves their scores to the front. Raises the `complete` ones among them above
- * the others.
- */
-function raise(
-  may: Uint32Array,
-  complete: Uint32Array,
-  scores: Float64Array,
-  take: Take,
-): { ordinals: Uint32Array; length: number } {
-  const ordinals = take(may.length);
-  let length = 0;
-  let next = 0;
-  for (let i = 0; i < may.length; i++) {
-    const ordinal = may[i] as number;
-    const isComplete = complete[next] === ordinal;
-    if (isComplete) next++;
-    const score = scores[i] as number;
-    if (score === 0 && !isComplete) continue;
-    ordinals[length] = ordinal;
-    scores[length++] = isComplete ? score + completeScore : score;
-  }
-  return { ordinals: ordinals.subarray(0, length), length };
-}
-
-/** Parts of words do not affect the order of documents that have every word. */
-function plain(wanted: Wanted): Wanted {
-  return { ...wanted, hints: wanted.hints.filter(({ isFlat }) => isFlat) };
-}
-
-const noOrdinals = new Uint32Array(0);
 
 export function countedWithout(dataset: string | undefined): SearchPage {
   return { offset: 0, limit: 0, ...(dataset !== undefined && { datasets: { without: dataset } }) };
 }
 
 const scanRows = 500;
-const blockBytes = 64 << 20;
+/** From this size on, common words are ranked in a thread. */
+const rankedInThreads = 20_000;
 const termListBytes = 4 << 20;
 const countBytes = 4 << 20;
 
-function withoutDataset(snapshot: OpenSnapshot, dataset: string): OpenSnapshot {
-  const segments = snapshot.segments.filter((segment) => segment.dataset !== dataset);
-  return { ...snapshot, segments, size: livingOf(segments) };
+function readOf(snapshot: OpenSnapshot, without: string | undefined): ReadSnapshot {
+  const { segments } = snapshot;
+  if (without === undefined) return { snapshot, segments };
+  return { snapshot, segments: segments.filter(({ dataset }) => dataset !== without) };
 }
 
 function livingOf(segments: readonly OpenSegment[]): number {
   return segments.reduce((sum, { documents, dead }) => sum + documents - (dead?.count() ?? 0), 0);
 }
 
-function statisticsOf(
+function stateOf(
   snapshot: OpenSnapshot,
-  terms: readonly string[],
-  bySegment: readonly SegmentTerms[],
-): Statistics {
-  const documents = snapshot.segments.reduce((sum, segment) => sum + segment.documents, 0);
-  return {
-    documents,
-    documentsWithTerm: new Map(
-      terms.map((term) => [
-        term,
-        bySegment.reduce((sum, { postings }) => sum + (postings.get(term)?.ordinals.length ?? 0), 0),
-      ]),
-    ),
-  };
-}
-
-function stateOf(snapshot: OpenSnapshot): IndexState {
+  { segments }: Pick<ReadSnapshot, "segments"> = snapshot,
+): IndexState {
   return {
     snapshot: String(snapshot.id),
     refreshed_at: chinaInstant(snapshot.refreshedAt),
     next_refresh_at: snapshot.nextRefreshAt === null ? null : chinaInstant(snapshot.nextRefreshAt),
-    size: snapshot.size,
+    size: segments === snapshot.segments ? snapshot.size : livingOf(segments),
   };
 }

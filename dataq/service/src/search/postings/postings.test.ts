@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BitSet } from "./bitset.ts";
-import { BlockWriter, readBlock } from "./codec.ts";
+import { BlockMemory, type KeptBlock, Reading } from "./block-memory.ts";
+import { BlockWriter, decode, decodedBytes, type Postings, postingsAt } from "./codec.ts";
 import { PlaceReader, PlaceWriter } from "./places.ts";
 import { Recent } from "./recent.ts";
 import { Scratch } from "./scratch.ts";
@@ -11,6 +12,12 @@ import { Top } from "./top.ts";
 const ordinals = fc
   .uniqueArray(fc.integer({ min: 0, max: 300_000 }), { maxLength: 300 })
   .map((list) => list.sort((a, b) => a - b));
+
+function readBlock(bytes: Uint8Array, documents: number, limit: number): Postings {
+  const block = postingsAt(new ArrayBuffer(decodedBytes(documents, limit)), 0, documents, limit);
+  decode(bytes, block, limit);
+  return block;
+}
 
 test("a block is read as it was written", () => {
   fc.assert(
@@ -22,6 +29,45 @@ test("a block is read as it was written", () => {
       expect([...block.frequencies]).toEqual(list.map(() => Math.min(frequency, 255)));
     }),
     { seed: 3 },
+  );
+});
+
+test("kept blocks stay intact while they are read, and the memory stays within its limit", () => {
+  const step = fc.record({
+    key: fc.nat(40),
+    documents: fc.integer({ min: 1, max: 60 }),
+    isHeld: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const memory = new BlockMemory(4 * 512, 512);
+      const held: { block: KeptBlock; reading: Reading; first: number }[] = [];
+      const ordinalsOf = ({ chunk, offset, documents }: KeptBlock) =>
+        postingsAt(chunk.memory, offset, documents, 10_000).ordinals;
+      const chunks = new Set<object>();
+      for (const [at, { key, documents, isHeld }] of steps.entries()) {
+        const reading = new Reading();
+        let block = memory.get(`${key}`);
+        if (block !== undefined) {
+          reading.add(block);
+          // What is found was written under this key.
+          expect(ordinalsOf(block)[0]! % 100).toBe(key);
+        } else {
+          block = memory.reserve(`${key}`, documents, 10_000, reading);
+          ordinalsOf(block).fill(100 * at + key);
+          memory.keep(block);
+        }
+        chunks.add(block.chunk);
+        if (isHeld) held.push({ block, reading, first: ordinalsOf(block)[0]! });
+        else reading.release();
+        for (const { block, first } of held)
+          expect(ordinalsOf(block).every((each) => each === first)).toBe(true);
+        if (held.length > 3) held.shift()?.reading.release();
+      }
+      // Up to four questions hold a chunk each, beyond the four of the limit.
+      expect(chunks.size).toBeLessThanOrEqual(4 + 4);
+    }),
+    { seed: 9 },
   );
 });
 

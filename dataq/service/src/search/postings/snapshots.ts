@@ -2,8 +2,8 @@ import { Failure } from "@dataq/contract";
 import type { Database } from "../../database/database.ts";
 import { analysisRules } from "../analysis/analyser.ts";
 import { BitSet } from "./bitset.ts";
-import { normsOf } from "./bm25.ts";
-import type { OpenSnapshot } from "./open-segment.ts";
+import { normPerLengthOf } from "./bm25.ts";
+import type { OpenSnapshot, SegmentTable } from "./open-segment.ts";
 
 /**
  * Snapshots by corpus. Asks the database for the current one at most once in `lookEveryMs`, so that a refresh by
@@ -14,10 +14,14 @@ export class Snapshots {
   readonly #now: () => number;
   readonly #heads = new Map<string, { at: number; head: Promise<Head | undefined> }>();
   readonly #open = new Map<number, Promise<OpenSnapshot>>();
+  /** The segments of all open snapshots, each once. */
+  readonly #tables = new Map<number, SegmentTable>();
+  readonly #onClose: (snapshot: number) => void;
 
-  constructor(pool: Database["pool"], now: () => number) {
+  constructor(pool: Database["pool"], now: () => number, onClose: (snapshot: number) => void) {
     this.#pool = pool;
     this.#now = now;
+    this.#onClose = onClose;
   }
 
   /** The current snapshot, or the older one that was asked for. Undefined for a corpus without any. */
@@ -78,23 +82,29 @@ export class Snapshots {
     const loading = this.#read(id, head);
     this.#open.set(id, loading);
     loading.catch(() => this.#open.delete(id));
-    if (this.#open.size > mostOpen) this.#open.delete(this.#open.keys().next().value as number);
+    if (this.#open.size > mostOpen) await this.#close(this.#open.keys().next().value as number);
     return loading;
+  }
+
+  /** Closes the snapshot that was opened first, and forgets segments that no other one has. */
+  async #close(id: number): Promise<void> {
+    this.#open.delete(id);
+    this.#onClose(id);
+    const open = await Promise.allSettled(this.#open.values());
+    const isOpen = new Set(
+      open.flatMap((each) => (each.status === "fulfilled" ? each.value.segments.map(({ id }) => id) : [])),
+    );
+    for (const segment of this.#tables.keys()) if (!isOpen.has(segment)) this.#tables.delete(segment);
   }
 
   async #read(id: number, head: Head): Promise<OpenSnapshot> {
     const found = await this.#pool.query<{
       id: number;
-      dataset: string;
       analysis: string;
-      documents: number;
-      tokens: number;
-      lengths: Buffer;
-      dates: Buffer;
       dead: Buffer | null;
       size: number;
     }>(
-      `select s.id, s.dataset, s.analysis, s.documents, s.tokens, s.lengths, s.dates, p.dead, n.size
+      `select s.id, s.analysis, p.dead, n.size
          from search_snapshot n
          left join search_snapshot_segment p on p.snapshot = n.id
          left join search_segment s on s.id = p.segment
@@ -104,22 +114,35 @@ export class Snapshots {
     const first = found.rows[0];
     if (first === undefined) throw new Failure("snapshot_expired", { snapshot: String(id) });
     const rows = found.rows.filter((row) => row.id !== null);
-    const documents = rows.reduce((sum, row) => sum + row.documents, 0);
-    const tokens = rows.reduce((sum, row) => sum + row.tokens, 0);
-    const meanLength = Math.max(1, tokens / Math.max(1, documents));
-    const segments = rows.map((row) => {
-      const dates = new Int32Array(aligned(row.dates));
-      return {
-        id: row.id,
-        dataset: row.dataset,
-        documents: row.documents,
-        norms: normsOf(new Uint32Array(aligned(row.lengths)), meanLength),
-        dates,
-        isDated: !dates.includes(0),
-        dead: row.dead === null ? null : new BitSet(row.dead),
-      };
+    const tables = await this.#tablesOf(rows.map((row) => row.id));
+    const documents = tables.reduce((sum, table) => sum + table.documents, 0);
+    const tokens = tables.reduce((sum, table) => sum + table.tokens, 0);
+    const normPerLength = normPerLengthOf(Math.max(1, tokens / Math.max(1, documents)));
+    const segments = tables.map((table, place) => {
+      const dead = rows[place]?.dead ?? null;
+      return { ...table, normPerLength, dead: dead === null ? null : new BitSet(shared(dead)) };
     });
     return { ...head, id, size: first.size, segments, analysis: first.analysis ?? analysisRules };
+  }
+
+  async #tablesOf(ids: readonly number[]): Promise<SegmentTable[]> {
+    const tables = new Map(ids.map((id) => [id, this.#tables.get(id)]));
+    const missing = ids.filter((id) => tables.get(id) === undefined);
+    if (missing.length > 0) {
+      const found = await this.#pool.query<
+        Pick<SegmentTable, "id" | "dataset" | "documents" | "tokens"> & { lengths: Buffer; dates: Buffer }
+      >("select id, dataset, documents, tokens, lengths, dates from search_segment where id = any($1)", [
+        missing,
+      ]);
+      for (const row of found.rows) {
+        const lengths = new Uint32Array(shared(row.lengths).buffer);
+        const dates = new Int32Array(shared(row.dates).buffer);
+        const table = { ...row, lengths, dates, isDated: !dates.includes(0) };
+        tables.set(row.id, table);
+        this.#tables.set(row.id, table);
+      }
+    }
+    return ids.map((id) => tables.get(id) as SegmentTable);
   }
 }
 
@@ -133,9 +156,9 @@ interface Head {
 const lookEveryMs = 500;
 const mostOpen = 64;
 
-/** A copy that typed arrays can view, whatever the offset of the driver's buffer. */
-function aligned(buffer: Buffer): ArrayBuffer {
-  const copy = new ArrayBuffer(buffer.length);
-  new Uint8Array(copy).set(buffer);
+/** A copy in memory that threads share, which typed arrays can view whatever the offset of the driver's buffer. */
+function shared(buffer: Buffer): Uint8Array {
+  const copy = new Uint8Array(new SharedArrayBuffer(buffer.length));
+  copy.set(buffer);
   return copy;
 }
