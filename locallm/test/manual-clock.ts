@@ -9,6 +9,11 @@ export class ManualClock implements Clock {
     return this.#now;
   }
 
+  /** How many callbacks are pending. */
+  get timers(): number {
+    return this.#timers.size;
+  }
+
   after(delayMs: number, callback: () => void): () => void {
     const timer = { atMs: this.#now + delayMs, callback };
     this.#timers.add(timer);

@@ -236,6 +236,16 @@ export const errors = {
     message: "the engine at {host} has no model {model}, or {path} is not its path: {reason}",
   },
   remote_failed: { status: 502, message: "the engine at {host} failed: {reason}" },
+  remote_replicas_failed: { status: 502, message: "no replica of {model} answered: {reasons}" },
+  remote_replicas_busy: {
+    status: 503,
+    message: "no replica of {model} accepts requests: {reasons}; try again in {retryAfterSeconds} s",
+  },
+  remote_replicas_drained: {
+    status: 503,
+    message: "all replicas of {model} are drained; to use one again: locallm remote resume {host}",
+  },
+  remote_host_unknown: { status: 404, message: "no remote model uses host {host}; {known}" },
   remote_broke_off: { status: 502, message: "the engine at {host} broke off its answer: {reason}" },
   size_mismatch: { status: 502, message: "{host} sent {found} bytes instead of the {expected} it announced" },
   download_damaged: {
