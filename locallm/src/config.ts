@@ -1,8 +1,9 @@
 import { homedir } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { GpuSettings } from "./gpu/machine.ts";
 import { parseDuration, parseKeepAlive } from "./wire/duration.ts";
 import { LocallmError } from "./wire/errors.ts";
+import { type NamedHosts, parseNamedHosts } from "./wire/remote-address.ts";
 
 /** Settings that every command needs. Only this file reads the environment. */
 export interface CommandConfig {
@@ -11,6 +12,8 @@ export interface CommandConfig {
   readonly apiKey: string | null;
   /** Credentials for registries. The file may be absent. */
   readonly credentialsFile: string;
+  /** The hosts that remote models may name on the owner's command line. The file may be absent. */
+  readonly remoteHostsFile: string;
 }
 
 /** All settings of the server. */
@@ -51,6 +54,8 @@ export interface Config extends CommandConfig, GpuSettings {
   readonly specialTokens: "template" | "everywhere";
   /** The hosts that models may be pulled from. Null allows any. */
   readonly registries: readonly string[] | null;
+  /** The hosts that any remote model may name, in addition to those in `remoteHostsFile`. */
+  readonly remotes: NamedHosts;
   /** Additional certificates to trust, for pulls and pushes only. */
   readonly caFile: string | null;
   readonly proxy: {
@@ -118,9 +123,14 @@ export const settings: readonly Setting[] = [
     "hosts that models may be pulled from, comma-separated; empty allows any",
   ),
   setting(
+    "LOCALLM_REMOTES",
+    "",
+    "hosts that remote models may use, comma-separated, such as gpu1.example:8000; * allows all public hosts; empty: only hosts allowed on the command line",
+  ),
+  setting(
     "LOCALLM_CREDENTIALS",
     "~/.locallm/credentials.json",
-    "file with usernames, passwords and tokens for registries; only its owner may have access",
+    "file with credentials for registries and keys of remote models; only its owner may have access",
   ),
   setting("LOCALLM_CA_FILE", "", "file with additional PEM certificates to trust, for pulls and pushes"),
   setting("LOCALLM_DEBUG", "false", "true logs every decision"),
@@ -168,6 +178,7 @@ export function readConfig(environment: Environment = process.env): Config {
     generate: read("LOCALLM_GENERATE", oneOf("raw", "template")),
     specialTokens: read("LOCALLM_SPECIAL_TOKENS", oneOf("template", "everywhere")),
     registries: read("LOCALLM_REGISTRIES", parseRegistries),
+    remotes: read("LOCALLM_REMOTES", parseRemotes),
     caFile: read("LOCALLM_CA_FILE", parseOptionalPath),
     proxy: {
       http: readProxy("HTTP_PROXY"),
@@ -182,11 +193,13 @@ export function readConfig(environment: Environment = process.env): Config {
  */
 export function readCommandConfig(environment: Environment = process.env): CommandConfig {
   const read = reader(environment);
+  const credentialsFile = read("LOCALLM_CREDENTIALS", parsePath);
   return {
     host: read("LOCALLM_HOST", parseHost),
     modelsFolder: read("LOCALLM_MODELS", parsePath),
     apiKey: read("LOCALLM_API_KEY", parseApiKey),
-    credentialsFile: read("LOCALLM_CREDENTIALS", parsePath),
+    credentialsFile,
+    remoteHostsFile: join(dirname(credentialsFile), "remotes.json"),
   };
 }
 
@@ -411,6 +424,12 @@ function parseRegistries(text: string): readonly string[] | null | Problem {
   const hosts = text.split(",").map((host) => host.trim().toLowerCase());
   const isHost = (host: string) => /^[a-z0-9_][a-z0-9_.-]*(:\d{1,5})?$/.test(host);
   return hosts.every(isHost) ? hosts : new Problem("must be comma-separated host names");
+}
+
+function parseRemotes(text: string): Config["remotes"] | Problem {
+  return (
+    parseNamedHosts(text) ?? new Problem("must be comma-separated hosts, each with or without a port, or *")
+  );
 }
 
 function parseOrigins(text: string): readonly string[] | Problem {

@@ -35,6 +35,7 @@ import { createScheduler } from "./scheduler/scheduler.ts";
 import { CredentialsFile } from "./sources/credentials.ts";
 import { networkSettings } from "./sources/network-settings.ts";
 import { Pulls } from "./sources/pulls.ts";
+import { RemoteHosts } from "./sources/remote-hosts.ts";
 import { version } from "./version.ts";
 import { isLoopback } from "./wire/address.ts";
 import { LocallmError } from "./wire/errors.ts";
@@ -108,10 +109,13 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     },
   );
 
+  const credentials = new CredentialsFile(config.credentialsFile);
+  const remoteHosts = new RemoteHosts({ file: config.remoteHostsFile, named: config.remotes });
   const pulls = new Pulls(store, {
     network: await networkSettings(config),
     registries: config.registries,
-    credentials: new CredentialsFile(config.credentialsFile),
+    credentials,
+    remoteHosts,
   });
   const templates = new TemplateThreads();
   const schemas = new SchemaThreads();
@@ -126,6 +130,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     conversations,
     pulls,
     responses,
+    remoteHosts,
     settings: {
       defences: {
         loopbackOnly: isLoopback(config.host.hostname ?? ""),

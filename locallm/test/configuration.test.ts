@@ -270,6 +270,7 @@ describe("with a model", () => {
         ...{ responsesBytes: 2 ** 26, responsesLifetimeMs: 86_400_000, responsesFolder: null },
         ...{ cudaVisibleDevices: null, vulkanVisibleDevices: null },
         ...{ registries: null, credentialsFile: inHome("credentials.json"), caFile: null },
+        ...{ remotes: [], remoteHostsFile: inHome("remotes.json") },
         ...{ apiKey: "not set", proxy: { http: "not set", https: "not set", except: null } },
       });
     });
@@ -358,6 +359,7 @@ describe("with a model", () => {
       LOCALLM_ENGINES: join(store.folder, "no-engines"),
       LOCALLM_ORIGINS: "https://a.example",
       LOCALLM_REGISTRIES: "models.example",
+      LOCALLM_REMOTES: "GPU1.example:8000, [::1]",
       LOCALLM_CREDENTIALS: join(store.folder, "credentials.json"),
       LOCALLM_RESPONSES: "1MiB",
       LOCALLM_RESPONSES_LIFETIME: "1h",
@@ -373,6 +375,10 @@ describe("with a model", () => {
         ...{ cudaVisibleDevices: "1", vulkanVisibleDevices: "2", enginesFolder: env.LOCALLM_ENGINES },
         ...{ origins: ["https://a.example"], registries: ["models.example"] },
         ...{ responsesBytes: 2 ** 20, responsesLifetimeMs: 3_600_000 },
+        remotes: [
+          { hostname: "gpu1.example", port: "8000" },
+          { hostname: "::1", port: null },
+        ],
         ...{ credentialsFile: env.LOCALLM_CREDENTIALS, proxy: { http: "set", except: ".example" } },
       });
       const templated = await server.ask("/api/generate", body);

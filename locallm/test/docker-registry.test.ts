@@ -47,7 +47,12 @@ test.skipIf(registry === null)(
     await push(first);
     expect(proxy.stats.pushedBytes).toBeGreaterThan(weights.length);
     const second = `${proxy.host}/ns/second:v`;
-    const context = { store, checkTemplate: async () => {}, onStatus: () => {} };
+    const context = {
+      store,
+      checkTemplate: async () => {},
+      requireRemote: async () => {},
+      onStatus: () => {},
+    };
     await createModel(requireModelName(second), { from: first, system: "new" } as CreateRequest, context);
     proxy.stats.pushedBytes = 0;
     await push(second);

@@ -31,6 +31,7 @@ export async function createModelStore(): Promise<ModelStore> {
     createModel(requireModelName(name), request as CreateRequest, {
       store,
       checkTemplate: async () => {},
+      requireRemote: async () => {},
       onStatus: () => {},
     });
   return {

@@ -30,6 +30,7 @@ const verbs: Readonly<Record<string, () => Promise<Command>>> = {
   cp: async () => (await import("./commands/cp.ts")).cpCommand(),
   rm: async () => (await import("./commands/rm.ts")).rmCommand(),
   stop: async () => (await import("./commands/stop.ts")).stopCommand(),
+  remote: async () => (await import("./commands/remote.ts")).remoteCommand(),
   launch: async () => (await import("./commands/launch.ts")).launchCommand(),
   df: async () => (await import("./commands/df.ts")).dfCommand(),
   prune: async () => (await import("./commands/prune.ts")).pruneCommand(),

@@ -1,8 +1,7 @@
 import type { Model } from "../library/model.ts";
 import { modelPurpose } from "../library/model-details.ts";
+import { type Capability, capabilities } from "../wire/api/library.ts";
 import type { Parts } from "./parts.ts";
-
-export type Capability = "completion" | "tools" | "insert" | "vision" | "embedding" | "thinking";
 
 /**
  * Returns the model's capabilities: the purpose of its weights and what its template supports. Omits the
@@ -13,6 +12,7 @@ export async function modelCapabilities(
   model: Model,
   late?: Promise<void>,
 ): Promise<Capability[]> {
+  if (model.remotes !== null) return remoteCapabilities(model);
   const purpose = await modelPurpose(parts.store, model);
   if (purpose === "embedding") return [purpose];
   const traits = await parts.dialogues.traits(model, late);
@@ -23,4 +23,10 @@ export async function modelCapabilities(
     ...(model.projectorPaths.length > 0 ? (["vision"] as const) : []),
     ...(traits.thinking ? (["thinking"] as const) : []),
   ];
+}
+
+/** What the Modelfile says; otherwise what most engines can do. Requests are checked only against the Modelfile. */
+function remoteCapabilities({ config }: Model): Capability[] {
+  const said = capabilities.filter((each) => config.capabilities?.includes(each));
+  return said.length > 0 ? said : ["completion", "tools"];
 }

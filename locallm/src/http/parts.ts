@@ -5,6 +5,7 @@ import type { Templates } from "../dialogue/template-work.ts";
 import type { Store } from "../library/store.ts";
 import type { Scheduler } from "../scheduler/lease.ts";
 import type { Pulls } from "../sources/pulls.ts";
+import type { RemoteHosts } from "../sources/remote-hosts.ts";
 import type { BodyLimits } from "./body.ts";
 import type { DefenceSettings } from "./defences.ts";
 import type { Dialogues } from "./dialogues.ts";
@@ -22,6 +23,7 @@ export interface Parts {
   readonly conversations: { view(): ConversationsView };
   readonly pulls: Pulls;
   readonly responses: ResponseStore;
+  readonly remoteHosts: RemoteHosts;
   readonly settings: HttpSettings;
   readonly log: Logger;
   readonly metrics: Metrics;

@@ -18,6 +18,8 @@ const fieldOrder = [
   "context_length",
   "embedding_length",
   "base_name",
+  // Not Ollama's, so that it is last.
+  "remotes",
 ] as const;
 
 /** The content of the configuration blob of a model with these layers. */

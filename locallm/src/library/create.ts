@@ -11,12 +11,15 @@ import { joinHeaders, splitPlace } from "./gguf/split.ts";
 import { type Layer, mediaTypes } from "./manifest.ts";
 import type { Model, ModelConfig } from "./model.ts";
 import { detailsFromHeader, headerLengths } from "./model-details.ts";
+import { type RemoteAddresses, remoteConfig, requestedRemotes } from "./remote.ts";
 import type { Store } from "./store.ts";
 
 export interface CreateContext {
   store: Store;
   /** Throws `template_invalid` if the text is not a Go template. */
   checkTemplate(text: string): Promise<void>;
+  /** Throws `remote_not_allowed` if a model may not name the host of this URL. */
+  requireRemote(url: string): Promise<void>;
   onStatus(status: string): void;
 }
 
@@ -30,7 +33,10 @@ export async function createModel(
   context: CreateContext,
 ): Promise<void> {
   rejectUnsupported(request);
-  const base = await readBase(request, context.store);
+  const remotes = requestedRemotes(request);
+  for (const { url } of remotes ?? []) await context.requireRemote(url);
+  const base = remotes === null ? await readBase(request, context.store) : remoteBase(remotes);
+  rejectForRemote(request, base);
   const adapters = await readAdapters(request, base, context.store);
   if (request.template !== undefined) await context.checkTemplate(request.template);
   const params = checkParameters(request.parameters);
@@ -50,6 +56,7 @@ export async function createModel(
     ...(request.renderer === undefined ? {} : { renderer: request.renderer }),
     ...(request.parser === undefined ? {} : { parser: request.parser }),
     ...(request.requires === undefined ? {} : { requires: request.requires }),
+    ...definedOf(request.info ?? {}),
   };
   const config = await context.store.blobs.writeBytes(configBytes(fields, layers.list));
   layers.announce();
@@ -67,6 +74,23 @@ interface Base {
   config: ModelConfig;
   params: Readonly<Record<string, unknown>>;
   architecture: string;
+}
+
+function remoteBase(remotes: RemoteAddresses): Base {
+  return { layers: [], config: remoteConfig(remotes), params: {}, architecture: "" };
+}
+
+/** Rejects fields that have no effect on a remote model, and fields that have an effect on no other model. */
+function rejectForRemote(request: CreateRequest, { config }: Base): void {
+  const isRemote = Boolean(config.remote_host);
+  const unusable = isRemote ? (["adapters", "template", "renderer", "parser"] as const) : (["info"] as const);
+  for (const field of unusable) {
+    if (Object.values(request[field] ?? {}).every((value) => value === undefined)) continue;
+    const problem = isRemote
+      ? "cannot be set for a remote model, because its engine loads the weights and applies the template"
+      : "can be set only for a remote model; the weights of other models contain this information";
+    throw new LocallmError("invalid_field", { field, problem });
+  }
 }
 
 function rejectUnsupported(request: CreateRequest): void {
@@ -196,6 +220,12 @@ async function readUpload(digest: Digest, store: Store) {
 
 function architecture(header: GgufHeader): string {
   return String(header.metadata.get("general.architecture") ?? "");
+}
+
+function definedOf<Fields extends object>(fields: Fields): Partial<Fields> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as Partial<Fields>;
 }
 
 /** Checks options and their types. Drops options that Ollama has retired, as Ollama does. */

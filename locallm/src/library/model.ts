@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { LocallmError } from "../wire/errors.ts";
 import type { ModelName } from "../wire/model-name.ts";
+import { remoteLimits } from "../wire/remote-address.ts";
 import type { Blobs } from "./blob.ts";
 import { type Layer, type Manifest, mediaTypes } from "./manifest.ts";
+import { type RemoteAddresses, storedAddress, storedRemotes } from "./remote.ts";
 
 /** A model of the store: its manifest and the contents of its small layers. Immutable; large files stay on disk. */
 export interface Model {
@@ -15,6 +17,8 @@ export interface Model {
   modifiedAt: Date;
   manifest: Manifest;
   config: ModelConfig;
+  /** The engines that serve the model; null for a local model. */
+  remotes: RemoteAddresses | null;
   /** The files of the weights: several if they are split, none for a remote model. */
   modelPaths: string[];
   projectorPaths: string[];
@@ -40,13 +44,15 @@ const configSchema = z.object({
   requires: text.optional(),
   remote_host: text.optional(),
   remote_model: text.optional(),
+  /** The replicas of a remote model. A locallm extension. */
+  remotes: z.array(storedAddress).max(remoteLimits.addresses).optional(),
   capabilities: z.array(text).nullish(),
   context_length: z.number().int().nonnegative().optional(),
   embedding_length: z.number().int().nonnegative().optional(),
   base_name: text.optional(),
 });
 /** The configuration blob, with Ollama's field names. */
-export type ModelConfig = z.infer<typeof configSchema>;
+export type ModelConfig = z.input<typeof configSchema>;
 
 const paramsSchema = z.record(z.string(), z.unknown());
 const messagesSchema = z.array(z.object({ role: z.string(), content: z.string().default("") }));
@@ -65,11 +71,14 @@ export async function readModel(
   };
   const licenses: string[] = [];
   for (const layer of layersOf(mediaTypes.license)) licenses.push(await blobs.readText(layer.digest));
+  const config = await readJson(blobs, manifest.config, configSchema);
+  const modelPaths = paths(mediaTypes.model);
   return {
     ...found,
     sizeBytes: manifestSize(manifest),
-    config: await readJson(blobs, manifest.config, configSchema),
-    modelPaths: paths(mediaTypes.model),
+    config,
+    remotes: modelPaths.length > 0 ? null : storedRemotes(config),
+    modelPaths,
     projectorPaths: paths(mediaTypes.projector),
     adapterPaths: paths(mediaTypes.adapter),
     template: await lastText(mediaTypes.template, mediaTypes.prompt),

@@ -4,6 +4,7 @@ import type { Model } from "./model.ts";
 import { headerOf, modelDetails, modelTemplate } from "./model-details.ts";
 import type { Instruction } from "./modelfile/instruction.ts";
 import { printInstruction } from "./modelfile/print.ts";
+import { remoteFields, remoteInstructions } from "./remote.ts";
 import type { Store } from "./store.ts";
 
 export interface ShowOptions {
@@ -30,6 +31,9 @@ export async function showModel(store: Store, model: Model, options: ShowOptions
     ...(system === null ? {} : { system }),
     ...(config.renderer ? { renderer: config.renderer } : {}),
     ...(config.parser ? { parser: config.parser } : {}),
+    ...remoteFields(model),
+    // Keys are shown by their names only.
+    ...(model.remotes === null ? {} : { remotes: model.remotes }),
     details: await modelDetails(store, model),
     ...(model.messages.length === 0 ? {} : { messages: model.messages }),
     model_info: shown === null ? {} : modelInfo(shown, options.verbose),
@@ -52,7 +56,10 @@ export function printedModelfile(model: Model): string {
     ...[...model.modelPaths, ...model.projectorPaths].map((value) => ({ kind: "from" as const, value })),
     ...model.adapterPaths.map((value) => ({ kind: "adapter" as const, value })),
   ];
-  const instructions: Instruction[] = [...paths];
+  const instructions: Instruction[] = [
+    ...(model.remotes === null ? [] : remoteInstructions(model.remotes, model.config)),
+    ...paths,
+  ];
   const add = (
     kind: "template" | "system" | "renderer" | "parser" | "requires",
     value: string | null | undefined,

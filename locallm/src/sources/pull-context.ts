@@ -15,6 +15,8 @@ export interface PullContext {
   credentialsOf(url: URL): Promise<Credentials | null>;
   /** Throws `registry_not_allowed`. */
   requireAllowed(host: string): void;
+  /** Throws `remote_not_allowed` if a remote model may not name the host of this URL. */
+  requireRemote(url: string): Promise<void>;
   /** Uses Ollama's status texts where they exist: `pulling manifest`, `pulling 941f309b54ca`, …, `success`. */
   onProgress(line: ProgressLine): void;
   signal: AbortSignal;

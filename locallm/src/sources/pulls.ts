@@ -3,6 +3,7 @@ import { bareHostname, isLoopback } from "../wire/address.ts";
 import type { ProgressLine } from "../wire/api/library.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { defaultModelName, type ModelName } from "../wire/model-name.ts";
+import { hostAndPort } from "../wire/remote-address.ts";
 import type { Credentials, CredentialsFile } from "./credentials.ts";
 import { pullFromUrl } from "./https.ts";
 import { Network, type NetworkSettings } from "./network.ts";
@@ -14,6 +15,7 @@ import { Partials } from "./partial.ts";
 import type { PullContext } from "./pull-context.ts";
 import { pullFromPypi } from "./pypi.ts";
 import { parseReference } from "./reference.ts";
+import type { RemoteHosts } from "./remote-hosts.ts";
 import type { TransferLimits } from "./transfer-request.ts";
 import { Transfers } from "./transfers.ts";
 import { fetchWheelFiles, type WheelFiles } from "./wheel-files.ts";
@@ -24,6 +26,8 @@ export interface PullSettings {
   registries: readonly string[] | null;
   /** If null, all requests are anonymous. */
   credentials: CredentialsFile | null;
+  /** The hosts that pulled remote models may name; none by default. */
+  remoteHosts?: RemoteHosts;
   limits?: Partial<TransferLimits>;
 }
 
@@ -111,6 +115,7 @@ export class Pulls {
       insecure: options.insecure,
       credentialsOf: (url) => this.#credentialsOf(url, options),
       requireAllowed: (host) => this.#requireAllowed(host),
+      requireRemote: (url) => this.#requireRemote(url),
       onProgress,
       signal,
     };
@@ -135,6 +140,12 @@ export class Pulls {
     const { registries } = this.#settings;
     if (registries === null || registries.includes(host.toLowerCase())) return;
     throw new LocallmError("registry_not_allowed", { host });
+  }
+
+  async #requireRemote(url: string): Promise<void> {
+    const { remoteHosts } = this.#settings;
+    if (remoteHosts === undefined) throw new LocallmError("remote_not_allowed", { host: hostAndPort(url) });
+    await remoteHosts.require(url);
   }
 
   #requireSecure(url: URL, { insecure }: PullOptions): void {

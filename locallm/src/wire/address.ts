@@ -24,6 +24,11 @@ export function isPrivateAddress(address: string): boolean {
   return isIP(address) === 0 || contains(privateNetworks, plain(address));
 }
 
+/** Whether an address belongs to a private network, such as a home or company network, or to a VPN. */
+export function isLanAddress(address: string): boolean {
+  return isIP(address) > 0 && contains(lanNetworks, plain(address));
+}
+
 /** Converts an IPv4-mapped IPv6 address to IPv4. */
 function plain(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
@@ -41,6 +46,16 @@ function blockList(ipv4: readonly [string, number][], ipv6: readonly [string, nu
 }
 
 const loopback = blockList([["127.0.0.0", 8]], [["::1", 128]]);
+
+const lanNetworks = blockList(
+  [
+    ["10.0.0.0", 8],
+    ["100.64.0.0", 10],
+    ["172.16.0.0", 12],
+    ["192.168.0.0", 16],
+  ],
+  [["fc00::", 7]],
+);
 
 const privateNetworks = blockList(
   [

@@ -215,6 +215,25 @@ export const errors = {
     message: "{host} accepted no data in {attempts} attempts ({reason}); push again to resume",
   },
   connection_refused: { status: 502, message: "locallm refuses to connect to {host}: {reason}" },
+  remote_not_allowed: {
+    status: 403,
+    message:
+      "remote models may not use {host}; run `locallm remote allow {host}` on the server's machine, or add it to LOCALLM_REMOTES and restart the server",
+  },
+  remote_hosts_unusable: {
+    status: 500,
+    message: "cannot use {file}, the list of hosts of remote models: {reason}",
+  },
+  remote_key_missing: {
+    status: 500,
+    message:
+      "the credentials file has no key {key} for {host}; run `locallm remote key {key} --host {host}` on the server's machine",
+  },
+  remote_key_unencrypted: {
+    status: 500,
+    message:
+      "the key {key} is not sent to {host} because http is not encrypted; use https, or store the key with `locallm remote key {key} --host {host} --insecure`",
+  },
   remote_unreachable: { status: 502, message: "cannot reach the engine at {host}: {reason}" },
   remote_timeout: { status: 504, message: "the engine at {host} sent nothing for {seconds} s" },
   remote_busy: {

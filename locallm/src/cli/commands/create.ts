@@ -4,9 +4,12 @@ import { Command } from "commander";
 import { type CommandConfig, readCommandConfig } from "../../config.ts";
 import { modelfileLimitBytes, parseModelfile } from "../../library/modelfile/parse.ts";
 import { modelfileRequest } from "../../library/modelfile/request.ts";
+import { RemoteHosts } from "../../sources/remote-hosts.ts";
+import { bareHostname, isLoopback } from "../../wire/address.ts";
 import { LocallmError } from "../../wire/errors.ts";
+import { hostAndPort } from "../../wire/remote-address.ts";
 import { Client } from "../client.ts";
-import { progressView } from "../progress.ts";
+import { type ProgressView, progressView } from "../progress.ts";
 import { plain } from "../text.ts";
 import { bringFile, modelFiles, uploadNames } from "../upload.ts";
 
@@ -39,8 +42,10 @@ async function create(model: string, options: Options, config: CommandConfig): P
     parseModelfile(await readModelfile(options.file)),
   );
   for (const name of retired) console.error(plain(`ignoring parameter ${name}: it is obsolete`));
-  const base = await readBase(from, folder);
+  const base = from.length === 0 ? null : await readBase(from, folder);
   await client.requireServer();
+  const urls = (fields.remotes ?? []).map(({ url }) => url);
+  if (urls.length > 0) await allowHosts(urls, client, config, view);
   const adapterFiles: string[] = [];
   for (const path of adapters) {
     const found = await modelFiles(path, folder);
@@ -61,13 +66,26 @@ async function create(model: string, options: Options, config: CommandConfig): P
     const body = {
       model,
       ...fields,
-      ...(base.name === null ? { files: await bring(base.files) } : { from: base.name }),
+      ...(base === null ? {} : base.name === null ? { files: await bring(base.files) } : { from: base.name }),
       ...(adapterFiles.length === 0 ? {} : { adapters: await bring(adapterFiles) }),
     };
     for await (const line of client.progress("/api/create", body)) view.show(line);
   } finally {
     view.end();
   }
+}
+
+/** Whoever creates a remote model on the server's own command line may name any host. */
+async function allowHosts(
+  urls: readonly string[],
+  client: Client,
+  config: CommandConfig,
+  view: ProgressView,
+): Promise<void> {
+  if (!isLoopback(bareHostname(new URL(client.url)))) return;
+  await new RemoteHosts({ file: config.remoteHostsFile, named: [] }).allow(urls);
+  for (const host of new Set(urls.map(hostAndPort)))
+    view.show({ status: `allowing remote models to use ${host}` });
 }
 
 /** Rejects options that would convert files, because files are stored unchanged. */

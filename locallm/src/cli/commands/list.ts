@@ -21,10 +21,11 @@ export async function listModels(client: Client, prefix = ""): Promise<string> {
   const now = new Date();
   const rows = models
     .filter(({ name }) => name.toLowerCase().startsWith(prefix.toLowerCase()))
-    .map(({ name, digest, size, modified_at }) => [
+    .map(({ name, digest, size, modified_at, remote_host }) => [
       name,
       digest.slice(0, 12),
-      humanBytes(size),
+      // Like Ollama: a remote model has no weights here.
+      remote_host === undefined ? humanBytes(size) : "-",
       humanTime(new Date(modified_at), now),
     ]);
   return table(["NAME", "ID", "SIZE", "MODIFIED"], rows);

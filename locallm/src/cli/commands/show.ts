@@ -37,6 +37,7 @@ export function overview(shown: ShowAnswer, verbose: boolean): string {
         ["quantization", details.quantization_level],
       ],
     ],
+    ["Remote", (shown.remotes ?? []).map(remoteRow)],
     ["Capabilities", shown.capabilities.map((capability) => [capability])],
     ["Parameters", (shown.parameters ?? "").split("\n").map((line) => line.split(/\s+(.*)/s).slice(0, 2))],
     [
@@ -66,6 +67,23 @@ export function overview(shown: ShowAnswer, verbose: boolean): string {
     .filter(([, rows]) => rows.length > 0)
     .map(([title, rows]) => `  ${title}\n${aligned(rows)}\n`)
     .join("\n");
+}
+
+function remoteRow({
+  url,
+  model,
+  protocol,
+  key,
+  weight,
+  requests,
+}: NonNullable<ShowAnswer["remotes"]>[number]): string[] {
+  const settings = [
+    protocol,
+    ...(key === undefined ? [] : [`key ${key}`]),
+    ...(weight === 1 ? [] : [`weight ${weight}`]),
+    ...(requests === undefined ? [] : [`at most ${requests} requests`]),
+  ];
+  return [`${url}#${model}`, settings.join(", ")];
 }
 
 function textRows(text: string | undefined): string[][] {

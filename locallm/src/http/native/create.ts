@@ -16,6 +16,7 @@ export function createRoute(app: FastifyInstance, parts: Parts): void {
       await createModel(name, body, {
         store: parts.store,
         checkTemplate: (text) => checkTemplate(text, parts.templates),
+        requireRemote: (url) => parts.remoteHosts.require(url),
         onStatus: (status) => onProgress({ status }),
       });
     });

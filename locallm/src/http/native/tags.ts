@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Model } from "../../library/model.ts";
 import { modelDetails } from "../../library/model-details.ts";
+import { remoteFields } from "../../library/remote.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { displayModelName } from "../../wire/model-name.ts";
 import { modelCapabilities } from "../capabilities.ts";
@@ -44,6 +45,7 @@ async function entry(parts: Parts, model: Model, late: Promise<void>) {
     modified_at: model.modifiedAt.toISOString(),
     size: model.sizeBytes,
     digest: model.digest,
+    ...remoteFields(model),
     details: await modelDetails(parts.store, model),
     capabilities: await modelCapabilities(parts, model, late),
   };

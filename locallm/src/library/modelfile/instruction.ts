@@ -2,14 +2,16 @@
 export type Instruction =
   | { kind: TextKind; value: string }
   /** `line`: its line number in the Modelfile, for errors. */
+  | { kind: "from"; value: string; line?: number }
   | { kind: "parameter"; name: string; value: string; line?: number }
+  /** A setting of the addresses in the FROM lines directly above. A locallm extension. */
+  | { kind: "remote"; name: string; value: string; line?: number }
   | { kind: "message"; role: MessageRole; value: string };
 
 export type TextKind = (typeof textKinds)[number];
 export type MessageRole = (typeof messageRoles)[number];
 
 export const textKinds = [
-  "from",
   "adapter",
   "draft",
   "template",

@@ -23,20 +23,21 @@ function* readInstructions(text: string): Generator<Instruction> {
     const { word, rest } = firstWord(content);
     const kind = word.toLowerCase();
     if (isTextKind(kind)) yield { kind, value: readValue(rest, lines) };
-    else if (kind === "parameter") yield readParameter(rest, lines);
+    else if (kind === "from") yield { kind, value: readValue(rest, lines), line: number };
+    else if (kind === "parameter" || kind === "remote") yield readNamed(kind, rest, lines);
     else if (kind === "message") yield readMessage(rest, lines);
     else {
-      const known = [...textKinds, "parameter", "message"].join(", ");
+      const known = ["from", ...textKinds, "parameter", "message", "remote"].join(", ");
       throw invalid(number, `command must be one of ${known}`);
     }
   }
 }
 
-function readParameter(rest: string, lines: Lines): Instruction {
+function readNamed(kind: "parameter" | "remote", rest: string, lines: Lines): Instruction {
   const line = lines.number;
   const { word, rest: value } = firstWord(rest);
-  if (word === "" || value === "") throw invalid(line, "PARAMETER needs a name and a value");
-  return { kind: "parameter", name: word.toLowerCase(), value: readValue(value, lines), line };
+  if (word === "" || value === "") throw invalid(line, `${kind.toUpperCase()} needs a name and a value`);
+  return { kind, name: word.toLowerCase(), value: readValue(value, lines), line };
 }
 
 function readMessage(rest: string, lines: Lines): Instruction {
@@ -133,6 +134,6 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function invalid(line: number, reason: string): LocallmError {
+export function invalid(line: number, reason: string): LocallmError {
   return new LocallmError("invalid_modelfile", { reason: `(line ${line}): ${reason}` });
 }

@@ -9,7 +9,8 @@ export function printInstruction(instruction: Instruction): string {
   const value = printValue(instruction.value);
   switch (instruction.kind) {
     case "parameter":
-      return `PARAMETER ${instruction.name} ${value}`;
+    case "remote":
+      return `${instruction.kind.toUpperCase()} ${instruction.name} ${value}`;
     case "message":
       return `MESSAGE ${instruction.role} ${value}`;
     default:

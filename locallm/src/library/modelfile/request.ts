@@ -1,18 +1,30 @@
 import type { CreateRequest } from "../../wire/api/library.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { isOptionName, optionRules, parseOptionText } from "../../wire/options.ts";
+import { isRemoteAddress } from "../../wire/remote-address.ts";
 import { retiredParameters } from "../create.ts";
 import type { Instruction } from "./instruction.ts";
+import { invalid } from "./parse.ts";
+import { RemoteLines } from "./remote-lines.ts";
 
 /** The `/api/create` request that a Modelfile describes. FROM may be a path or a model name; the caller decides. */
 export interface ModelfileRequest {
-  /** The value of each FROM: a model name or a path. */
+  /** The value of each FROM: a model name or a path. Empty for a remote model. */
   from: string[];
   adapters: string[];
   fields: Partial<
     Pick<
       CreateRequest,
-      "template" | "system" | "license" | "parameters" | "messages" | "renderer" | "parser" | "requires"
+      | "template"
+      | "system"
+      | "license"
+      | "parameters"
+      | "messages"
+      | "renderer"
+      | "parser"
+      | "requires"
+      | "remotes"
+      | "info"
     >
   >;
   /** Parameters that no longer have an effect: skipped, but reported. */
@@ -25,10 +37,22 @@ export function modelfileRequest(instructions: readonly Instruction[]): Modelfil
   const parameters: Record<string, unknown> = {};
   const licenses: string[] = [];
   const messages: { role: string; content: string }[] = [];
+  const remotes = new RemoteLines();
   for (const instruction of instructions) {
     switch (instruction.kind) {
-      case "from":
-        request.from.push(instruction.value);
+      case "from": {
+        const { value, line = 0 } = instruction;
+        if (isRemoteAddress(value)) remotes.address(value, line);
+        else request.from.push(value);
+        if (request.from.length > 0 && !remotes.isEmpty)
+          throw invalid(
+            line,
+            "the model must be either local or remote; use only addresses of engines in FROM, or none",
+          );
+        break;
+      }
+      case "remote":
+        remotes.setting(instruction);
         break;
       case "adapter":
         request.adapters.push(instruction.value);
@@ -55,7 +79,7 @@ export function modelfileRequest(instructions: readonly Instruction[]): Modelfil
   if (Object.keys(parameters).length > 0) request.fields.parameters = parameters;
   if (licenses.length > 0) request.fields.license = licenses;
   if (messages.length > 0) request.fields.messages = messages;
-  return request;
+  return { ...request, fields: { ...request.fields, ...remotes.fields() } };
 }
 
 function addParameter(

@@ -27,6 +27,7 @@ export async function pullFromRegistry(
   const { store, onProgress, signal } = context;
   onProgress({ status: "pulling manifest" });
   const { bytes, manifest } = await fetchManifest(registry, name, signal);
+  await requireModel(registry, name, manifest, context);
   const layers = manifestLayers(manifest);
   const missing = await missingLayers(layers, context);
   await requireRoom(missing, context);
@@ -66,14 +67,46 @@ async function fetchManifest(registry: Registry, name: ModelName, signal: AbortS
       { cause },
     );
   }
-  if (!manifest.layers.some(({ mediaType }) => mediaType === mediaTypes.model)) {
-    throw new LocallmError("source_failed", {
-      host: registry.host,
-      reason: "the content with that name is not a model",
-    });
-  }
   return { bytes, manifest };
 }
+
+/**
+ * A manifest without weights may be a remote model: its configuration tells, which is fetched before all other layers.
+ * Throws `source_failed`, or `remote_not_allowed` if the model may not name its host.
+ */
+async function requireModel(
+  registry: Registry,
+  name: ModelName,
+  manifest: Manifest,
+  context: PullContext,
+): Promise<void> {
+  if (manifest.layers.some(({ mediaType }) => mediaType === mediaTypes.model)) return;
+  const { config } = manifest;
+  const notModel = (cause?: unknown) =>
+    new LocallmError(
+      "source_failed",
+      { host: registry.host, reason: "the content with that name is not a model" },
+      { cause },
+    );
+  if (config.sizeBytes > maxRemoteConfigBytes) throw notModel();
+  const [missing] = await missingLayers([config], context);
+  const arrived: Digest[] = [];
+  try {
+    await pullLayer(registry, config, missing !== undefined, context, arrived);
+    const found = { name, digest: "", modifiedAt: new Date(0), manifest: { config, layers: [] } };
+    const { remotes } = await readModel(context.store.blobs, found).catch((error: unknown) => {
+      throw notModel(error);
+    });
+    if (remotes === null) throw notModel();
+    for (const { url } of remotes) await context.requireRemote(url);
+  } catch (error) {
+    if (error instanceof LocallmError && error.code !== "source_unreachable")
+      await removeArrived(arrived, context);
+    throw error;
+  }
+}
+
+const maxRemoteConfigBytes = 256 * 1024;
 
 async function missingLayers(layers: readonly Layer[], { store }: PullContext): Promise<Layer[]> {
   const missing: Layer[] = [];

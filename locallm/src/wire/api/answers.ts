@@ -10,7 +10,15 @@ const count = optional(z.number());
 export const versionAnswer = z.object({ version: z.string() });
 
 export const tagsAnswer = z.object({
-  models: z.array(z.object({ name: z.string(), digest: z.string(), size: z.number(), modified_at: date })),
+  models: z.array(
+    z.object({
+      name: z.string(),
+      digest: z.string(),
+      size: z.number(),
+      modified_at: date,
+      remote_host: optional(z.string()),
+    }),
+  ),
   damaged: optional(z.array(z.object({ name: z.string(), error: z.string() }))),
 });
 
@@ -58,6 +66,18 @@ export const showAnswer = z.object({
   model_info: optional(z.record(z.string(), z.unknown())),
   tensors: optional(z.array(z.object({ name: z.string(), type: z.string(), shape: z.array(z.number()) }))),
   capabilities,
+  remotes: optional(
+    z.array(
+      z.object({
+        url: z.string(),
+        model: z.string(),
+        protocol: z.string(),
+        key: optional(z.string()),
+        weight: z.number(),
+        requests: count,
+      }),
+    ),
+  ),
   loaded: optional(z.object({ device: z.string(), why: z.string() })),
 });
 

@@ -1,9 +1,13 @@
 import { z } from "zod";
 import { optional } from "../body.ts";
+import { remoteKeyName, remoteLimits, remoteProtocols } from "../remote-address.ts";
 
 /** Older clients send `name` instead of `model`. */
 const named = { model: optional(z.string()), name: optional(z.string()) };
 const digestsByFile = optional(z.record(z.string().max(1024), z.string().max(256)));
+
+export const capabilities = ["completion", "tools", "insert", "vision", "embedding", "thinking"] as const;
+export type Capability = (typeof capabilities)[number];
 
 export const showRequest = z.object({
   ...named,
@@ -12,9 +16,41 @@ export const showRequest = z.object({
   options: optional(z.record(z.string(), z.unknown())),
 });
 
+const address = z.object({
+  url: z.string(),
+  model: z.string(),
+  protocol: optional(z.enum(remoteProtocols)),
+  key: optional(z.string().regex(remoteKeyName, "must be the name of a key in the credentials file")),
+  weight: optional(z.int().min(1).max(remoteLimits.weight)),
+  requests: optional(z.int().min(1).max(remoteLimits.requests)),
+});
+
 export const createRequest = z.object({
   ...named,
+  /** A model name, or the address of an engine: `https://host:port/v1#model`. */
   from: optional(z.string()),
+  /** Ollama's form of a remote model: `from` is then the name at that host. */
+  remote_host: optional(z.string()),
+  /** The replicas of a remote model. A locallm extension. */
+  remotes: optional(z.array(address).max(remoteLimits.addresses)),
+  /** What a remote model can do, because its weights cannot be read. Ollama's field. */
+  info: optional(
+    z.object({
+      capabilities: optional(z.array(z.enum(capabilities))),
+      context_length: optional(
+        z
+          .int()
+          .min(1)
+          .max(2 ** 31 - 1),
+      ),
+      embedding_length: optional(
+        z
+          .int()
+          .min(1)
+          .max(2 ** 31 - 1),
+      ),
+    }),
+  ),
   files: digestsByFile,
   adapters: digestsByFile,
   template: optional(z.string()),

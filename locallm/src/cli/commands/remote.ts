@@ -1,0 +1,113 @@
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import { Command } from "commander";
+import { readCommandConfig } from "../../config.ts";
+import { CredentialsFile } from "../../sources/credentials.ts";
+import { RemoteHosts } from "../../sources/remote-hosts.ts";
+import { LocallmError } from "../../wire/errors.ts";
+import { hostAndPort, parseNamedHost, parseRemoteUrl, remoteKeyName } from "../../wire/remote-address.ts";
+
+export function remoteCommand(): Command {
+  const command = new Command("remote").description("manage the engines that remote models use");
+  command
+    .command("allow")
+    .description("let remote models use a host; run it on the server's machine, as the server's user")
+    .argument("<host...>", "host and port, such as gpu1.example:8000, or a URL")
+    .action(async (hosts: string[]) => {
+      await ownHosts().allow(hosts.map(urlOf));
+      for (const host of hosts) console.log(`Remote models may use ${hostAndPort(urlOf(host))}.`);
+    });
+  command
+    .command("forbid")
+    .description("withdraw this permission")
+    .argument("<host>", "host and port, such as gpu1.example:8000, or a URL")
+    .action(async (typed: string) => {
+      const host = hostAndPort(urlOf(typed));
+      if (!(await ownHosts().forbid(host)))
+        throw new LocallmError("invalid_field", {
+          field: "host",
+          problem: `${host} is not in the list; \`locallm remote hosts\` shows it (LOCALLM_REMOTES allows hosts too)`,
+        });
+      console.log(`Remote models may no longer use ${host}.`);
+    });
+  command
+    .command("hosts")
+    .description("list the hosts that were allowed on the command line")
+    .action(async () => {
+      for (const host of await ownHosts().allowed()) console.log(host);
+    });
+  command
+    .command("key")
+    .description("store an engine's key, read from standard input, under a name that Modelfiles use")
+    .argument("<name>", "the name in REMOTE key lines")
+    .option("--host <host...>", "the only hosts to which the key is sent, with their ports")
+    .option("--insecure", "also send the key over unencrypted http")
+    .option("--remove", "remove the key")
+    .addHelpText("after", "\nExample: locallm remote key gpu1 --host gpu1.example:8000 < key.txt")
+    .action(setKey);
+  return command;
+}
+
+interface KeyOptions {
+  readonly host?: string[];
+  readonly insecure?: true;
+  readonly remove?: true;
+}
+
+async function setKey(name: string, { host: hosts = [], insecure, remove }: KeyOptions): Promise<void> {
+  if (!remoteKeyName.test(name))
+    throw new LocallmError("invalid_field", {
+      field: "name",
+      problem: "must have at most 64 letters, digits, dots, hyphens and underscores",
+    });
+  const credentials = new CredentialsFile(readCommandConfig().credentialsFile);
+  if (remove === true) {
+    const existed = await credentials.setRemoteKey(name, null);
+    if (!existed) throw new LocallmError("invalid_field", { field: "name", problem: "is not a stored key" });
+    console.log(`Removed the key ${name}.`);
+    return;
+  }
+  if (hosts.length === 0)
+    throw new LocallmError("invalid_field", {
+      field: "--host",
+      problem: "must name the hosts to which the key is sent, such as --host gpu1.example:8000",
+    });
+  const named = hosts.map((host) => hostAndPort(urlOf(host)));
+  const token = await readSecret();
+  await credentials.setRemoteKey(name, {
+    token,
+    hosts: named,
+    ...(insecure === undefined ? {} : { insecure }),
+  });
+  console.log(`Stored the key ${name} for ${named.join(", ")}.`);
+}
+
+function ownHosts(): RemoteHosts {
+  return new RemoteHosts({ file: readCommandConfig().remoteHostsFile, named: [] });
+}
+
+/** The URL for a typed host. A host needs its port, because a permission is for one port. */
+function urlOf(typed: string): string {
+  const isUrl = /^https?:\/\//i.test(typed);
+  const url = isUrl ? parseRemoteUrl(typed) : `http://${typed}`;
+  const isHost = isUrl || (parseNamedHost(typed)?.port ?? null) !== null;
+  if (typeof url === "string" && isHost) return url;
+  throw new LocallmError("invalid_field", {
+    field: "host",
+    problem: typeof url === "string" ? "must have a port, as in gpu1.example:8000" : url.problem,
+  });
+}
+
+/** Reads one line from standard input; a terminal does not show it. */
+async function readSecret(): Promise<string> {
+  const isTerminal = process.stdin.isTTY === true;
+  if (isTerminal) process.stderr.write("Key: ");
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const reader = createInterface({ input: process.stdin, output: silent, terminal: isTerminal });
+  for await (const line of reader) {
+    reader.close();
+    if (isTerminal) process.stderr.write("\n");
+    return line.trim();
+  }
+  return "";
+}
