@@ -39,7 +39,7 @@ export async function run(print: (line: string) => void): Promise<void> {
     });
     await Promise.all(callers);
     proxy.share = 0;
-    const broken = (await verifyLedger(database)).filter(({ breaches }) => breaches.length > 0);
+    const broken = (await verifyLedger(database)).findings.filter(({ breaches }) => breaches.length > 0);
     if (broken.length > 0) throw new Error(`Broken laws: ${JSON.stringify(broken)}`);
     const found = await database.pool.query<{ id: string }>(
       "select request_id as id from entry where kind = 'capture'",

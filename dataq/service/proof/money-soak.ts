@@ -65,7 +65,9 @@ export async function run(print: (line: string) => void): Promise<void> {
     }
     await Promise.all(callers);
     await assertConserved(service, ids);
-    const broken = (await verifyLedger(service.database)).filter(({ breaches }) => breaches.length > 0);
+    const broken = (await verifyLedger(service.database)).findings.filter(
+      ({ breaches }) => breaches.length > 0,
+    );
     if (broken.length > 0) throw new Error(`Broken laws: ${JSON.stringify(broken)}`);
     const kinds = await service.database.pool.query<{ kind: string; n: number }>(
       "select kind, count(*)::int as n from entry group by kind order by kind",

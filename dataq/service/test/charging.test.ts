@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   // The books must balance after every test.
-  for (const { law, text, breaches } of await verifyLedger(service.database))
+  for (const { law, text, breaches } of (await verifyLedger(service.database)).findings)
     expect(breaches, `${law}: ${text}`).toEqual([]);
   await service[Symbol.asyncDispose]();
 });

@@ -335,6 +335,7 @@ const ownerStates: readonly Sight[] = [
               breaches: ["acc_1: 5 ≠ 6", "acc_2: 0 ≠ 1"],
             },
           ],
+          covers: { whole: true, entries: 12, verified_before: 0, verified_at: null, whole_at: null },
         },
       }),
     );

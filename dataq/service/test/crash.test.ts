@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 async function expectLaws(on: Database): Promise<void> {
-  const broken = (await verifyLedger(on)).filter(({ breaches }) => breaches.length > 0);
+  const broken = (await verifyLedger(on)).findings.filter(({ breaches }) => breaches.length > 0);
   expect(broken).toEqual([]);
 }
 

@@ -358,7 +358,7 @@ class UnderWay {
 /** Every law, over everything that was played. */
 export async function checkLaws(database: Database): Promise<void> {
   await sealEntries(database, new Date());
-  const broken = (await verifyLedger(database)).filter(({ breaches }) => breaches.length > 0);
+  const broken = (await verifyLedger(database)).findings.filter(({ breaches }) => breaches.length > 0);
   if (broken.length > 0) throw new Error(`Broken laws: ${JSON.stringify(broken)}`);
 }
 

@@ -512,8 +512,15 @@ describe("the command line", () => {
         "delete from audit where id = (select min(id) + 2 from audit)",
       ),
     );
-    const bad = await dataq("ledger", "verify", "--seal", seal.sha256);
+    // The changed entry was verified above, and the check says that it did not read it again.
+    const fresh = await dataq("ledger", "verify");
+    expect(fresh.stdout).toMatch(
+      /\ncovers \d+ entr(y|ies) since .+ were verified before and not read again; /,
+    );
+    expect(fresh.stdout).toMatch(/\nholds {2}L13 /);
+    const bad = await dataq("ledger", "verify", "--whole", "--seal", seal.sha256);
     expect(bad.code).toBe(1);
+    expect(bad.stdout).toMatch(/\ncovers all \d+ entries of the ledger\n/);
     expect(bad.stdout).toMatch(
       /BROKEN L13 +the hash chain is intact\n +acc_\w+ has changed at or before entry \d+/,
     );

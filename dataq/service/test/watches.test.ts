@@ -229,7 +229,9 @@ describe("a watch", () => {
   });
 
   test("the books balance after all of this", async () => {
-    const broken = (await verifyLedger(service.database)).filter(({ breaches }) => breaches.length > 0);
+    const broken = (await verifyLedger(service.database)).findings.filter(
+      ({ breaches }) => breaches.length > 0,
+    );
     expect(broken).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => service?.[Symbol.asyncDispose]());
 
 const brokenLaws = async () =>
-  (await verifyBooks(service.database, [])).flatMap(({ breaches }) => [...breaches]);
+  (await verifyBooks(service.database)).findings.flatMap(({ breaches }) => [...breaches]);
 
 /** Runs `run` while a statement on a table fails, as if the service died in the middle. */
 async function whileFailing(statement: string, table: string, run: () => Promise<void>): Promise<void> {

@@ -834,7 +834,10 @@ export const en = {
     broken: "Some rules are violated. Stop selling and investigate.",
     holds: "OK",
     notYet: "Not verified yet",
-    notYetAbout: "Reads and adds up every entry of every account. The service keeps running.",
+    notYetAbout: "Checks every entry since the last check. The service keeps running.",
+    coversAll: (entries: string) => `All ${entries} entries were checked.`,
+    coversNew: (entries: string, before: string) =>
+      `${entries} new entries were checked. ${before} earlier entries were checked before and not read again; "dataq ledger verify --whole" checks all.`,
     audit: "Audit log",
     auditAbout: "Changes to accounts, keys, balances and prices. Entries cannot be altered.",
     action: "Action",

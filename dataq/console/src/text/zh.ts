@@ -794,7 +794,10 @@ export const zh: Text = {
     broken: "部分规则未通过，请暂停销售并排查。",
     holds: "通过",
     notYet: "尚未校验",
-    notYetAbout: "将读取并核算所有账户的每一条记录，不影响服务运行。",
+    notYetAbout: "将核对上次校验之后的每一笔账目，不影响服务运行。",
+    coversAll: (entries) => `已核对全部 ${entries} 笔账目。`,
+    coversNew: (entries, before) =>
+      `已核对 ${entries} 笔新账目；另有 ${before} 笔此前已核对，本次未重新读取。运行 dataq ledger verify --whole 可核对全部账目。`,
     audit: "审计日志",
     auditAbout: "账户、密钥、余额和价格的变更记录，不可篡改。",
     action: "操作",

@@ -137,6 +137,9 @@ const sha256 = z
   .regex(/^[0-9a-f]{64}$/);
 export const verifyQuery = z.strictObject({
   seal: sha256.optional().meta({ description: "A seal of the audit log that was stored elsewhere" }),
+  whole: z.stringbool().default(false).meta({
+    description: "`true`: check every entry of the ledger, also those that were verified before",
+  }),
 });
 
 /** The result of every check of the books and of the audit log. */
@@ -150,6 +153,20 @@ export const verdict = z.strictObject({
       breaches: z.array(z.string()).meta({ description: "A few examples that break this rule" }),
     }),
   ),
+  covers: z
+    .strictObject({
+      whole: z.boolean().meta({ description: "True if every entry of the ledger was checked" }),
+      entries: z.number().int().meta({ description: "Entries that were checked" }),
+      verified_before: z
+        .number()
+        .int()
+        .meta({ description: "Entries that an earlier check covered; they were not read again" }),
+      verified_at: moment
+        .nullable()
+        .meta({ description: "The last check before this one that found no breach" }),
+      whole_at: moment.nullable().meta({ description: "The last check of every entry before this one" }),
+    })
+    .meta({ description: "What this check covers" }),
   seal: z.strictObject({ lines: z.number().int(), sha256: z.string() }).nullable(),
 });
 export type Verdict = Received<typeof verdict>;

@@ -1,19 +1,21 @@
 import type { Database } from "../database/database.ts";
-import { type Finding, verifyLedger } from "../ledger/verify.ts";
+import { type Finding, type LedgerVerdict, verifyLedger } from "../ledger/verify.ts";
 import { verifyAudit, verifyKept } from "./audit-chain.ts";
 
 /**
  * Checks the ledger, the accounts and the audit log, and compares the log with `keptSeals`, which were stored
- * elsewhere.
+ * elsewhere. `scope` says how much of the ledger is checked; see `verifyLedger`.
  */
-export async function verifyBooks(database: Database, keptSeals: readonly string[]): Promise<Finding[]> {
-  const findings = [
-    ...(await verifyLedger(database)),
-    await verifyWallets(database),
-    await verifyAudit(database),
-  ];
-  if (keptSeals.length > 0) findings.push(await verifyKept(database, keptSeals));
-  return findings;
+export async function verifyBooks(
+  database: Database,
+  keptSeals: readonly string[] = [],
+  scope: "whole" | "new" = "whole",
+  now = new Date(),
+): Promise<LedgerVerdict> {
+  const { findings, covers } = await verifyLedger(database, scope, now);
+  const others = [await verifyWallets(database), await verifyAudit(database)];
+  if (keptSeals.length > 0) others.push(await verifyKept(database, keptSeals));
+  return { findings: [...findings, ...others], covers };
 }
 
 async function verifyWallets(database: Database): Promise<Finding> {

@@ -3,6 +3,7 @@ import type { Database } from "../database/database.ts";
 import { sweepKeys } from "../ledger/idempotency.ts";
 import { recover } from "../ledger/instance.ts";
 import { expireTrials } from "../ledger/movement.ts";
+import { RecentEntries } from "../ledger/recent.ts";
 import { sealEntries } from "../ledger/seal.ts";
 import { sweepSessions } from "../ledger/session-spend.ts";
 import type { Limiter } from "../limits/limiter.ts";
@@ -29,6 +30,7 @@ const SWEEP_EVERY_MS = 10_000;
  */
 export function startSweeper(parts: SweeperParts): () => Promise<void> {
   const { database, limiter, cache, clock, logger, seal, queue } = parts;
+  const toSeal = new RecentEntries();
   const sweeper = new Sweeper(
     {
       recover: async () => {
@@ -39,7 +41,8 @@ export function startSweeper(parts: SweeperParts): () => Promise<void> {
       freeJobs: () => freeJobs(database),
       startQueue: () => queue.startIfNeeded(),
       sweepMessages: () => sweepMessages(database, clock()),
-      sealEntries: () => sealEntries(database, clock()),
+      sealEntries: () =>
+        toSeal.run(clock(), async (since) => (await sealEntries(database, clock(), since)) !== undefined),
       sealAudit: seal,
       expireTrials: () => expireTrials(database, clock()),
       sweepAnswers: () => cache.sweep(clock()),

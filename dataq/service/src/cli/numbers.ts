@@ -6,8 +6,8 @@ export function count(value: number): string {
 }
 
 /** A number with its noun: "1 row", "1,234 rows". */
-export function counted(value: number, noun: string): string {
-  return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+export function counted(value: number, noun: string, plural = `${noun}s`): string {
+  return `${count(value)} ${value === 1 ? noun : plural}`;
 }
 
 /** A whole number, 0 or more. */

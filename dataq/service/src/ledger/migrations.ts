@@ -153,4 +153,31 @@ create index session_spend_age on session_spend (used_at);
 alter table hold add session text;
 `,
   },
+  {
+    name: "ledger/5-verified",
+    up: `
+-- The point up to which each account was verified: the seal there, the sums of the entries up to it, and the time of
+-- the last of them. \`mark\` is the hash of these columns.
+create table verified (
+  account_id text primary key,
+  seq bigint not null,
+  sha256 bytea not null,
+  at timestamptz not null,
+  trial bigint not null,
+  paid bigint not null,
+  credit bigint not null,
+  held bigint not null,
+  credit_line bigint not null,
+  mark bytea not null
+);
+-- One row: the last verification that found nothing wrong.
+create table verification (
+  id boolean primary key default true check (id),
+  verified_at timestamptz not null,
+  whole_at timestamptz not null
+);
+-- New entries are found by their time (\`RecentEntries\`), also before the next vacuum.
+alter index entry_time set (autosummarize = on);
+`,
+  },
 ];

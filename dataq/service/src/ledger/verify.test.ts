@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Database, openDatabase } from "../database/database.ts";
 import { migrate } from "../database/migrations.ts";
+import { entryColumns } from "./entry.ts";
 import { charge, hold } from "./hold.ts";
 import { ledgerMigrations } from "./migrations.ts";
 import { grantTrial, openWallet, reverse, topUp } from "./movement.ts";
+import { RecentEntries } from "./recent.ts";
 import { sealEntries } from "./seal.ts";
 import { settle } from "./settlement.ts";
 import { verifyLedger } from "./verify.ts";
@@ -60,6 +62,7 @@ beforeAll(async () => {
   // The triggers that these tests bypass: `verify` must find a breach without their help.
   owner = await database.connectAsOwner();
   await owner.query(`
+    alter table seal drop constraint if exists seal_account_id_fkey;
     alter table entry disable trigger all, drop constraint entry_is_balanced;
     alter table wallet drop constraint wallet_held_not_negative;
     drop index entry_once_a_request, entry_once_a_reference;
@@ -72,7 +75,7 @@ afterAll(async () => {
 });
 
 const broken = async () =>
-  (await verifyLedger(database))
+  (await verifyLedger(database)).findings
     .filter(({ breaches }) => breaches.length > 0)
     .map(({ law, text }) => `${law} ${text}`);
 
@@ -184,8 +187,173 @@ test.each(tampering)("%s: verify reports the breach", async (law, tamper, undo) 
 });
 
 test("every law has a test that breaks it", async () => {
-  const laws = (await verifyLedger(database)).map(({ law, text }) => `${law} ${text}`);
+  const laws = (await verifyLedger(database)).findings.map(({ law, text }) => `${law} ${text}`);
   expect(tampering.map(([law]) => law).sort()).toEqual(laws.sort());
+});
+
+describe("a verification from the last verified points", () => {
+  const fresh = () => verifyLedger(database, "new", now);
+  const breaches = async () =>
+    (await fresh()).findings.flatMap(({ law, breaches }) => breaches.map((one) => `${law} ${one}`));
+  const call = (requestId: string) => ({
+    requestId,
+    accountId: "paid",
+    keyId: "key",
+    operation: "legal_laws",
+    tokens: 5_000,
+    priceVersion: 1,
+    cached: false,
+    instanceId: 0,
+    now,
+    deadline: new Date(now.getTime() + 60_000),
+  });
+
+  test("covers only new entries, and finds a breach in them and in what they add up to", async () => {
+    expect((await verifyLedger(database, "whole", now)).covers).toMatchObject({ whole: true, entries: 19 });
+    expect((await fresh()).covers).toMatchObject({
+      whole: false,
+      entries: 0,
+      verified_before: 19,
+      whole_at: now,
+    });
+    // Ends a call whose hold was verified before.
+    await settle(database, "paid open", {
+      kind: "capture",
+      tokens: 5_000,
+      note: "test",
+      now,
+      accountId: "paid",
+    });
+    await hold(database, call("later"));
+    const seen = await fresh();
+    expect(seen.covers).toMatchObject({ entries: 2, verified_before: 19 });
+    expect(seen.findings.flatMap((finding) => finding.breaches)).toEqual([]);
+    // Not sealed yet, so they are checked again.
+    expect((await fresh()).covers).toMatchObject({ entries: 2, verified_before: 19 });
+    for (const [tamper, undo, found] of [
+      ["earnings = 5001", "earnings = 5000", "L6 paid open"],
+      ["balance_after = balance_after + 1", "balance_after = balance_after - 1", /^L3 paid \d+$/],
+      ["at = at - interval '1 day'", "at = at + interval '1 day'", /^L13 paid \d+$/],
+      ["request_id = 'none'", "request_id = 'paid open'", "L5 none"],
+    ] as const) {
+      const entry = "account_id = 'paid' and kind = 'capture' and seq > 7";
+      await owner.query(`update entry set ${tamper} where ${entry}`);
+      expect(await breaches()).toContainEqual(
+        typeof found === "string" ? found : expect.stringMatching(found),
+      );
+      await owner.query(`update entry set ${undo} where ${entry}`);
+    }
+    await sealEntries(database, now);
+    expect((await fresh()).covers).toMatchObject({ entries: 2 });
+    expect((await fresh()).covers).toMatchObject({ entries: 0, verified_before: 21 });
+  });
+
+  const old = "account_id = 'trial' and seq = 3";
+  const tampered: [string, string][] = [
+    ["changed", `update entry set note = 'nothing' where ${old}`],
+    ["deleted", `delete from entry where ${old}`],
+    [
+      "inserted",
+      `insert into entry (account_id, seq, at, kind, balance_after, actor, note)
+       select account_id, 0, at, 'adjust', 0, 'x', 'x' from entry where ${old}`,
+    ],
+    [
+      "reordered",
+      `update entry set seq = -1 where ${old}; update entry set seq = 3 where account_id = 'trial' and seq = 4;
+       update entry set seq = 4 where seq = -1`,
+    ],
+  ];
+  test.each(tampered)("an old entry that was %s is found by a whole verification", async (_, tamper) => {
+    expect(
+      (await verifyLedger(database, "whole", now)).findings.flatMap((finding) => finding.breaches),
+    ).toEqual([]);
+    await owner.query("create table kept as select * from entry where account_id = 'trial'");
+    await owner.query(tamper);
+    // It says what it took as verified.
+    expect((await fresh()).covers).toMatchObject({ whole: false, entries: 0, verified_before: 21 });
+    expect(await broken()).toContain("L13 the hash chain is intact");
+    await owner.query("delete from entry where account_id = 'trial'");
+    const columns = entryColumns.filter((column) => column !== "tokens").join(", ");
+    await owner.query(`insert into entry (${columns}) select ${columns} from kept; drop table kept`);
+    expect(await broken()).toEqual([]);
+  });
+
+  test.each([
+    ["its sums were changed", "update verified set paid = paid + 1 where account_id = 'paid'"],
+    ["it was moved", "update verified set seq = seq - 1 where account_id = 'paid'"],
+    [
+      "its seal was changed",
+      "update seal set sha256 = '\\x00' where (account_id, seq) in (select account_id, seq from verified)",
+    ],
+    [
+      "its entry was deleted",
+      "delete from entry where (account_id, seq) in (select account_id, seq from verified)",
+    ],
+    [
+      "it and its seal were made up",
+      `update verified set sha256 = '\\x00' where account_id = 'paid';
+       update seal set sha256 = '\\x00' where (account_id, seq) in (select account_id, seq from verified where account_id = 'paid')`,
+    ],
+  ])("a verified point is not trusted if %s", async (_, tamper) => {
+    await owner.query("begin");
+    try {
+      await owner.query(
+        "create temp table one as select * from entry; create temp table two as select * from seal",
+      );
+      await owner.query("create temp table three as select * from verified");
+      await owner.query(tamper);
+      await owner.query("commit");
+      const { findings, covers } = await fresh();
+      expect(findings).toHaveLength(1);
+      expect(findings[0]!.breaches[0]).toMatch(
+        /^\w+ does not match its verified entry \d+; run "dataq ledger verify --whole"$/,
+      );
+      expect(covers).toMatchObject({ entries: 0, verified_before: 0 });
+    } finally {
+      const columns = entryColumns.filter((column) => column !== "tokens").join(", ");
+      await owner.query(`rollback; delete from entry; insert into entry (${columns}) select ${columns} from one;
+        delete from seal; insert into seal select * from two; delete from verified; insert into verified select * from three;
+        drop table one, two, three`);
+    }
+    expect(await broken()).toEqual([]);
+  });
+
+  test("an account whose verified point was deleted is verified from its first entry", async () => {
+    await owner.query("delete from verified where account_id = 'trial'");
+    expect((await fresh()).covers).toMatchObject({ entries: 10, verified_before: 11 });
+  });
+});
+
+test("sealing after a moment looks only at accounts with entries since then, and misses none", async () => {
+  await openWallet(database, "quiet", now);
+  await topUp(database, "quiet", 1, "pay quiet", why);
+  const later = new Date(now.getTime() + 60_000);
+  expect(await sealEntries(database, later, later)).toBe(0);
+  expect(await sealEntries(database, later, now)).toBe(1);
+  expect(await sealEntries(database, later, now)).toBe(0);
+  expect(await broken()).toEqual([]);
+});
+
+test("a step looks at all entries first, then at those since its last run, and again at all after an hour", async () => {
+  const recent = new RecentEntries();
+  const at = async (seconds: number, isDone = true) => {
+    let since: Date | undefined;
+    await recent.run(new Date(now.getTime() + seconds * 1_000), async (from) => {
+      since = from;
+      return isDone;
+    });
+    return since && (since.getTime() - now.getTime()) / 1_000;
+  };
+  expect(await at(0, false)).toBeUndefined();
+  expect(await at(10)).toBeUndefined();
+  expect(await at(20, false)).toBe(-110);
+  expect(await at(30)).toBe(-110);
+  expect(await at(40)).toBe(-90);
+  // The clock went back.
+  expect(await at(35)).toBeUndefined();
+  expect(await at(45)).toBe(-85);
+  expect(await at(3_636)).toBeUndefined();
+  expect(await at(3_646)).toBe(3_516);
 });
 
 test("an error of the database during verify leaves a usable connection behind", async () => {

@@ -1,246 +1,206 @@
-import { type Operation, operations } from "@dataq/contract";
+import type { PoolClient } from "pg";
 import type { Database, Queries } from "../database/database.ts";
-import { inTransaction } from "../database/transaction.ts";
-import { chainNext, chainStart, readEntries } from "./entry.ts";
-import { severalOperation } from "./several.ts";
+import { countVerified, markVerified, openScope, type Progress, unfitPoints } from "./checkpoint.ts";
+import { chainNext, chainStart, type Entry, entryColumns } from "./entry.ts";
+import { everything, type Law, lawsOf, type Scope } from "./laws.ts";
 
-/** A rule of the ledger, and the breaches of it. */
-export interface Finding {
-  readonly law: string;
-  readonly text: string;
-  readonly text_zh: string;
+/** A law of the ledger, and the breaches of it. */
+export interface Finding extends Law {
   /** The first few breaches; empty if the law holds. */
   readonly breaches: readonly string[];
 }
 
-/**
- * Checks every law over all accounts: first in one snapshot with SQL, then the hash chain of each account against its
- * seals. Can run while instances serve.
- */
-export async function verifyLedger(database: Database): Promise<Finding[]> {
-  const findings = await inTransaction(
-    database,
-    checkLaws,
-    "begin isolation level repeatable read read only",
-  );
-  findings.push({
-    law: "L13",
-    text: "the hash chain is intact",
-    text_zh: "哈希链完整",
-    breaches: await checkChains(database),
-  });
-  return findings;
+/** What a verification checked, and what it took as verified before. */
+export interface Coverage {
+  /** True if every entry was checked. */
+  readonly whole: boolean;
+  /** The entries that were checked. */
+  readonly entries: number;
+  /** The entries that an earlier verification checked. A later change of them is found only by a whole one. */
+  readonly verified_before: number;
+  /** When the last verification ended, and the last whole one. */
+  readonly verified_at: Date | null;
+  readonly whole_at: Date | null;
 }
 
-async function checkLaws(queries: Queries): Promise<Finding[]> {
+export interface LedgerVerdict {
+  readonly findings: readonly Finding[];
+  readonly covers: Coverage;
+}
+
+const PIECE = 5_000;
+const MOST_BREACHES = 5;
+
+const chainLaw: Law = { law: "L13", text: "the hash chain is intact", text_zh: "哈希链完整" };
+
+/**
+ * Checks every law in one snapshot with SQL, then the hash chain of each account against its seals. Can run while
+ * instances serve.
+ *
+ * With the scope `new` it checks the entries since the last verified point of each account, together with all entries
+ * of their calls; without such a point, all of them. A point is a seal, with the sums of the entries before it. If a
+ * point does not match the chain, nothing else is checked. If nothing is wrong, the newest seals become the verified
+ * points.
+ */
+export async function verifyLedger(
+  database: Database,
+  wanted: "whole" | "new" = "whole",
+  now = new Date(),
+): Promise<LedgerVerdict> {
+  const client = await database.longReads.connect();
+  let broken: Error | undefined;
+  try {
+    return await verifyOn(client, wanted, now);
+  } catch (error) {
+    // The connection may be in a transaction, or have temporary tables.
+    broken = error as Error;
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+async function verifyOn(client: PoolClient, wanted: "whole" | "new", now: Date): Promise<LedgerVerdict> {
+  await client.query("begin isolation level repeatable read");
+  const { entries: before, ...last } = await countVerified(client);
+  const whole = wanted === "whole" || last.verified_at === null;
+  const coverage = { whole, entries: 0, verified_before: whole ? 0 : before, ...last };
+  const unfit = whole ? [] : await unfitPoints(client);
+  if (unfit.length > 0) {
+    await client.query("rollback");
+    return { findings: [{ ...pointLaw, breaches: unfit }], covers: { ...coverage, verified_before: 0 } };
+  }
+  const scope = whole ? everything : await openScope(client);
+  const findings = await checkLaws(client, scope);
+  const lost = await findLostEntries(client, scope);
+  const sealed = await newestSeals(client);
+  await client.query("commit");
+
+  const { breaches, entries, points } = await checkChains(client, scope, sealed);
+  const chain = { ...chainLaw, breaches: [...breaches, ...lost].slice(0, MOST_BREACHES) };
+  findings.push(...(whole ? [] : [{ ...pointLaw, breaches: [] }]), chain);
+  if (!whole) await client.query("drop table fresh, fresh_call");
+  if (findings.every((finding) => finding.breaches.length === 0))
+    await markVerified(client, points, whole, now);
+  return { findings, covers: { ...coverage, entries } };
+}
+
+const pointLaw: Law = {
+  law: "L16",
+  text: "the points that were verified before match the chain",
+  text_zh: "此前核对到的位置与哈希链一致",
+};
+
+async function checkLaws(queries: Queries, scope: Scope): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const { sql, ...law } of laws) {
+  for (const { sql, ...law } of lawsOf(scope)) {
     const broken = await queries.query<{ breach: string }>(
-      `select breach::text from (${sql}) as broken(breach) limit 5`,
+      `select breach::text from (${sql}) as broken(breach) limit ${MOST_BREACHES}`,
     );
     findings.push({ ...law, breaches: broken.rows.map((row) => row.breach) });
   }
   return findings;
 }
 
-async function checkChains(database: Database): Promise<string[]> {
-  const breaches: string[] = [];
-  const accounts = await database.longReads.query<{ account_id: string }>(
-    "select distinct account_id from seal",
+/** Seals whose entry is gone. */
+async function findLostEntries(queries: Queries, { base }: Scope): Promise<string[]> {
+  const found = await queries.query<{ breach: string }>(
+    `select w.account_id || ' has lost its entry ' || s.seq as breach
+     from wallet w left join ${base} b using (account_id)
+     cross join lateral (select seq from seal where account_id = w.account_id and seq > coalesce(b.seq, 0)) s
+     where not exists (select from entry e where e.account_id = w.account_id and e.seq = s.seq) limit ${MOST_BREACHES}`,
   );
-  for (const { account_id } of accounts.rows) {
-    const seals = await database.longReads.query<{ seq: number; sha256: Buffer }>(
-      "select seq, sha256 from seal where account_id = $1 order by seq",
-      [account_id],
-    );
-    const expected = new Map(seals.rows.map((seal) => [seal.seq, seal.sha256]));
-    let hash = chainStart(account_id);
-    let seq = 0;
-    for await (const entry of readEntries(database.longReads, account_id)) {
-      hash = chainNext(hash, entry);
-      seq = entry.seq;
-      const sealed = expected.get(seq);
-      if (sealed && !sealed.equals(hash))
-        breaches.push(`${account_id} has changed at or before entry ${seq}`);
-      expected.delete(seq);
-      if (breaches.length >= 5) return breaches;
-    }
-    for (const missing of expected.keys()) breaches.push(`${account_id} has lost its entry ${missing}`);
-  }
-  return breaches.slice(0, 5);
+  return found.rows.map(({ breach }) => breach);
 }
 
-const list: readonly Operation[] = operations;
-/** Calls of these operations cost a multiple of the price; see `pricedPer`. */
-const pricedByParts = list
-  .flatMap(({ name, pricedPer }) => (pricedPer === undefined ? [] : `'${name}'`))
-  .join(", ");
-const listPrice = "(case when h.cached then p.cached_tokens else p.tokens end)";
+/** The newest seal of each account. */
+async function newestSeals(queries: Queries): Promise<Map<string, number>> {
+  const found = await queries.query<{ account_id: string; seq: number }>(
+    `select w.account_id, s.seq from wallet w
+     cross join lateral (select seq from seal where account_id = w.account_id order by seq desc limit 1) s`,
+  );
+  return new Map(found.rows.map(({ account_id, seq }) => [account_id, seq]));
+}
 
-/** The prices in the note of a capture for several queries: operation, version, whether cached, count, tokens. */
-const partsOfNote = "regexp_matches(c.note, '([a-z_]+) v(\\d+)( cached)? × (\\d+): (\\d+)', 'g') m";
+/** Computes the chain of each account, from its verified point on, and compares it with its seals. */
+async function checkChains(
+  queries: Queries,
+  scope: Scope,
+  sealed: ReadonlyMap<string, number>,
+): Promise<{ breaches: string[]; entries: number; points: Progress[] }> {
+  const breaches: string[] = [];
+  const points: Progress[] = [];
+  let entries = 0;
+  let at: Progress | undefined;
+  for await (const { seal, base, ...entry } of readChained(queries, scope)) {
+    if (at?.accountId !== entry.account_id) at = base ?? startOf(entry.account_id);
+    at = advance(at, entry);
+    entries += 1;
+    if (seal && !seal.equals(at.sha256)) {
+      breaches.push(`${entry.account_id} has changed at or before entry ${entry.seq}`);
+      if (breaches.length >= MOST_BREACHES) break;
+    }
+    if (sealed.get(entry.account_id) === entry.seq) points.push(at);
+  }
+  return { breaches, entries, points };
+}
 
-/** Each statement returns one row per breach. */
-const laws: readonly (Omit<Finding, "breaches"> & { readonly sql: string })[] = [
-  {
-    law: "L1",
-    text: "every entry balances",
-    text_zh: "每一笔账目借贷相等",
-    sql: `select account_id || ' ' || seq from entry where trial + paid + credit + held + earnings + breakage
-          + promotions + payments + adjustments + credit_line <> 0 or tokens <> trial + paid + credit`,
-  },
-  {
-    law: "L2",
-    text: "no entry is missing, and every entry and hold has a wallet",
-    text_zh: "账目没有缺失，每笔账目和冻结都有对应的钱包",
-    sql: `select w.account_id from wallet w left join
-            (select account_id, count(*) n, max(seq) last from entry group by 1) e using (account_id)
-          where coalesce(e.n, 0) <> w.seq or coalesce(e.last, 0) <> w.seq
-          union all
-          select account_id from (select account_id from entry union select account_id from hold) known
-          where not exists (select from wallet w where w.account_id = known.account_id)`,
-  },
-  {
-    law: "L3",
-    text: "every wallet is the sum of its entries, and its held tokens are the sum of its open holds",
-    text_zh: "钱包余额等于账目之和，冻结额等于未结的冻结",
-    sql: `select w.account_id from wallet w
-          left join (select account_id, sum(trial) trial, sum(paid) paid, sum(credit) credit, sum(held) held,
-                            sum(credit_line) line from entry group by 1) e using (account_id)
-          left join (select account_id, sum(tokens) open from hold group by 1) h using (account_id)
-          where (w.trial, w.paid, w.credit, w.held) is distinct from
-                (coalesce(e.trial, 0), coalesce(e.paid, 0), coalesce(e.credit, 0), coalesce(e.held, 0))
-             or w.held <> coalesce(h.open, 0) or w.credit_limit <> -coalesce(e.line, 0)`,
-  },
-  {
-    law: "L3",
-    text: "every balance_after is the running sum",
-    text_zh: "每笔账目后的余额等于累计之和",
-    sql: `select account_id || ' ' || seq from
-            (select account_id, seq, balance_after, sum(tokens) over (partition by account_id order by seq) as run
-             from entry) e where balance_after <> run`,
-  },
-  {
-    law: "L4",
-    text: "nothing is negative",
-    text_zh: "没有负数",
-    sql: `select account_id from wallet where least(trial, paid, credit, held) < 0
-          union all select account_id || ' ' || seq from entry where balance_after < 0`,
-  },
-  {
-    law: "L5",
-    text: "every call has one hold, and ends once or is still open",
-    text_zh: "每次调用只有一笔冻结，并只结束一次，或仍在进行",
-    sql: `select request_id from entry where request_id is not null group by 1
-          having count(*) filter (where kind = 'hold') <> 1
-              or count(*) filter (where kind in ('capture', 'void'))
-                 + (select count(*) from hold h where h.request_id = entry.request_id) <> 1`,
-  },
-  {
-    law: "L6",
-    text: "a charge never exceeds its hold, and is the price in force at the hold",
-    text_zh: "扣费不超过冻结，且为冻结时生效的价格",
-    sql: `select c.request_id from entry c
-          join entry h on h.request_id = c.request_id and h.kind = 'hold'
-          left join price p on p.operation = h.operation and p.version = h.price_version
-          where c.kind = 'capture' and h.operation <> '${severalOperation}' and (c.earnings > h.held or c.earnings + c.tokens <> h.held
-             or c.price_version is distinct from h.price_version
-             or (c.earnings is distinct from ${listPrice}
-                 and (h.operation = any(array[${pricedByParts}]) and c.earnings > 0
-                      and c.earnings % nullif(${listPrice}, 0) = 0) is not true)
-             or p.effective_from > h.at)`,
-  },
-  {
-    law: "L6",
-    text: "the charge for several queries is the sum of the prices that its note names",
-    text_zh: "一次多个查询的扣费等于备注所列各价格之和",
-    sql: `select c.request_id from entry c
-          join entry h on h.request_id = c.request_id and h.kind = 'hold'
-          where c.kind = 'capture' and h.operation = '${severalOperation}' and (c.earnings > h.held
-             or c.earnings + c.tokens <> h.held
-             or c.earnings is distinct from (select sum(m[5]::bigint) from ${partsOfNote})
-             or exists (select from ${partsOfNote}
-               left join price p on p.operation = m[1] and p.version = m[2]::int and p.effective_from <= h.at
-               cross join lateral (select case when m[3] is null then p.tokens else p.cached_tokens end as price) unit
-               where (m[5]::bigint % nullif(unit.price, 0) = 0
-                      and (m[5]::bigint = m[4]::bigint * unit.price or m[1] = any(array[${pricedByParts}]))) is not true))`,
-  },
-  {
-    law: "L7",
-    text: "a charged call keeps its outcome under its Idempotency-Key, so that a retry is free",
-    text_zh: "已扣费的调用在其 Idempotency-Key 下保留结果，重试不会再次扣费",
-    sql: `select i.account_id || ' ' || i.key from idempotency i join entry c on c.request_id = i.request_id
-          and c.kind = 'capture' and c.account_id = i.account_id where i.outcome is null`,
-  },
-  {
-    law: "L8",
-    text: "a payment, voucher or trial is credited once",
-    text_zh: "一笔付款、充值码或试用至多入账一次",
-    sql: "select reference from entry where reference is not null group by kind, reference having count(*) > 1",
-  },
-  {
-    law: "L9",
-    text: "the entries of a call agree on account, operation and key, and add up to what was earned",
-    text_zh: "同一次调用的账目在账户、接口和密钥上一致，合计等于收入",
-    sql: `select request_id from entry where request_id is not null group by 1
-          having count(distinct account_id) > 1 or count(distinct operation) > 1 or count(distinct key_id) > 1
-              or sum(tokens + held + earnings) <> 0`,
-  },
-  {
-    law: "L10",
-    text: "an expired trial is not spent",
-    text_zh: "过期的试用额度没有被使用",
-    sql: `select e.account_id || ' ' || e.seq from entry e join wallet w using (account_id)
-          where e.kind = 'hold' and e.trial < 0 and w.trial_expires_at <= e.at`,
-  },
-  {
-    law: "L10",
-    text: "trial tokens are spent first, then paid tokens, then credit",
-    text_zh: "先用试用，再用已付，最后才用信用额度",
-    sql: `select account_id || ' ' || seq from
-            (select *, sum(trial) over w as trial_after, sum(paid) over w as paid_after from entry
-             window w as (partition by account_id order by seq)) e
-          where kind = 'hold' and ((paid < 0 and trial_after > 0) or (credit < 0 and trial_after + paid_after > 0))`,
-  },
-  {
-    law: "L11",
-    text: "the tokens of customers, earnings and expired trials add up to what came in",
-    text_zh: "客户持有、收入与过期的点数之和等于流入的点数",
-    sql: `select sum(trial + paid + credit + held + earnings + breakage) || ' of '
-                 || -sum(promotions + payments + adjustments + credit_line) from entry
-          having sum(trial + paid + credit + held + earnings + breakage)
-              <> -sum(promotions + payments + adjustments + credit_line)`,
-  },
-  {
-    law: "L12",
-    text: "a refund never exceeds its charge",
-    text_zh: "退款不超过扣费",
-    sql: `select r.request_id from entry r left join entry c on c.request_id = r.request_id and c.kind = 'capture'
-          where r.kind = 'reverse' and (c.request_id is null or -r.earnings > c.earnings or r.account_id <> c.account_id)`,
-  },
-  {
-    law: "L12",
-    text: "a refund goes back to the part of the wallet that was charged",
-    text_zh: "退款退回到原来扣费的部分",
-    // Refunds without a reference are older than this law. Credit may go back to paid, trial never.
-    sql: `select r.request_id from entry r
-          join entry h on h.request_id = r.request_id and h.kind = 'hold'
-          join entry c on c.request_id = r.request_id and c.kind = 'capture'
-          where r.kind = 'reverse' and r.reference is not null
-            and (r.trial > -(h.trial + c.trial) or r.paid + r.credit > -(h.paid + c.paid + h.credit + c.credit))`,
-  },
-  {
-    law: "L13",
-    text: "the entries of an account are in order of time",
-    text_zh: "账户的账目按时间先后排列",
-    sql: `select account_id || ' ' || seq from
-            (select account_id, seq, at, lag(at) over (partition by account_id order by seq) as before from entry) e
-          where at < before`,
-  },
-  {
-    law: "L14",
-    text: "every entry has an actor and a reason",
-    text_zh: "每笔账目都有操作者和原因",
-    sql: "select account_id || ' ' || seq from entry where actor = '' or note = ''",
-  },
-];
+function startOf(accountId: string): Progress {
+  const sums = { trial: 0, paid: 0, credit: 0, held: 0, creditLine: 0 };
+  return { accountId, seq: 0, at: new Date(0), sha256: chainStart(accountId), ...sums };
+}
+
+function advance(before: Progress, entry: Entry): Progress {
+  return {
+    accountId: entry.account_id,
+    seq: entry.seq,
+    at: entry.at,
+    sha256: chainNext(before.sha256, entry),
+    trial: before.trial + entry.trial,
+    paid: before.paid + entry.paid,
+    credit: before.credit + entry.credit,
+    held: before.held + entry.held,
+    creditLine: before.creditLine + entry.credit_line,
+  };
+}
+
+/**
+ * The entries of a scope, those of an account one after the other, each with its seal if it has one. The first one after
+ * a verified point comes with that point.
+ */
+async function* readChained(
+  queries: Queries,
+  { entries, base }: Scope,
+): AsyncGenerator<Entry & { readonly seal: Buffer | null; readonly base: Progress | undefined }> {
+  const columns = entryColumns.map((column) => `e.${column}`).join(", ");
+  for (let after: [string, number] = ["", 0]; ; ) {
+    const found = await queries.query<Entry & { seal: Buffer | null } & { [column: string]: unknown }>({
+      name: `ledger-chain-${entries}`,
+      text: `select ${columns}, s.sha256 as seal, b.seq as b_seq, b.at as b_at, ${base === "verified" ? "b.sha256" : "null"} as b_sha256,
+             b.trial as b_trial, b.paid as b_paid, b.credit as b_credit, b.held as b_held, b.credit_line as b_line
+             from (select * from ${entries} where (account_id, seq) > ($1, $2) order by account_id, seq limit ${PIECE}) e
+             left join seal s on s.account_id = e.account_id and s.seq = e.seq
+             left join ${base} b on b.account_id = e.account_id and e.seq = b.seq + 1
+             order by e.account_id, e.seq`,
+      values: after,
+    });
+    for (const row of found.rows) {
+      const { b_seq, b_at, b_sha256, b_trial, b_paid, b_credit, b_held, b_line, ...entry } = row;
+      const point = b_seq !== null && {
+        accountId: entry.account_id,
+        seq: b_seq as number,
+        at: b_at as Date,
+        sha256: b_sha256 as Buffer,
+        trial: b_trial as number,
+        paid: b_paid as number,
+        credit: b_credit as number,
+        held: b_held as number,
+        creditLine: b_line as number,
+      };
+      yield { ...entry, base: point || undefined };
+    }
+    if (found.rows.length < PIECE) return;
+    const end = found.rows.at(-1)!;
+    after = [end.account_id, end.seq];
+  }
+}

@@ -46,7 +46,14 @@ export function Integrity() {
               <Notice
                 tone={verify.data.ok ? "good" : "bad"}
                 title={verify.data.ok ? t.integrity.whole : t.integrity.broken}
-              />
+              >
+                {verify.data.covers.whole
+                  ? t.integrity.coversAll(format.number(verify.data.covers.entries))
+                  : t.integrity.coversNew(
+                      format.number(verify.data.covers.entries),
+                      format.number(verify.data.covers.verified_before),
+                    )}
+              </Notice>
             </div>
             <Table
               label={t.integrity.laws}

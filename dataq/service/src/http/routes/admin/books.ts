@@ -45,12 +45,17 @@ export function addAdminBookRoutes(app: FastifyInstance, parts: HttpParts): void
   });
 
   app.get("/admin/v1/ledger/verify", async (request): Promise<Sent<typeof verdict>> => {
-    const { seal } = check(verifyQuery, request.query);
+    const { seal, whole } = check(verifyQuery, request.query);
     const end = parts.exports.begin(principalOf(request).account.id);
     try {
-      const findings = await verifyBooks(database, seal === undefined ? [] : [seal]);
+      const { findings, covers } = await verifyBooks(
+        database,
+        seal === undefined ? [] : [seal],
+        whole ? "whole" : "new",
+        parts.clock(),
+      );
       const ok = findings.every(({ breaches }) => breaches.length === 0);
-      return { ok, findings, seal: (await lastSeal(database)) ?? null };
+      return { ok, findings, covers, seal: (await lastSeal(database)) ?? null };
     } finally {
       end();
     }
