@@ -42,7 +42,13 @@ export type RemoteEvent =
   /** At most once and first: what the engine's protocol cannot take, by the names of our API. */
   | { readonly kind: "ignored"; readonly fields: readonly string[] }
   | AnswerPiece
-  | { readonly kind: "done"; readonly done: GenerateDone; readonly thinkingTokens: number };
+  | {
+      readonly kind: "done";
+      readonly done: GenerateDone;
+      readonly thinkingTokens: number;
+      /** Set if the engine reports no counts, so that they are estimates. Durations may always be measured here. */
+      readonly isEstimated?: boolean;
+    };
 
 /** What an engine tells about itself. */
 export interface Probe {
@@ -96,6 +102,8 @@ export interface RemoteResponse {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Leaving the loop closes the connection. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Closes the connection without reading the rest. */
+  /** The answer is complete: what follows it does not matter, and the connection may serve the next request. */
+  complete(): void;
+  /** Closes the connection without reading the rest, unless the answer is complete. */
   close(): void;
 }

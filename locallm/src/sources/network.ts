@@ -20,6 +20,8 @@ export interface NetworkSettings {
   /** PEM certificates to trust for all requests, in addition to the system's. */
   certificates?: readonly string[];
   connectTimeoutMs?: number;
+  /** How long an unused connection stays open. By default Node decides. */
+  idleMs?: number;
   /** Hosts with their ports from LOCALLM_REGISTRIES. Insecure requests may reach them at private addresses. */
   namedHosts?: readonly string[];
   /** Resolves names; `isPrivate` classifies addresses. Both are set only by tests. */
@@ -42,6 +44,10 @@ export interface NetworkRequest {
   fromPublic?: boolean;
   /** How long to wait for the answer, if the default is too short. */
   silenceMs?: number;
+  /** How long to wait for a connection, if that is less than for the answer. */
+  connectMs?: number;
+  /** The owner of this machine named the host: it may have a private address, also without encryption. */
+  trusted?: boolean;
 }
 
 export interface NetworkResponse {
@@ -119,7 +125,8 @@ export class Network {
       isPublic ||= !isPrivate;
       if (isPrivate && !mayBePrivate)
         throw refused(url, "a public host must not resolve or redirect to a private address");
-      if (isPrivate && options.insecure && !isLoopback(address) && !this.#isNamed(url))
+      const isNamed = options.trusted === true || this.#isNamed(url);
+      if (isPrivate && options.insecure && !isLoopback(address) && !isNamed)
         throw refused(url, "insecure requests to private addresses need the host in LOCALLM_REGISTRIES");
     };
     if (isIP(hostname)) check(hostname);
@@ -152,6 +159,7 @@ export class Network {
     });
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     if (check !== null) request.on("socket", (socket) => checkReused(socket, request, check));
+    if (options.connectMs !== undefined) limitConnecting(request, options.connectMs);
     const timeoutMs = options.silenceMs ?? this.#settings.connectTimeoutMs ?? 30_000;
     request.setTimeout(timeoutMs, () =>
       request.destroy(new Error(`no answer for ${Math.round(timeoutMs / 1000)} s`)),
@@ -186,6 +194,7 @@ export class Network {
       const Agent = url.protocol === "https:" ? SecureAgent : PlainAgent;
       agent = new Agent({
         keepAlive: true,
+        ...(this.#settings.idleMs === undefined ? {} : { timeout: this.#settings.idleMs }),
         ...(proxy === undefined
           ? {}
           : {
@@ -242,6 +251,18 @@ function checkReused(socket: Socket, request: ClientRequest, check: (address: st
   } catch (refusal) {
     request.destroy(refusal as Error);
   }
+}
+
+function limitConnecting(request: ClientRequest, limitMs: number): void {
+  request.on("socket", (socket) => {
+    if (!socket.connecting) return;
+    const timer = setTimeout(
+      () => request.destroy(new Error(`no connection after ${Math.round(limitMs / 1000)} s`)),
+      limitMs,
+    );
+    const stop = () => clearTimeout(timer);
+    socket.once("connect", stop).once("close", stop);
+  });
 }
 
 /** NO_PROXY: host names, with or without a leading dot, each including its subdomains. */

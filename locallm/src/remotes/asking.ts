@@ -1,0 +1,151 @@
+import { LocallmError } from "../wire/errors.ts";
+import type { RemoteCall, RemoteEvent, RemoteResponse, Upstream } from "./engine.ts";
+import type { StreamEvent } from "./event-stream.ts";
+import { hostOf } from "./failure.ts";
+import { type JsonObject, jsonOf } from "./json-body.ts";
+import { readRefusal, refusalError } from "./refusal.ts";
+
+/** A body, and how to do without the fields that not every engine takes. */
+export interface Question {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: JsonObject;
+  /**
+   * Fields that the engine may reject, with the name that our API has for them. A rejected field is left out or
+   * replaced by `instead`, and the request is sent again.
+   */
+  readonly optional: Readonly<Record<string, { readonly ours: string; readonly instead?: JsonObject }>>;
+}
+
+export interface Reply {
+  readonly response: RemoteResponse;
+  /** The names of our API for the fields that the engine rejected. */
+  readonly rejected: readonly string[];
+  readonly sentBytes: number;
+}
+
+/** Sends a question. Throws for any answer but 2xx. */
+export async function ask(upstream: Upstream, question: Question, call: RemoteCall): Promise<Reply> {
+  const url = new URL(`${upstream.url}${question.path}`);
+  const body = { ...question.body };
+  const rejected: string[] = [];
+  const optional = new Map(Object.entries(question.optional).filter(([name]) => name in body));
+  while (true) {
+    const text = JSON.stringify(body);
+    const response = await call.fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...question.headers },
+      body: text,
+      signal: call.signal,
+    });
+    if (response.status >= 200 && response.status < 300)
+      return { response, rejected, sentBytes: Buffer.byteLength(text) };
+    const refusal = await readRefusal(upstream, response);
+    const field =
+      [400, 422].includes(refusal.status) && !refusal.isTooLong ? rejectedField(refusal, optional) : null;
+    if (field === null) throw refusalError(upstream, refusal, url.pathname);
+    const { ours, instead } = optional.get(field)!;
+    optional.delete(field);
+    delete body[field];
+    if (instead === undefined) rejected.push(ours);
+    else Object.assign(body, instead);
+  }
+}
+
+/** The optional field that the engine names, as `param` or, quoted, in its words. */
+function rejectedField(
+  { param, words }: { readonly param: string | null; readonly words: string },
+  optional: ReadonlyMap<string, unknown>,
+): string | null {
+  if (param !== null) {
+    const [field = ""] = param.split(/[.[]/);
+    if (optional.has(field)) return field;
+  }
+  return [...optional.keys()].find((name) => new RegExp(`['"\`]${name}\\b`).test(words)) ?? null;
+}
+
+/** A request without a body, for probes. Null if the engine does not know the path. */
+export async function look(
+  upstream: Upstream,
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  call: RemoteCall,
+): Promise<RemoteResponse | null> {
+  const response = await call.fetch(url, { method: "GET", headers, signal: call.signal, firstByteMs: 5_000 });
+  if (response.status >= 200 && response.status < 300) return response;
+  const refusal = await readRefusal(upstream, response);
+  if ([404, 405, 501].includes(refusal.status)) return null;
+  throw refusalError(upstream, refusal, url.pathname);
+}
+
+/** The longest line of a stream, or event: a piece with 20 log probabilities a token has about 3 kB. */
+export const maxEventBytes = 4 * 1024 * 1024;
+
+interface StreamReader<Item> {
+  push(chunk: Uint8Array): Item[];
+  end(): Item[];
+}
+
+/** Reads a stream in groups that arrived together. Leaving the loop closes the connection. */
+export async function* readStream<Item extends StreamEvent | Uint8Array>(
+  upstream: Upstream,
+  response: RemoteResponse,
+  reader: StreamReader<Item>,
+): AsyncGenerator<Item[]> {
+  try {
+    for await (const chunk of response.body) yield inBounds(upstream, () => reader.push(chunk));
+    yield inBounds(upstream, () => reader.end());
+  } finally {
+    response.close();
+  }
+}
+
+/** Runs code that throws a RangeError when an answer exceeds a bound. */
+export function inBounds<Result>(upstream: Upstream, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw brokeOff(upstream, error.message);
+  }
+}
+
+export function brokeOff(upstream: Upstream, reason: string): LocallmError {
+  return new LocallmError("remote_broke_off", { host: hostOf(upstream), reason });
+}
+
+/** An event's JSON. */
+export function eventJson(upstream: Upstream, data: Uint8Array): unknown {
+  const value = jsonOf(data);
+  if (value === undefined) throw brokeOff(upstream, "it sent an event that is not valid JSON");
+  return value;
+}
+
+/**
+ * Gives errors the code that says whether another replica may be asked: before the first piece a broken answer has
+ * failed, after it any failure has broken off the answer.
+ */
+export async function* knowingBegin(
+  upstream: Upstream,
+  events: AsyncIterable<RemoteEvent>,
+): AsyncGenerator<RemoteEvent> {
+  let hasBegun = false;
+  try {
+    for await (const event of events) {
+      hasBegun ||= event.kind !== "ignored";
+      yield event;
+    }
+  } catch (error) {
+    if (!(error instanceof LocallmError) || !error.code.startsWith("remote_")) throw error;
+    const host = hostOf(upstream);
+    const reason = String(error.details["reason"] ?? error.message);
+    if (hasBegun && error.code !== "remote_broke_off")
+      throw new LocallmError("remote_broke_off", { host, reason }, { cause: error });
+    if (!hasBegun && error.code === "remote_broke_off")
+      throw new LocallmError("remote_failed", { host, reason }, { cause: error });
+    throw error;
+  }
+}
+
+/** Text of an answer's end that has no reason of its own. */
+export const unfinished = "it ended in the middle of the answer";

@@ -1,0 +1,57 @@
+import { LocallmError } from "../wire/errors.ts";
+import type { Embeddings } from "../wire/inference/embed.ts";
+import type { Upstream } from "./engine.ts";
+import { hostOf } from "./failure.ts";
+
+/** So many inputs keep an answer small enough to be parsed without a pause of the server, at 8,192 numbers a vector. */
+const batchSize = 16;
+const batchesAtOnce = 4;
+const maxBatchBytes = 8 * 1024 * 1024;
+
+interface Batch {
+  /** Null for a vector that is not a list of finite numbers. */
+  readonly vectors: readonly (Float32Array | null)[];
+  readonly tokens: number | null;
+}
+
+/**
+ * Embeds inputs in batches. Engines count the tokens of a whole request: the count stands with the first input of each
+ * batch, and the others have 0.
+ */
+export async function inBatches(
+  upstream: Upstream,
+  inputs: readonly string[],
+  send: (batch: readonly string[], limitBytes: number) => Promise<Batch>,
+): Promise<Embeddings> {
+  const starts = Array.from(
+    { length: Math.ceil(inputs.length / batchSize) },
+    (_, index) => index * batchSize,
+  );
+  const vectors: Float32Array[] = new Array(inputs.length);
+  const tokens: number[] = new Array(inputs.length).fill(0);
+  const work = async () => {
+    for (let start = starts.shift(); start !== undefined; start = starts.shift()) {
+      const batch = inputs.slice(start, start + batchSize);
+      const answer = await send(batch, maxBatchBytes);
+      const found = answer.vectors.filter((vector) => vector !== null);
+      if (found.length !== batch.length) {
+        const reason = `it sent ${found.length} vectors for ${batch.length} inputs`;
+        throw new LocallmError("remote_failed", { host: hostOf(upstream), reason });
+      }
+      found.forEach((vector, at) => {
+        vectors[start + at] = vector;
+      });
+      const bytes = batch.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+      tokens[start] = answer.tokens ?? Math.ceil(bytes / 4);
+    }
+  };
+  await Promise.all(Array.from({ length: batchesAtOnce }, work));
+  return { vectors, tokens };
+}
+
+/** Null if the value is not a list of finite numbers, or is empty. */
+export function vectorOf(value: unknown): Float32Array | null {
+  const isVector =
+    Array.isArray(value) && value.length > 0 && value.every((each) => Number.isFinite(each as number));
+  return isVector ? Float32Array.from(value as number[]) : null;
+}

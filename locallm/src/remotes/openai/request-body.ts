@@ -1,0 +1,188 @@
+import type { Message, Turn } from "../../dialogue/turn.ts";
+import type { OptionName } from "../../wire/options.ts";
+import type { Question } from "../asking.ts";
+import type { RemoteCompletion, RemoteOptions, RemoteTurn, Upstream } from "../engine.ts";
+import type { JsonObject } from "../json-body.ts";
+import { withCallIds } from "../message-ids.ts";
+import type { Wish } from "./kinds.ts";
+
+/** A request, and what it asks for by the names of our API. */
+export interface OpenAiRequest extends Pick<Question, "body" | "optional"> {
+  /** What the request says, as far as the engine acts on it. */
+  readonly said: readonly Wish[];
+  /** What the protocol cannot say. */
+  readonly ignored: readonly string[];
+}
+
+export function chatBody({ model }: Upstream, { turn, options, logprobs }: RemoteTurn): OpenAiRequest {
+  const sampling = samplingFields(options, "options");
+  const thinking = thinkingFields(turn.think);
+  const format = formatField(turn.format);
+  const tools = toolFields(turn);
+  const body = {
+    ...{ model, messages: withCallIds(turn.messages).map(openAiMessage) },
+    ...streamed,
+    ...sampling.body,
+    ...thinking,
+    ...format,
+    ...tools,
+    ...(logprobs === undefined ? {} : { logprobs: true, top_logprobs: logprobs.top }),
+  };
+  const said: Wish[] = [...sampling.said];
+  if (turn.think !== null) said.push("think");
+  if (turn.format !== null) said.push("format");
+  if ("tool_choice" in tools && turn.toolChoice.kind !== "none") said.push("tool_choice");
+  if ("parallel_tool_calls" in tools) said.push("parallel_tool_calls");
+  if (logprobs !== undefined) said.push("logprobs");
+  const ours = (name: string) => ({ ours: name });
+  return {
+    body,
+    said,
+    ignored: sampling.ignored,
+    optional: {
+      ...sampling.optional,
+      stream_options: ours(usage),
+      chat_template_kwargs: ours("think"),
+      // vLLM before 0.11 does not accept "none"; chat_template_kwargs says the same.
+      reasoning_effort: "chat_template_kwargs" in body ? { ours: "think", instead: {} } : ours("think"),
+      parallel_tool_calls: ours("parallel_tool_calls"),
+      logprobs: ours("logprobs"),
+      top_logprobs: ours("logprobs"),
+      response_format:
+        turn.format?.kind === "schema"
+          ? // vLLM before 0.6.
+            { ours: "format", instead: { guided_json: turn.format.schema } }
+          : ours("format"),
+      guided_json: ours("format"),
+    },
+  };
+}
+
+export function completionBody({ model }: Upstream, ask: RemoteCompletion): OpenAiRequest {
+  const sampling = samplingFields(ask.options, "options");
+  const body = {
+    ...{ model, prompt: ask.prompt },
+    // Without it, the protocol's default is 16 tokens.
+    ...{ max_tokens: null },
+    ...streamed,
+    ...sampling.body,
+    ...(ask.suffix === undefined ? {} : { suffix: ask.suffix }),
+    ...(ask.logprobs === undefined ? {} : { logprobs: Math.max(1, ask.logprobs.top) }),
+  };
+  return {
+    body,
+    said: [...sampling.said, ...(ask.logprobs === undefined ? [] : ["logprobs" as const])],
+    ignored: sampling.ignored,
+    optional: { ...sampling.optional, stream_options: { ours: usage }, logprobs: { ours: "logprobs" } },
+  };
+}
+
+/** A field that only our counters need: leaving it out changes no answer. */
+export const usage = "usage";
+
+const streamed = { stream: true, stream_options: { include_usage: true } };
+
+/** OpenAI's names, then those that most engines share, then llama-server's. */
+const optionFields: Partial<Record<OptionName, (value: never) => JsonObject>> = {
+  temperature: (value: number) => ({ temperature: value }),
+  top_p: (value: number) => ({ top_p: value }),
+  presence_penalty: (value: number) => ({ presence_penalty: value }),
+  frequency_penalty: (value: number) => ({ frequency_penalty: value }),
+  logit_bias: (value: JsonObject) => ({ logit_bias: value }),
+  stop: (value: readonly string[]) => (value.length === 0 ? {} : { stop: value }),
+  // -1 asks for a random seed.
+  seed: (value: number) => (value === -1 ? {} : { seed: value }),
+  // Every engine computes the prompt and at least one token; the token is not passed on.
+  num_predict: (value: number) => (value < 0 ? {} : { max_tokens: Math.max(1, value) }),
+  // 0 turns it off for us, -1 for vLLM and SGLang, both for llama-server.
+  top_k: (value: number) => ({ top_k: value <= 0 ? -1 : value }),
+  min_p: (value: number) => ({ min_p: value }),
+  // vLLM, SGLang and TGI; llama-server and LM Studio. 0 means no penalty for us, and is an error there.
+  repeat_penalty: (value: number) => ({ repetition_penalty: value || 1, repeat_penalty: value || 1 }),
+  typical_p: (value: number) => ({ typical_p: value }),
+  repeat_last_n: (value: number) => ({ repeat_last_n: value }),
+  mirostat: (value: number) => ({ mirostat: value }),
+  mirostat_tau: (value: number) => ({ mirostat_tau: value }),
+  mirostat_eta: (value: number) => ({ mirostat_eta: value }),
+  num_keep: (value: number) => ({ n_keep: value }),
+};
+
+function samplingFields(options: RemoteOptions, at: "options") {
+  const body: JsonObject = {};
+  const optional: Record<string, { ours: string; instead?: JsonObject }> = {};
+  const said: Wish[] = [];
+  const ignored: string[] = [];
+  for (const [name, value] of Object.entries(options) as [OptionName, never][]) {
+    const fields = optionFields[name]?.(value);
+    if (fields === undefined) {
+      ignored.push(`${at}.${name}`);
+      continue;
+    }
+    if (Object.keys(fields).length === 0) continue;
+    said.push(`${at}.${name}`);
+    Object.assign(body, fields);
+    for (const field of Object.keys(fields)) optional[field] = { ours: `${at}.${name}` };
+  }
+  const { max_tokens } = body;
+  // OpenAI's reasoning models.
+  if (max_tokens !== undefined)
+    optional["max_tokens"] = { ours: "options.num_predict", instead: { max_completion_tokens: max_tokens } };
+  return { body, optional, said, ignored };
+}
+
+/**
+ * Qwen, GLM and Granite read `enable_thinking`, DeepSeek and Granite `thinking`; gpt-oss and Ollama's `/v1` read the
+ * effort. An engine or a template ignores what it does not know.
+ */
+function thinkingFields(think: Turn["think"]): JsonObject {
+  if (think === null) return {};
+  const isOn = think !== false;
+  const kwargs = { chat_template_kwargs: { enable_thinking: isOn, thinking: isOn } };
+  if (think === true) return kwargs;
+  const effort = think === false ? "none" : think === "max" ? "high" : think;
+  return { ...kwargs, reasoning_effort: effort };
+}
+
+function formatField(format: Turn["format"]): JsonObject {
+  if (format === null) return {};
+  if (format.kind === "json") return { response_format: { type: "json_object" } };
+  const json_schema = { name: "answer", schema: format.schema, strict: true };
+  return { response_format: { type: "json_schema", json_schema } };
+}
+
+function toolFields({ tools, toolChoice, severalCalls }: Turn): JsonObject {
+  if (tools.length === 0) return {};
+  const choice =
+    toolChoice.kind === "named"
+      ? { tool_choice: { type: "function", function: { name: toolChoice.name } } }
+      : toolChoice.kind === "auto"
+        ? {}
+        : { tool_choice: toolChoice.kind };
+  return { tools, ...choice, ...(severalCalls === false ? { parallel_tool_calls: false } : {}) };
+}
+
+function openAiMessage(message: Message): JsonObject {
+  const { role, content, thinking, tool_calls: calls, tool_call_id, tool_name } = message;
+  switch (role) {
+    case "tool":
+    case "function":
+      return { role: "tool", content, tool_call_id, ...(tool_name === undefined ? {} : { name: tool_name }) };
+    case "assistant":
+      return {
+        ...{ role, content },
+        // vLLM and Ollama read `reasoning`; SGLang, llama-server and DeepSeek `reasoning_content`.
+        ...(thinking ? { reasoning: thinking, reasoning_content: thinking } : {}),
+        ...(calls === undefined || calls.length === 0 ? {} : { tool_calls: calls.map(openAiCall) }),
+      };
+    // Not every template has the newer role.
+    case "developer":
+      return { role: "system", content };
+    default:
+      return { role, content };
+  }
+}
+
+function openAiCall({ id, function: called }: NonNullable<Message["tool_calls"]>[number]): JsonObject {
+  const { name, arguments: values } = called;
+  return { id, type: "function", function: { name, arguments: JSON.stringify(values) } };
+}
