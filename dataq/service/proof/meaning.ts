@@ -33,7 +33,7 @@ export async function run(print: (line: string) => void): Promise<void> {
   const index = new PostingIndex(database);
   const embedder = new Embedder({ address: server.url, name: "all-minilm:22m" });
   const meaning = new Meaning({
-    index,
+    space: index,
     pool: database.pool,
     embedder,
     withoutDataset: "generated",
@@ -47,7 +47,7 @@ export async function run(print: (line: string) => void): Promise<void> {
     const from = performance.now();
     const { total } = await buildVectors({
       database,
-      index,
+      space: index,
       embedder,
       model,
       corpus: papersCorpus,
@@ -71,7 +71,7 @@ export async function run(print: (line: string) => void): Promise<void> {
     const context = { signal, now: new Date(), sandbox: false };
     const byVectors = async (query: string) => {
       const near = await meaning.near(papersCorpus, query, { query: { all: [] } }, {}, signal);
-      const bodies = await index.bodies((near ?? []).slice(0, depth));
+      const bodies = await index.read((near ?? []).slice(0, depth));
       return bodies.map((body) => body?.parse() as PaperRecord);
     };
     const bySource = (source: typeof words) => async (query: string) => {

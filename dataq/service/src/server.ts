@@ -55,7 +55,7 @@ import { RequestLog } from "./query/request-log.ts";
 import { migrations } from "./schema.ts";
 import { Embedder } from "./search/meaning/embedder.ts";
 import { Meaning } from "./search/meaning/meaning.ts";
-import { PostingIndex } from "./search/postings/posting-index.ts";
+import { openIndex } from "./search/open-index.ts";
 import type { Sources } from "./sources/source.ts";
 import { askAgain } from "./watches/ask.ts";
 import { type DisabledWebhook, deliver } from "./webhooks/deliver.ts";
@@ -138,9 +138,9 @@ export async function createService(config: Config, options: ServiceOptions): Pr
         `The last stop of the service interrupted ${recovered} ${recovered === 1 ? "call" : "calls"}; the tokens were returned.`,
       );
 
-    const index = new PostingIndex(database);
+    const index = await openIndex(database);
     closers.push(() => index.close());
-    const cache = new AnswerCache(database, (places) => index.bodies(places));
+    const cache = new AnswerCache(database, (places) => index.read(places));
     const firstData = new FirstData(database, { ...config, progress });
     closers.push(() => firstData.close());
     const connectors = await readConnectors(config.connectors);
@@ -148,8 +148,9 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     const trouble = (message: string) => logger.warn({ err: message }, "search by meaning is off for now");
     const meaning =
       config.embed &&
+      index.vectors &&
       new Meaning({
-        index,
+        space: index.vectors,
         pool: database.pool,
         embedder: new Embedder(config.embed),
         withoutDataset: legalIndexFill.dataset,
@@ -217,7 +218,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       meaning &&
       new VectorSchedule({
         database,
-        index,
+        space: meaning.space,
         meaning,
         corpora: searchedByMeaning,
         progress,

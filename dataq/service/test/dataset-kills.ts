@@ -137,7 +137,7 @@ export class DatasetKills {
     await this.#whole(bring(page("b"), "--update"));
     this.#pages.set(`/${target}/b.jsonl`, this.#rows(target, "new b", 8, 14, 2020));
     // The refresh uses another dictionary for all data sets.
-    await this.#index.setWords([["条还款", "方签章"][this.#turn++ % 2] as string]);
+    await this.#index.lexicons.set([["条还款", "方签章"][this.#turn++ % 2] as string]);
     return ["index", "build", target];
   }
 

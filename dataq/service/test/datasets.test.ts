@@ -244,14 +244,14 @@ describe("a data set", () => {
 describe("lists of words", () => {
   const lexicon = findTarget("lexicon");
   const word = (...words: string[]) => list(...words.map((each) => JSON.stringify({ word: each })));
-  const words = async () => [...(await index.words())];
+  const words = async () => [...(await index.lexicons.words())];
 
   test("are data sets: the words of a removed one leave the dictionary", async () => {
     await bring(lexicon.name, write("good.jsonl", word("合同纠纷", "立案")));
     const report = await bring(lexicon.name, write("bad.jsonl", word("条还款", "立案", "超过四个字的词语")));
     expect(report).toMatchObject({ records: 3, size: 5 });
     expect(await words()).toEqual(["合同纠纷", "条还款", "立案"].sort());
-    const cut = async () => (await index.newestAnalyser()).queryTerms("借条还款");
+    const cut = async () => (await index.lexicons.newestAnalyser()).queryTerms("借条还款");
     const hidden = await cut();
     expect(hidden).toEqual(["借", "条还款"]);
     await removeDataset(database, index, lexicon, "bad");

@@ -87,7 +87,7 @@ async function* each(list: readonly IndexDocument[]): AsyncGenerator<IndexDocume
 async function build(over: Partial<Parameters<typeof buildVectors>[0]> = {}) {
   return buildVectors({
     database,
-    index,
+    space: index,
     embedder,
     model: await embedder.identity(AbortSignal.timeout(10_000)),
     corpus: papersCorpus,
@@ -104,7 +104,7 @@ async function build(over: Partial<Parameters<typeof buildVectors>[0]> = {}) {
 async function searching(limitMs = 30_000) {
   const troubles: string[] = [];
   const meaning = new Meaning({
-    index,
+    space: index,
     pool: database.pool,
     embedder,
     withoutDataset: "generated",
@@ -297,7 +297,7 @@ describe("when the model fails", () => {
     const troubles: string[] = [];
     const schedule = new VectorSchedule({
       database,
-      index,
+      space: index,
       meaning,
       corpora: [papersCorpus],
       lookEveryMs: 5,
@@ -364,7 +364,7 @@ test.skipIf(embeddingModelPath === null)(
       await index.refresh(corpus, each(few), { dataset: "a", mode: "replace" });
       expect(await build({ embedder: real, model, corpus })).toMatchObject({ made: 61 });
       const meaning = new Meaning({
-        index,
+        space: index,
         pool: database.pool,
         embedder: real,
         withoutDataset: "generated",
@@ -375,7 +375,7 @@ test.skipIf(embeddingModelPath === null)(
       meaning.use(model);
       expect(await meaning.mark(corpus)).toBeDefined();
       const near = await meaning.near(corpus, "medical doctor", { query: { all: [] } }, {}, signal);
-      const [first] = await index.bodies(near!.slice(0, 1));
+      const [first] = await index.read(near!.slice(0, 1));
       expect(first?.parse()).toMatchObject({ id: "p903" });
     } finally {
       await locallm.stop();

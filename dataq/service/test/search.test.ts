@@ -467,7 +467,7 @@ test("a rebuild that is interrupted between data sets leaves one dictionary", as
     ["two", 20],
   ] as const)
     await index.refresh(corpus, each(documents.slice(from, from + 20)), { dataset, mode: "replace" });
-  await index.setWords(["立案后"]);
+  await index.lexicons.set(["立案后"]);
   const dictionaries = async () => {
     const found = await database.pool.query<{ analysis: string }>(
       `select distinct s.analysis from search_corpus c join search_snapshot_segment p on p.snapshot = c.snapshot
@@ -546,7 +546,7 @@ test("an index is refreshed 30 days after its last refresh, not before", async (
 
 test("an index under older rules is still searched, and is rebuilt at once", async () => {
   const corpus = "legal_cases#sample";
-  await index.setWords(["立案后"]);
+  await index.lexicons.set(["立案后"]);
   await index.refresh(corpus, each(documents.slice(0, 20)), { dataset: "old", mode: "replace" });
   await index.rebuild(corpus, documentOf(corpus));
   await database.pool.query(

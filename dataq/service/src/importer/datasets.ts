@@ -1,8 +1,6 @@
 import type { ClientBase } from "pg";
 import type { Database } from "../database/database.ts";
-import type { PostingIndex } from "../search/postings/posting-index.ts";
-import { hiddenIds, keepSnapshot } from "../search/postings/switch.ts";
-import type { DatasetChange, IndexDocument } from "../search/search-index.ts";
+import type { Contents, DatasetChange, IndexDocument, SearchIndex } from "../search/search-index.ts";
 import { type FoldOptions, foldChanged } from "./fold.ts";
 import { ImportError } from "./import-error.ts";
 import { say } from "./message.ts";
@@ -54,7 +52,7 @@ const smallestShare = 0.5;
 /** Data sets that are served, and removed ones that can be restored. */
 export async function listDatasets(
   database: Database,
-  index: PostingIndex,
+  index: SearchIndex,
   now: Date = new Date(),
 ): Promise<Dataset[]> {
   const found = await database.pool.query<DatasetRow>(
@@ -74,13 +72,16 @@ export async function listDatasets(
       run,
     ]),
   );
-  const sizes = new Map<string, ReadonlyMap<string, number>>();
-  for (const { corpus } of found.rows) sizes.set(corpus, sizes.get(corpus) ?? (await index.datasets(corpus)));
+  const contents = new Map<string, Contents>();
+  for (const corpus of new Set(found.rows.map((row) => row.corpus))) {
+    index.forget(corpus);
+    contents.set(corpus, await index.contents(corpus));
+  }
   return found.rows.map((row) =>
     datasetOfRow(
       row,
       row.runs.flatMap((id) => runs.get(id) ?? []),
-      row.is_serving ? (sizes.get(row.corpus)?.get(row.name) ?? 0) : 0,
+      row.is_serving ? (contents.get(row.corpus)?.get(row.name)?.documents ?? 0) : 0,
     ),
   );
 }
@@ -88,7 +89,7 @@ export async function listDatasets(
 /** Throws if there is no data set of that name, or if there are several and the operation is not given. */
 export async function findDataset(
   database: Database,
-  index: PostingIndex,
+  index: SearchIndex,
   name: string,
   target?: string,
 ): Promise<Dataset> {
@@ -103,7 +104,7 @@ export async function findDataset(
 /** Removes the records from the index. They can be restored. */
 export async function removeDataset(
   database: Database,
-  index: PostingIndex,
+  index: SearchIndex,
   target: Target,
   name: string,
   options: FoldOptions = {},
@@ -127,7 +128,7 @@ export async function removeDataset(
  */
 export async function restoreDataset(
   database: Database,
-  index: PostingIndex,
+  index: SearchIndex,
   target: Target,
   name: string,
   options: FoldOptions = {},
@@ -185,7 +186,7 @@ export async function recordImport(
   const { client, before, after } = change;
   if (made.mode === "replace" && after < before * smallestShare && !made.yes)
     throw new ImportError("would_shrink", { name, before, after });
-  const duplicateIds = await hiddenIds(client, change.added, mostNamed);
+  const duplicateIds = await change.hiddenIds(mostNamed);
   for (const [place, { run, counts }] of made.runs.entries())
     await run.finish(client, { ...counts, duplicateIds: place === made.runs.length - 1 ? duplicateIds : [] });
   await keepPast(change, { target, name });
@@ -282,7 +283,7 @@ async function assertServing(database: Database, { target, name }: DatasetName):
 }
 
 async function keepPast(
-  { client, previous, before }: DatasetChange,
+  { client, previous, before, keepPrevious }: DatasetChange,
   { target, name }: DatasetName,
 ): Promise<void> {
   if (previous === null || before === 0) return;
@@ -293,7 +294,7 @@ async function keepPast(
      select target, name, corpus, $3, runs, $4, $5, $6 from dataset where target = $1 and name = $2`,
     [target, name, previous, before, now, until],
   );
-  if (kept.rowCount !== 0) await keepSnapshot(client, previous, until);
+  if (kept.rowCount !== 0) await keepPrevious(until);
   await client.query("delete from dataset_past where restorable_until < $1", [now]);
 }
 

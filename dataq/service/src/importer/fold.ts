@@ -1,6 +1,6 @@
 import type { Database } from "../database/database.ts";
 import { lock } from "../database/locks.ts";
-import type { PostingIndex } from "../search/postings/posting-index.ts";
+import type { SearchIndex } from "../search/search-index.ts";
 import type { Message } from "./message.ts";
 
 /**
@@ -14,9 +14,9 @@ export interface Fold {
   /** A query that returns rows if an older version made the result without storing the packs. */
   readonly servedBefore: string;
   /** Turns results that an older version made without storing packs into packs, before the first run. */
-  adopt(index: PostingIndex): Promise<void>;
+  adopt(index: SearchIndex): Promise<void>;
   /** Runs the fold. Returns notes for the operator, such as what is held back. */
-  run(index: PostingIndex, options: FoldOptions): Promise<readonly Message[]>;
+  run(index: SearchIndex, options: FoldOptions): Promise<readonly Message[]>;
 }
 
 export interface FoldOptions {
@@ -27,7 +27,7 @@ export interface FoldOptions {
 /** Folds if the packs have changed since the last time, even if a process was killed in between. */
 export async function foldChanged(
   database: Database,
-  index: PostingIndex,
+  index: SearchIndex,
   fold: Fold,
   options: FoldOptions = {},
 ): Promise<readonly Message[]> {

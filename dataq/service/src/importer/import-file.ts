@@ -1,6 +1,5 @@
 import type { Database } from "../database/database.ts";
-import type { PostingIndex } from "../search/postings/posting-index.ts";
-import type { IndexDocument } from "../search/search-index.ts";
+import type { IndexDocument, SearchIndex } from "../search/search-index.ts";
 import { type DatasetName, defaultName, documentIn, recordImport, seriesOf } from "./datasets.ts";
 import { FieldCounts } from "./field-counts.ts";
 import { foldChanged } from "./fold.ts";
@@ -82,7 +81,7 @@ export interface RowProblem {
  */
 export async function importFile(
   database: Database,
-  index: PostingIndex,
+  index: SearchIndex,
   target: Target,
   file: LocalFile,
   options: ImportOptions = {},
@@ -124,7 +123,7 @@ interface Step {
  */
 export async function importSeries(
   database: Database,
-  index: PostingIndex,
+  index: SearchIndex,
   target: Target,
   name: DatasetName,
   series: readonly { readonly file: LocalFile; readonly terms: RunOptions }[],

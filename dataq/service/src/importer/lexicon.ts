@@ -1,6 +1,5 @@
 import { keyedDocument } from "../search/keyed-document.ts";
-import type { PostingIndex } from "../search/postings/posting-index.ts";
-import type { IndexDocument } from "../search/search-index.ts";
+import type { IndexDocument, SearchIndex } from "../search/search-index.ts";
 import { adoptDataset } from "./datasets.ts";
 import { text } from "./field.ts";
 import type { Fold } from "./fold.ts";
@@ -18,7 +17,7 @@ const dictionary: Fold = {
   servedBefore: "select from search_lexicon",
   adopt: adoptWords,
   async run(index, { progress }) {
-    const made = await index.setWords(await wordsOfLists(index));
+    const made = await index.lexicons.set(await wordsOfLists(index));
     progress?.(say("new_dictionary", made));
     return [];
   },
@@ -40,9 +39,9 @@ export const lexiconTarget: RowTarget = {
 };
 
 /** Words that an older version stored only in the dictionary become a data set, so that they can be removed. */
-async function adoptWords(index: PostingIndex): Promise<void> {
+async function adoptWords(index: SearchIndex): Promise<void> {
   const listed = new Set(await wordsOfLists(index));
-  const words = (await index.words()).filter((word) => !listed.has(word));
+  const words = (await index.lexicons.words()).filter((word) => !listed.has(word));
   if (words.length === 0) return;
   const documents = async function* (): AsyncGenerator<IndexDocument> {
     for (const word of words)
@@ -55,7 +54,7 @@ async function adoptWords(index: PostingIndex): Promise<void> {
   });
 }
 
-async function wordsOfLists(index: PostingIndex): Promise<string[]> {
+async function wordsOfLists(index: SearchIndex): Promise<string[]> {
   index.forget(lexiconCorpus);
   const words: string[] = [];
   for await (const body of index.documents(lexiconCorpus)) words.push((body as { word: string }).word);

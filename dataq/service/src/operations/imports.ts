@@ -6,7 +6,7 @@ import { lexiconTarget } from "../importer/lexicon.ts";
 import type { LocalFile } from "../importer/origin/origin.ts";
 import { referenceTargets } from "../importer/reference.ts";
 import type { Target } from "../importer/target.ts";
-import type { PostingIndex } from "../search/postings/posting-index.ts";
+import type { SearchIndex } from "../search/search-index.ts";
 import { registry } from "./registry.ts";
 
 /** Everything that is imported into data sets. */
@@ -34,7 +34,7 @@ export function findTarget(name: string): Target {
 /** Imports a file of any target. */
 export async function importAny(
   database: Database,
-  index: PostingIndex,
+  index: SearchIndex,
   name: string,
   file: LocalFile,
   options: ImportOptions,

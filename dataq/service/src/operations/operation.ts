@@ -1,8 +1,7 @@
 import type { OperationName, Params } from "@dataq/contract";
 import type { Target } from "../importer/target.ts";
 import type { Meaning } from "../search/meaning/meaning.ts";
-import type { PostingIndex } from "../search/postings/posting-index.ts";
-import type { IndexDocument, MakeDocument } from "../search/search-index.ts";
+import type { IndexDocument, MakeDocument, SearchIndex } from "../search/search-index.ts";
 import type { FromVendor } from "../sources/connected.ts";
 import type { OptionalSource } from "../sources/layered.ts";
 import type { Source } from "../sources/source.ts";
@@ -22,7 +21,7 @@ export interface OperationParts {
    */
   readonly document?: MakeDocument;
   /** Makes the source that answers from a corpus of imported records or of samples. */
-  readonly source: (index: PostingIndex, corpus: string, meaning?: Meaning) => OptionalSource;
+  readonly source: (index: SearchIndex, corpus: string, meaning?: Meaning) => OptionalSource;
   /** The values that samples answer; by default the operation's example. */
   readonly samples?: readonly Params[];
   /** Documents for a corpus of samples, or a source that generates its samples itself. */

@@ -1,7 +1,7 @@
 import { findOperation, type Operation } from "@dataq/contract";
 import type { Connector } from "../connector/connector.ts";
 import type { Meaning } from "../search/meaning/meaning.ts";
-import type { PostingIndex } from "../search/postings/posting-index.ts";
+import type { SearchIndex } from "../search/search-index.ts";
 import { connected } from "../sources/connected.ts";
 import { LayeredSource, type Layers, type OptionalSource } from "../sources/layered.ts";
 import type { Sources } from "../sources/source.ts";
@@ -12,7 +12,7 @@ import { sampleCorpus } from "./sample-corpora.ts";
 export const searchedByMeaning = ["legal_laws", "legal_cases", "research_paper_search"] as const;
 
 export interface SourceParts {
-  readonly index: PostingIndex;
+  readonly index: SearchIndex;
   /** Whether samples answer live keys where nothing real is configured. */
   readonly samples: boolean;
   /** The operator's contracts with vendors. */

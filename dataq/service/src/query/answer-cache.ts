@@ -91,33 +91,33 @@ export async function packed(payload: Payload): Promise<Packed> {
   return (bytes.length < packFromBytes ? bytes : await compress(bytes, quickly)) as Packed;
 }
 
-/** A JSON list of texts and of ranges: segment, ordinal, from, to. */
+/** A JSON list of texts and of ranges: place, from, to. */
 function placesOf({ parts }: Payload): Buffer {
-  const list: (string | Place)[] = [];
+  const list: (string | Range)[] = [];
   for (const part of parts) {
     const last = list.at(-1);
-    if (!Buffer.isBuffer(part)) list.push([part.segment, part.ordinal, part.from, part.to]);
+    if (!Buffer.isBuffer(part)) list.push([part.place, part.from, part.to]);
     else if (typeof last === "string") list[list.length - 1] = last + part.toString();
     else list.push(part.toString());
   }
   return Buffer.from(JSON.stringify(list));
 }
 
-type Place = readonly [segment: number, ordinal: number, from: number, to: number];
+type Range = readonly [place: string, from: number, to: number];
 
 /** Unpacks a stored answer. Undefined if the index has deleted a part of it. */
 async function unpacked(stored: Buffer, readStored: ReadStored): Promise<Payload | undefined> {
   if (stored[0] === openBracket) {
-    const list = JSON.parse(stored.toString()) as (string | Place)[];
-    const places = list.filter((part) => typeof part !== "string");
-    const found = await readStored(places.map(([segment, ordinal]) => ({ segment, ordinal })));
+    const list = JSON.parse(stored.toString()) as (string | Range)[];
+    const ranges = list.filter((part) => typeof part !== "string");
+    const found = await readStored(ranges.map(([place]) => place));
     if (found.includes(undefined)) return undefined;
     let next = 0;
     return new Payload(
       list.map((part) =>
         typeof part === "string"
           ? Buffer.from(part)
-          : (found[next++] as StoredPart).stretch(part[2], part[3]),
+          : (found[next++] as StoredPart).stretch(part[1], part[2]),
       ),
     );
   }
@@ -126,13 +126,17 @@ async function unpacked(stored: Buffer, readStored: ReadStored): Promise<Payload
 }
 
 /** Reads from the index; undefined for what it has deleted. */
-export type ReadStored = (
-  places: readonly { readonly segment: number; readonly ordinal: number }[],
-) => Promise<readonly (StoredPart | undefined)[]>;
+export type ReadStored = (places: readonly string[]) => Promise<readonly (StoredPart | undefined)[]>;
 
 interface StoredPart {
   stretch(from: number, to: number): Part;
 }
+
+/**
+ * How answers are stored. Versions of the service that store them differently have different keys, because they may run
+ * side by side.
+ */
+const storedForm = 2;
 
 const openBracket = "[".charCodeAt(0);
 const packFromBytes = 4_096;
@@ -149,7 +153,7 @@ export class CacheKey {
   constructor(request: QueryRequest, sourceVersion: string) {
     this.#request = request;
     this.bytes = createHash("sha256")
-      .update(JSON.stringify([sourceVersion, ...identityOf(request)]))
+      .update(JSON.stringify([storedForm, sourceVersion, ...identityOf(request)]))
       .digest();
   }
 

@@ -1,10 +1,15 @@
 import type { IndexState } from "@dataq/contract";
 import type { ClientBase } from "pg";
-import type { DocumentPlace, StoredBody } from "./stored-body.ts";
+import type { Analyser } from "./analysis/analyser.ts";
+import type { Lexicons } from "./analysis/lexicons.ts";
+import type { Place, StoredBody } from "./stored-body.ts";
 
 /**
- * Finds records by words and exact terms. Two methods, so that another engine can replace ours, which keeps posting
- * blocks in PostgreSQL (`postings/`).
+ * Finds records by words and exact terms. An engine implements this; the rest of the service knows nothing else of it.
+ * `postings/` keeps posting blocks in PostgreSQL. `conformance.ts` checks what every engine must do.
+ *
+ * A corpus is served from a snapshot, which never changes. A method that takes a snapshot reads that one, or the current
+ * one by default, and throws `snapshot_expired` if it was deleted.
  */
 export interface SearchIndex {
   /** Indexes `documents` beside what is being served and switches to them in one transaction. */
@@ -13,8 +18,103 @@ export interface SearchIndex {
     documents: AsyncIterable<IndexDocument>,
     options: RefreshOptions,
   ): Promise<RefreshReport>;
-  /** Searches a corpus. Undefined if nothing was ever added to it. */
+  /**
+   * Indexes what is served again with the newest dictionary, then switches. Without `document` (records that are only
+   * looked up) nothing would change. Returns the corpus's size.
+   */
+  rebuild(
+    corpus: string,
+    document: MakeDocument | undefined,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<number>;
+  /** Undefined if nothing was ever added to the corpus. */
   search(corpus: string, question: Question, page: SearchPage): Promise<Found | undefined>;
+  /** How many documents contain all these terms, excluding those of one data set. */
+  count(corpus: string, terms: readonly string[], without?: string): Promise<number>;
+  /**
+   * Exact terms that begin with a prefix; for short lists, such as all platforms. Returns the same array as long as the
+   * snapshot is served.
+   */
+  terms(corpus: string, prefix: string): Promise<readonly string[]>;
+  /** The most frequent of these words, most frequent first. Words that no document contains are left out. */
+  mostFrequent(
+    corpus: string,
+    words: readonly string[],
+    count: number,
+    snapshot?: string,
+  ): Promise<readonly string[]>;
+  /** The analyser that split the corpus's documents, for its questions. Undefined for a corpus without any. */
+  analyser(corpus: string, snapshot?: string): Promise<Analyser | undefined>;
+  /** The dictionaries of all corpora. */
+  readonly lexicons: Lexicons;
+  /** The current snapshot; undefined for a corpus without one. */
+  state(corpus: string): Promise<IndexState | undefined>;
+  /** Every corpus with what it serves. */
+  corpora(): Promise<readonly (IndexState & { readonly corpus: string })[]>;
+  /** What a snapshot serves, by data set; empty for a corpus without one. */
+  contents(corpus: string, snapshot?: string): Promise<Contents>;
+  /** Every document that is served now, in the order in which it was added. */
+  documents(corpus: string, dataset?: string): AsyncIterable<object>;
+  /** The documents that a data set had in an older snapshot that was kept. */
+  documentsAt(snapshot: number, dataset: string): AsyncIterable<object>;
+  /** Bodies by their places; undefined for those that were deleted. */
+  read(places: readonly Place[]): Promise<readonly (StoredBody | undefined)[]>;
+  /** The next use of the corpus reads its current snapshot, because another process may have changed it. */
+  forget(corpus: string): void;
+  /** The documents as vectors see them. Undefined if the engine cannot search by meaning. */
+  readonly vectors: VectorSpace | undefined;
+  /** Loads what the first question would wait for. */
+  warm(): Promise<void>;
+  /** Whether the engine answers, for monitoring. Never rejects. */
+  health(): Promise<EngineHealth>;
+  close(): Promise<void>;
+}
+
+/** The documents of a corpus as vectors are stored for them: by segment, and in it by ordinal. */
+export interface VectorSpace {
+  /** The segments of a snapshot. */
+  segments(
+    corpus: string,
+    snapshot?: string,
+  ): Promise<{ readonly snapshot: number; readonly segments: readonly VectorSegment[] } | undefined>;
+  /** The segments of a snapshot. A bit in `allowed` for each ordinal that a question allows; undefined allows all. */
+  allowed(
+    corpus: string,
+    question: Pick<Question, "query" | "dates">,
+    page: Pick<SearchPage, "snapshot" | "datasets">,
+  ): Promise<readonly (VectorSegment & { readonly allowed: Uint8Array | undefined })[]>;
+  /** Documents of a segment from one ordinal (included) to another (excluded). */
+  stored(
+    segment: number,
+    from: number,
+    to: number,
+  ): Promise<readonly { readonly ordinal: number; readonly id: string; readonly body: object }[]>;
+  place(document: { readonly segment: number; readonly ordinal: number }): Place;
+}
+
+export interface VectorSegment {
+  readonly id: number;
+  readonly dataset: string;
+  readonly documents: number;
+}
+
+export interface EngineHealth {
+  /** Its name and version. */
+  readonly engine: string;
+  /** Why it does not answer; null if it does. */
+  readonly trouble: string | null;
+}
+
+/** The data sets of a snapshot. */
+export type Contents = ReadonlyMap<string, DatasetContents>;
+
+export interface DatasetContents {
+  /** How many documents are served. */
+  readonly documents: number;
+  /** Whether a document has no date. */
+  readonly hasUndated: boolean;
+  /** The newest date of a document, YYYY-MM-DD; null if no document has one. */
+  readonly newestDay: string | null;
 }
 
 /** A record as the index sees it. */
@@ -72,7 +172,10 @@ export interface DatasetChange {
   /** Documents of the data set before and after the switch. */
   readonly before: number;
   readonly after: number;
-  readonly added: readonly number[];
+  /** The first IDs of new documents that are not served because another document has the same ID. */
+  hiddenIds(most: number): Promise<readonly string[]>;
+  /** Keeps the previous snapshot, so that its data sets can be restored. */
+  keepPrevious(until: Date): Promise<void>;
 }
 
 export interface Fill {
@@ -141,7 +244,7 @@ export interface SearchPage {
   /** The state to read from; by default the current one. */
   readonly snapshot?: string;
   /** Documents found by meaning, nearest first. They are fused with those that the words find. */
-  readonly near?: readonly DocumentPlace[];
+  readonly near?: readonly Place[];
   readonly datasets?: {
     /** Documents of this data set rank below others of equal score. */
     readonly last?: string;
@@ -152,8 +255,10 @@ export interface SearchPage {
 
 export interface Found {
   readonly hits: readonly Hit[];
-  /** The exact total. If very many documents match completely, only they are counted. */
+  /** How many documents match. If very many match completely, only they are counted. */
   readonly total: number;
+  /** `gte`: at least `total` documents match. */
+  readonly totalRelation: "eq" | "gte";
   /** How many of them have everything that is asked for. */
   readonly complete: number;
   /** Concepts that no document contains in any wording. */

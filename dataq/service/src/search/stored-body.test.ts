@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { StoredBody } from "./stored-body.ts";
 
-const place = { segment: 1, ordinal: 2 };
-const stored = (body: object) => new StoredBody(place, Buffer.from(JSON.stringify(body)));
+const stored = (body: object) => new StoredBody("1.2", Buffer.from(JSON.stringify(body)));
 
 function joined(parts: ReturnType<StoredBody["with"]>): object {
   const bytes = parts?.map((part) => (Buffer.isBuffer(part) ? part : part.bytes)) ?? [];

@@ -1,13 +1,11 @@
 import { type MarkedText, markable } from "./highlight.ts";
 
-/** The position of a document. Its content never changes. */
-export interface DocumentPlace {
-  readonly segment: number;
-  readonly ordinal: number;
-}
+/** Where an engine finds a document again. Only the engine reads it. The content of a place never changes. */
+export type Place = string;
 
 /** A range of the JSON of a stored body. */
-export interface Stretch extends DocumentPlace {
+export interface Stretch {
+  readonly place: Place;
   readonly from: number;
   readonly to: number;
   readonly bytes: Buffer;
@@ -15,12 +13,12 @@ export interface Stretch extends DocumentPlace {
 
 /** A record as stored in the index: JSON that is parsed only when its fields are needed. */
 export class StoredBody {
-  readonly place: DocumentPlace;
+  readonly place: Place;
   readonly json: Buffer;
   #text: MarkedText | undefined;
   #sourceAt: number | undefined;
 
-  constructor(place: DocumentPlace, json: Buffer) {
+  constructor(place: Place, json: Buffer) {
     this.place = place;
     this.json = json;
   }
@@ -49,7 +47,7 @@ export class StoredBody {
   }
 
   stretch(from: number, to: number): Stretch {
-    return { ...this.place, from, to, bytes: this.json.subarray(from, to) };
+    return { place: this.place, from, to, bytes: this.json.subarray(from, to) };
   }
 }
 

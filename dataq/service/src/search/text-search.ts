@@ -1,9 +1,18 @@
 import type { IndexState } from "@dataq/contract";
 import { type Analyser, isHan } from "./analysis/analyser.ts";
 import { otherForms, slipsOf } from "./analysis/english.ts";
-import type { PostingIndex } from "./postings/posting-index.ts";
-import type { Concept, Found, Hit, Query, Question, SearchPage, Wanted, Wording } from "./search-index.ts";
-import type { DocumentPlace } from "./stored-body.ts";
+import type {
+  Concept,
+  Found,
+  Hit,
+  Query,
+  Question,
+  SearchIndex,
+  SearchPage,
+  Wanted,
+  Wording,
+} from "./search-index.ts";
+import type { Place } from "./stored-body.ts";
 
 /** A question of words only. */
 export function wordsOnly(text: string): TextQuestion {
@@ -56,6 +65,7 @@ export type OtherWording =
 export interface TextFound {
   readonly hits: readonly Hit[];
   readonly total: number;
+  readonly totalRelation: Found["totalRelation"];
   readonly index: IndexState;
   /** Whether the meaning of the question took part. `failed`: it should have, but the words answer alone. */
   readonly meaning: "fused" | "failed" | "none";
@@ -79,14 +89,14 @@ export interface TextFound {
 export type FindNear = (
   text: string,
   question: Pick<Question, "query" | "dates">,
-) => Promise<readonly DocumentPlace[] | undefined>;
+) => Promise<readonly Place[] | undefined>;
 
 /**
  * Finds what contains any of the words; what contains all of them comes first. Undefined if the corpus is empty;
  * `no_words` if the question contains nothing to search for.
  */
 export async function searchText(
-  index: PostingIndex,
+  index: SearchIndex,
   corpus: string,
   question: TextQuestion,
   page: SearchPage,
@@ -113,7 +123,7 @@ export async function searchText(
     hasWords || exact.length > 0 ? wantedOf(asked, question, analyser) : undefined;
   let filters = [...fixed, ...(soft?.filters ?? [])];
   let range: Question["dates"] = dates;
-  const ask = (asking: Wanted | undefined, limit = page.limit, places?: readonly DocumentPlace[]) =>
+  const ask = (asking: Wanted | undefined, limit = page.limit, places?: readonly Place[]) =>
     index.search(
       corpus,
       {
@@ -151,13 +161,16 @@ export async function searchText(
     text === "" ? [] : await near?.(text, { query: { all: filters }, ...(range && { dates: range }) });
   if (places !== undefined && places.length > 0) found = (await ask(asking, page.limit, places)) as Found;
   const isUndatedPossible =
-    dates !== undefined && !isLeftOut && (await index.hasUndated(corpus, page.snapshot));
+    dates !== undefined &&
+    !isLeftOut &&
+    [...(await index.contents(corpus, page.snapshot)).values()].some(({ hasUndated }) => hasUndated);
   range = "none";
   const undated = isUndatedPossible ? ((await ask(asking, 0))?.total ?? 0) : 0;
   const words = asked.flatMap((each) => each.words);
   return {
     hits: found.hits,
     total: found.total,
+    totalRelation: found.totalRelation,
     index: found.index,
     meaning: found.isFused ? "fused" : near !== undefined && places === undefined ? "failed" : "none",
     isWordless: wordless && found.total > 0,
@@ -326,7 +339,7 @@ function wantedOf(asked: readonly Asked[], question: TextQuestion, analyser: Ana
  * For English words that no record contains: words in the records that differ by one error, most frequent first.
  */
 async function corrections(
-  index: PostingIndex,
+  index: SearchIndex,
   corpus: string,
   asked: readonly Asked[],
   unknown: ReadonlySet<Concept>,

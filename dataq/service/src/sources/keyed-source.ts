@@ -1,12 +1,12 @@
 import { keyTerm } from "../search/keyed-document.ts";
-import type { PostingIndex } from "../search/postings/posting-index.ts";
+import type { SearchIndex } from "../search/search-index.ts";
 
 /** Imported records that are looked up by key. */
 export class KeyedRecords {
-  readonly #index: PostingIndex;
+  readonly #index: SearchIndex;
   readonly #corpus: string;
 
-  constructor(index: PostingIndex, corpus: string) {
+  constructor(index: SearchIndex, corpus: string) {
     this.#index = index;
     this.#corpus = corpus;
   }

@@ -17,7 +17,7 @@ export function listAnswer(
     outcome: isPastEnd ? "past_end" : found.total === 0 ? "empty" : "found",
     records: found.hits.map(render),
     total: found.total,
-    totalRelation: "eq",
+    totalRelation: found.totalRelation,
     warnings: [...warnings, ...warningsOf(found)],
     index: found.index,
     ...(found.relaxed && { relaxed: true }),

@@ -1,9 +1,9 @@
 import { Failure, type Params } from "@dataq/contract";
 import { simplified } from "../search/analysis/script.ts";
+import { sizeWithout } from "../search/contents.ts";
 import { highlight } from "../search/highlight.ts";
 import type { Meaning } from "../search/meaning/meaning.ts";
-import type { PostingIndex } from "../search/postings/posting-index.ts";
-import type { Hit, SearchPage } from "../search/search-index.ts";
+import type { Hit, SearchIndex, SearchPage } from "../search/search-index.ts";
 import { searchText, type TextFound, type TextQuestion } from "../search/text-search.ts";
 import type { OptionalSource } from "./layered.ts";
 import { listAnswer } from "./list-answer.ts";
@@ -13,7 +13,7 @@ import { WrittenRecord } from "./written-record.ts";
 /** What an operation adds to the common search. */
 export interface Searching {
   /** Reads the parameters. `index` and `corpus` can tell whether a term exists. */
-  read(params: Params, index: PostingIndex, corpus: string, now: Date): Promise<ReadQuestion> | ReadQuestion;
+  read(params: Params, index: SearchIndex, corpus: string, now: Date): Promise<ReadQuestion> | ReadQuestion;
   /**
    * Converts a stored record to the returned one, without highlights and score. Omitted if they are the same.
    */
@@ -45,14 +45,14 @@ export interface MoreOfSearch {
 
 /** Answers from one corpus of the search index. */
 export class SearchSource implements OptionalSource {
-  readonly #index: PostingIndex;
+  readonly #index: SearchIndex;
   readonly #corpus: string;
   readonly #searching: Searching;
   /** The data set of generated records that fill up the corpus. */
   readonly #generated: string | undefined;
   readonly #meaning: Meaning | undefined;
 
-  constructor(index: PostingIndex, corpus: string, searching: Searching, more: MoreOfSearch = {}) {
+  constructor(index: SearchIndex, corpus: string, searching: Searching, more: MoreOfSearch = {}) {
     this.#index = index;
     this.#corpus = corpus;
     this.#searching = searching;
@@ -62,7 +62,7 @@ export class SearchSource implements OptionalSource {
 
   async exists(): Promise<boolean> {
     if (this.#generated === undefined) return (await this.#index.state(this.#corpus)) !== undefined;
-    return (await this.#index.size(this.#corpus, [this.#generated])) > 0;
+    return sizeWithout(await this.#index.contents(this.#corpus), [this.#generated]) > 0;
   }
 
   async hasGenerated(): Promise<boolean> {

@@ -6,7 +6,8 @@ import { inEnglish } from "../../importer/message.ts";
 import { fetchOrigin } from "../../importer/origin/origin.ts";
 import { importAny } from "../../operations/imports.ts";
 import { sampleCorpora, sampleCorpus, sampleDataset } from "../../operations/sample-corpora.ts";
-import { PostingIndex } from "../../search/postings/posting-index.ts";
+import { openIndex } from "../../search/open-index.ts";
+import type { SearchIndex } from "../../search/search-index.ts";
 import { type FirstDataNews, type FirstDataTask, lawCorpora } from "./first-data.ts";
 
 /** The thread that `FirstData` starts: builds the missing data, reports each corpus, and ends. */
@@ -22,14 +23,14 @@ const database = await openDatabase({
   progress: () => {},
 });
 try {
-  const index = new PostingIndex(database);
+  const index = await openIndex(database);
   await Promise.all([bringLaws(index), buildSamples(index)]);
 } finally {
   await database.close();
   parentPort?.close();
 }
 
-async function buildSamples(index: PostingIndex): Promise<void> {
+async function buildSamples(index: SearchIndex): Promise<void> {
   const missing = sampleCorpora.filter(({ corpus }) => task.corpora.includes(sampleCorpus(corpus)));
   if (missing.length === 0) return;
   tell({ line: "Creating samples for operations without real data …" });
@@ -47,7 +48,7 @@ async function buildSamples(index: PostingIndex): Promise<void> {
   if (!stopping.signal.aborted) tell({ line: "Samples created." });
 }
 
-async function bringLaws(index: PostingIndex): Promise<void> {
+async function bringLaws(index: SearchIndex): Promise<void> {
   if (task.laws === undefined) return yieldToCalls();
   const { signal } = stopping;
   const progress = (line: string) => tell({ line });

@@ -17,11 +17,11 @@ import type { RunState } from "../../importer/runs.ts";
 import { findTarget, folds } from "../../operations/imports.ts";
 import { documentOf } from "../../operations/registry.ts";
 import { analysisRules } from "../../search/analysis/analyser.ts";
-import type { PostingIndex } from "../../search/postings/posting-index.ts";
+import type { SearchIndex } from "../../search/search-index.ts";
 
 export interface RefreshNeeds {
   readonly database: Database;
-  readonly index: PostingIndex;
+  readonly index: SearchIndex;
   readonly dataFolder: string;
   readonly signal?: AbortSignal;
   readonly progress: (line: string) => void;

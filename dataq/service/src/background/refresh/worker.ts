@@ -2,7 +2,7 @@ import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { openDatabase } from "../../database/database.ts";
 import { tryLock } from "../../database/locks.ts";
-import { PostingIndex } from "../../search/postings/posting-index.ts";
+import { openIndex } from "../../search/open-index.ts";
 import { refreshDue } from "./refresh.ts";
 import type { RefreshTask } from "./schedule.ts";
 
@@ -27,7 +27,7 @@ try {
   const holder = await database.connect();
   try {
     if (await tryLock(holder, "refresh")) {
-      const index = new PostingIndex(database);
+      const index = await openIndex(database);
       const progress = (line: string) => parentPort?.postMessage(line);
       await refreshDue({ database, index, dataFolder: task.dataFolder, progress }, task.due);
     }

@@ -4,12 +4,11 @@ import { tryLock } from "../../database/locks.ts";
 import { type Embedder, RejectedText } from "../../search/meaning/embedder.ts";
 import { packedBytes, packVector } from "../../search/meaning/vector.ts";
 import { blockDocuments, blocksOf, digestBytes } from "../../search/meaning/vector-blocks.ts";
-import type { PostingIndex, SegmentOfCorpus } from "../../search/postings/posting-index.ts";
-import type { MakeDocument } from "../../search/search-index.ts";
+import type { MakeDocument, VectorSegment, VectorSpace } from "../../search/search-index.ts";
 
 export interface VectorTask {
   readonly database: Database;
-  readonly index: PostingIndex;
+  readonly space: VectorSpace;
   readonly embedder: Embedder;
   /** The model as `Embedder.identity` names it. */
   readonly model: string;
@@ -34,8 +33,8 @@ export interface VectorCounts {
  * Of several services on one database, one builds; for the others this does nothing.
  */
 export async function buildVectors(task: VectorTask): Promise<VectorCounts> {
-  const { database, index, model, corpus } = task;
-  const found = await index.segments(corpus);
+  const { database, space, model, corpus } = task;
+  const found = await space.segments(corpus);
   const segments = found?.segments.filter(({ dataset }) => dataset !== task.withoutDataset) ?? [];
   const total = segments.reduce((sum, { documents }) => sum + documents, 0);
   const missing = await missingBlocks(database, model, segments);
@@ -74,7 +73,7 @@ function nameOf({ segment, from }: Block): string {
 async function missingBlocks(
   { pool }: Database,
   model: string,
-  segments: readonly SegmentOfCorpus[],
+  segments: readonly VectorSegment[],
 ): Promise<Block[]> {
   const rows = await pool.query<{ segment: number; block: number }>(
     "select segment, block from search_vector_block where segment = any($1) and model = $2",
@@ -94,8 +93,8 @@ async function missingBlocks(
 
 /** Returns how many vectors were made; the others were taken from earlier segments. */
 async function buildBlock(task: VectorTask, { segment, from, to }: Block): Promise<number> {
-  const { database, index, model, document } = task;
-  const records = (await index.stored(segment, from, to)).map(({ id, body }) => {
+  const { database, space, model, document } = task;
+  const records = (await space.stored(segment, from, to)).map(({ id, body }) => {
     const text = (document(body as never).meaning ?? "").slice(0, mostCharacters);
     return { id, text, digest: createHash("sha256").update(text).digest().subarray(0, digestBytes) };
   });

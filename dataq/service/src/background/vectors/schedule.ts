@@ -1,12 +1,12 @@
 import type { Database } from "../../database/database.ts";
 import { documentOf } from "../../operations/registry.ts";
 import type { Meaning } from "../../search/meaning/meaning.ts";
-import type { PostingIndex } from "../../search/postings/posting-index.ts";
+import type { VectorSpace } from "../../search/search-index.ts";
 import { buildVectors, type VectorCounts } from "./build-vectors.ts";
 
 export interface VectorOptions {
   readonly database: Database;
-  readonly index: PostingIndex;
+  readonly space: VectorSpace;
   readonly meaning: Meaning;
   /** The corpora that are searched by meaning. */
   readonly corpora: readonly string[];
@@ -75,7 +75,7 @@ export class VectorSchedule {
   }
 
   async #build(corpus: string, model: string): Promise<void> {
-    const { database, index, meaning, progress } = this.#options;
+    const { database, space, meaning, progress } = this.#options;
     const document = documentOf(corpus);
     if (document === undefined) return;
     let toldTenth = -1;
@@ -90,7 +90,7 @@ export class VectorSchedule {
     };
     await buildVectors({
       database,
-      index,
+      space,
       embedder: meaning.embedder,
       model,
       corpus,

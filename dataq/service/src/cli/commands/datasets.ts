@@ -13,7 +13,8 @@ import {
 import { say } from "../../importer/message.ts";
 import { licenceOf, publisherOf } from "../../importer/runs.ts";
 import { findTarget } from "../../operations/imports.ts";
-import { PostingIndex } from "../../search/postings/posting-index.ts";
+import { openIndex } from "../../search/open-index.ts";
+import type { SearchIndex } from "../../search/search-index.ts";
 import { count, counted } from "../numbers.ts";
 import { withOwnDatabase } from "../own-database.ts";
 import { tell, tellingParent } from "../parent.ts";
@@ -68,7 +69,7 @@ function onOne(
   command: Command,
   name: string,
   description: string,
-  run: (set: Dataset, json: boolean, database: Database, index: PostingIndex) => Promise<void>,
+  run: (set: Dataset, json: boolean, database: Database, index: SearchIndex) => Promise<void>,
 ): void {
   command
     .command(name)
@@ -83,10 +84,10 @@ function onOne(
     );
 }
 
-function onIndex<Result>(run: (database: Database, index: PostingIndex) => Promise<Result>): Promise<Result> {
+function onIndex<Result>(run: (database: Database, index: SearchIndex) => Promise<Result>): Promise<Result> {
   return tellingParent(() =>
-    withOwnDatabase({ applicationName: "dataq datasets", poolSize: 4 }, (database) =>
-      run(database, new PostingIndex(database)),
+    withOwnDatabase({ applicationName: "dataq datasets", poolSize: 4 }, async (database) =>
+      run(database, await openIndex(database)),
     ),
   );
 }

@@ -8,7 +8,7 @@ import { inEnglish, say } from "../../importer/message.ts";
 import { fetchOrigin } from "../../importer/origin/origin.ts";
 import type { PublisherTerms } from "../../importer/provenance.ts";
 import { importAny, importNames } from "../../operations/imports.ts";
-import { PostingIndex } from "../../search/postings/posting-index.ts";
+import { openIndex } from "../../search/open-index.ts";
 import { confirm } from "../confirm.ts";
 import { count, counted } from "../numbers.ts";
 import { withOwnDatabase } from "../own-database.ts";
@@ -73,7 +73,7 @@ async function runImport(target: string, origin: string, options: Options): Prom
         folder: join(config.dataFolder, "downloads"),
         progress: tell,
       });
-      const index = new PostingIndex(database);
+      const index = await openIndex(database);
       const attempt = (yes: boolean) =>
         importAny(database, index, target, file, { ...options, yes, progress: tell });
       try {

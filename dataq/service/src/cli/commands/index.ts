@@ -3,7 +3,8 @@ import { refreshCorpus } from "../../background/refresh/refresh.ts";
 import type { Database } from "../../database/database.ts";
 import { lastRuns } from "../../importer/runs.ts";
 import { buildLegalIndex, emptyLegalFill, fullSize } from "../../operations/legal/cases/fill.ts";
-import { PostingIndex } from "../../search/postings/posting-index.ts";
+import { openIndex } from "../../search/open-index.ts";
+import type { SearchIndex } from "../../search/search-index.ts";
 import { withOwnDatabase } from "../own-database.ts";
 
 /** `dataq index`: build and refresh search indexes while the old ones keep serving. */
@@ -71,10 +72,10 @@ export function indexCommand(): Command {
 }
 
 function withIndex(
-  run: (database: Database, index: PostingIndex, dataFolder: string) => Promise<void>,
+  run: (database: Database, index: SearchIndex, dataFolder: string) => Promise<void>,
 ): Promise<void> {
-  return withOwnDatabase({ applicationName: "dataq index", poolSize: 4 }, (database, { dataFolder }) =>
-    run(database, new PostingIndex(database), dataFolder),
+  return withOwnDatabase({ applicationName: "dataq index", poolSize: 4 }, async (database, { dataFolder }) =>
+    run(database, await openIndex(database), dataFolder),
   );
 }
 

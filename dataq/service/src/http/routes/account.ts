@@ -15,7 +15,7 @@ import { inForceAt } from "../../ledger/price.ts";
 import { readBudgetLeft } from "../../ledger/session-spend.ts";
 import { readWallet } from "../../ledger/wallet.ts";
 import { limitsOf } from "../../limits/tier.ts";
-import type { PostingIndex } from "../../search/postings/posting-index.ts";
+import type { SearchIndex } from "../../search/search-index.ts";
 import { check, readJson } from "../body.ts";
 import { readBudget } from "../budget.ts";
 import { authorOf, principalOf } from "../caller.ts";
@@ -26,7 +26,7 @@ import { keyBody } from "./keys.ts";
 /** The account's own data. These routes never cost tokens, and work with an empty balance. */
 export function addAccountRoutes(
   app: FastifyInstance,
-  parts: HttpParts & { readonly index: PostingIndex },
+  parts: HttpParts & { readonly index: SearchIndex },
 ): void {
   app.get("/v1/balance", async (request): Promise<Sent<typeof balance>> => {
     const principal = principalOf(request);

@@ -7,7 +7,8 @@ import { archivedPlatforms } from "../../operations/content/hot-rank/platform.ts
 import { findTarget } from "../../operations/imports.ts";
 import { corpusOf } from "../../operations/registry.ts";
 import { sampleCorpus } from "../../operations/sample-corpora.ts";
-import type { PostingIndex } from "../../search/postings/posting-index.ts";
+import { newestDayWithout, sizeWithout } from "../../search/contents.ts";
+import type { SearchIndex } from "../../search/search-index.ts";
 import { catalogEntry, modelTools, olderCapabilities } from "../docs/catalog.ts";
 import { Guides } from "../docs/guides.ts";
 import { llmsText } from "../docs/llms.ts";
@@ -20,7 +21,7 @@ import type { HttpParts } from "../parts.ts";
 export function addCatalogRoutes(
   app: FastifyInstance,
   parts: Pick<HttpParts, "database" | "pipeline" | "clock"> & {
-    readonly index: PostingIndex;
+    readonly index: SearchIndex;
     readonly vectors: Pick<VectorSchedule, "state"> | undefined;
   },
 ): void {
@@ -114,7 +115,7 @@ function offerWith(more: MoreChoices, termsOf: TermsOf): Offer {
 
 /** Where answers for live keys come from, and what the samples contain. */
 export async function answeredBy(
-  { pipeline, index }: Pick<HttpParts, "pipeline"> & { readonly index: PostingIndex },
+  { pipeline, index }: Pick<HttpParts, "pipeline"> & { readonly index: SearchIndex },
   operation: string,
 ): Promise<Pick<Terms, "data" | "newestDay" | "samples">> {
   const source = pipeline.sources.find(operation);
@@ -123,7 +124,9 @@ export async function answeredBy(
   return {
     data,
     newestDay:
-      data === "imported" ? await index.newestDay(corpusOf(operation), generatedDatasets(operation)) : null,
+      data === "imported"
+        ? newestDayWithout(await index.contents(corpusOf(operation)), generatedDatasets(operation))
+        : null,
     samples: source.samples ?? [],
   };
 }
@@ -137,7 +140,7 @@ function generatedDatasets(operation: string): readonly string[] {
 /** Every operation with the source of its answers, its index, if it has one, and what is being built. */
 async function statusOf(
   parts: Pick<HttpParts, "database" | "pipeline"> & {
-    readonly index: PostingIndex;
+    readonly index: SearchIndex;
     readonly vectors: Pick<VectorSchedule, "state"> | undefined;
   },
 ): Promise<Sent<typeof status>> {
@@ -150,7 +153,8 @@ async function statusOf(
     // samples.
     const own = data === "imported" || data === "sample" ? await parts.index.state(corpus) : undefined;
     const state = own ?? (data === "sample" ? await parts.index.state(sampleCorpus(corpus)) : undefined);
-    const real = own === undefined ? 0 : await parts.index.size(corpus, generatedDatasets(name));
+    const real =
+      own === undefined ? 0 : sizeWithout(await parts.index.contents(corpus), generatedDatasets(name));
     const run = running.find(({ target }) => target === corpus);
     return {
       operation: name,

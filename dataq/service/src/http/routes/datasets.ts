@@ -4,7 +4,7 @@ import { writeAudit } from "../../accounts/audit.ts";
 import type { Jobs } from "../../background/import-jobs.ts";
 import { datasetBody } from "../../importer/dataset-body.ts";
 import { type Dataset, listDatasets } from "../../importer/datasets.ts";
-import type { PostingIndex } from "../../search/postings/posting-index.ts";
+import type { SearchIndex } from "../../search/search-index.ts";
 import { authorOf } from "../caller.ts";
 import type { HttpParts } from "../parts.ts";
 
@@ -16,7 +16,7 @@ interface Named {
 export function addDatasetRoutes(
   app: FastifyInstance,
   parts: HttpParts,
-  { jobs, index }: { readonly jobs: Jobs; readonly index: PostingIndex },
+  { jobs, index }: { readonly jobs: Jobs; readonly index: SearchIndex },
 ): void {
   const find = async ({ operation, name }: Named["Params"]): Promise<Dataset> => {
     const all = await listDatasets(parts.database, index, parts.clock());

@@ -1,6 +1,6 @@
 import type { Params } from "@dataq/contract";
 import { both, type DateRange, dateRange } from "../../search/date-range.ts";
-import type { PostingIndex } from "../../search/postings/posting-index.ts";
+import type { SearchIndex } from "../../search/search-index.ts";
 
 /** The days that the filters `year`, `date_from` and `date_to` allow. */
 export function daysOf(params: Params): DateRange | undefined {
@@ -13,7 +13,7 @@ export function daysOf(params: Params): DateRange | undefined {
 
 /** Whether no record of these days is held, so that an empty answer is free. */
 export async function isWithoutRecords(
-  index: PostingIndex,
+  index: SearchIndex,
   corpus: string,
   dates: DateRange,
 ): Promise<boolean> {

@@ -23,6 +23,11 @@ export class Lexicons {
     return made;
   }
 
+  /** The analyser for new corpora. */
+  async newestAnalyser(): Promise<Analyser> {
+    return this.analyser(await this.newest());
+  }
+
   /** The version for new corpora. */
   async newest(): Promise<string> {
     const found = await this.#pool.query<{ version: string }>(

@@ -1,16 +1,15 @@
 import { createHash } from "node:crypto";
 import type { Pool } from "pg";
-import type { PostingIndex } from "../postings/posting-index.ts";
 import { Recent } from "../postings/recent.ts";
-import type { Question, SearchPage } from "../search-index.ts";
-import type { DocumentPlace } from "../stored-body.ts";
+import type { Question, SearchPage, VectorSpace } from "../search-index.ts";
+import type { Place } from "../stored-body.ts";
 import type { Embedder } from "./embedder.ts";
 import { fusedDepth } from "./fuse.ts";
 import { Nearest, type NearestOptions } from "./nearest.ts";
 import { blocksOf } from "./vector-blocks.ts";
 
 export interface MeaningOptions extends NearestOptions {
-  readonly index: PostingIndex;
+  readonly space: VectorSpace;
   readonly pool: Pool;
   readonly embedder: Embedder;
   /** Generated records have no vectors. */
@@ -26,7 +25,7 @@ export interface MeaningOptions extends NearestOptions {
 export class Meaning {
   readonly embedder: Embedder;
   readonly withoutDataset: string;
-  readonly #index: PostingIndex;
+  readonly space: VectorSpace;
   readonly #pool: Pool;
   readonly #nearest: Nearest;
   readonly #limitMs: number;
@@ -43,7 +42,7 @@ export class Meaning {
   constructor(options: MeaningOptions) {
     this.embedder = options.embedder;
     this.withoutDataset = options.withoutDataset;
-    this.#index = options.index;
+    this.space = options.space;
     this.#pool = options.pool;
     this.#nearest = new Nearest(options.pool, options);
     this.#limitMs = options.limitMs ?? 400;
@@ -77,7 +76,7 @@ export class Meaning {
     question: Pick<Question, "query" | "dates">,
     page: Pick<SearchPage, "snapshot" | "datasets">,
     signal: AbortSignal,
-  ): Promise<readonly DocumentPlace[] | undefined> {
+  ): Promise<readonly Place[] | undefined> {
     const model = this.#model;
     if (model === undefined || this.#open >= mostOpen) return undefined;
     const limit = AbortSignal.timeout(this.#limitMs);
@@ -85,10 +84,12 @@ export class Meaning {
     this.#open++;
     try {
       const vector = await this.#vectorOf(model, text, both);
-      const allowed = await this.#index.allowed(corpus, question, page);
+      const allowed = await this.space.allowed(corpus, question, page);
       const segments = allowed.filter(({ dataset }) => dataset !== this.withoutDataset);
       const { near, mean, deviation } = await this.#nearest.find(model, segments, vector, fusedDepth, both);
-      return near.filter(({ similarity }) => similarity >= mean + leastDeviations * deviation);
+      return near
+        .filter(({ similarity }) => similarity >= mean + leastDeviations * deviation)
+        .map((each) => this.space.place(each));
     } catch (error) {
       // A call that the client cancelled says nothing about the model.
       if (!signal.aborted) {
@@ -116,7 +117,7 @@ export class Meaning {
 
   /** Whether every record of the snapshot has a vector. A snapshot never changes, so `true` is final. */
   async #isComplete(model: string, corpus: string, wanted?: string): Promise<boolean> {
-    const found = await this.#index.segments(corpus, wanted);
+    const found = await this.space.segments(corpus, wanted);
     const segments = found?.segments.filter(({ dataset }) => dataset !== this.withoutDataset) ?? [];
     if (found === undefined || segments.length === 0) return false;
     const key = `${found.snapshot} ${model}`;

@@ -1,6 +1,6 @@
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { Database } from "../../database/database.ts";
-import { type DocumentPlace, StoredBody } from "../stored-body.ts";
+import { type Place, StoredBody } from "../stored-body.ts";
 import { Recent } from "./recent.ts";
 
 /**
@@ -16,8 +16,8 @@ export class Bodies {
   }
 
   /** Reads bodies in the order of `places`; undefined if the segment was deleted. */
-  async read(places: readonly DocumentPlace[]): Promise<(StoredBody | undefined)[]> {
-    const found = places.map((place) => this.#known.get(keyOf(place)));
+  async read(places: readonly Place[]): Promise<(StoredBody | undefined)[]> {
+    const found = places.map((place) => this.#known.get(place));
     const missing = places.filter((_, at) => found[at] === undefined);
     if (missing.length === 0) return found;
     const fetched = await this.#fetch(missing);
@@ -25,20 +25,21 @@ export class Bodies {
     return found.map((body) => body ?? fetched[next++]);
   }
 
-  async #fetch(places: readonly DocumentPlace[]): Promise<readonly (StoredBody | undefined)[]> {
+  async #fetch(places: readonly Place[]): Promise<readonly (StoredBody | undefined)[]> {
+    const positions = places.map((place) => positionOf(place) ?? { segment: 0, ordinal: 0 });
     const rows = await this.#pool.query<{ place: number; body: Buffer }>({
       name: "search-documents",
       text: `select w.place::int as place, d.body
                from unnest($1::bigint[], $2::int[]) with ordinality as w(segment, ordinal, place)
                join search_document d on d.segment = w.segment and d.ordinal = w.ordinal`,
-      values: [places.map(({ segment }) => segment), places.map(({ ordinal }) => ordinal)],
+      values: [positions.map(({ segment }) => segment), positions.map(({ ordinal }) => ordinal)],
     });
     const bodies = new Array<StoredBody | undefined>(places.length);
     for (const row of rows.rows) {
-      const place = places[row.place - 1] as DocumentPlace;
+      const place = places[row.place - 1] as Place;
       const body = new StoredBody(place, unpackBody(row.body));
       bodies[row.place - 1] = body;
-      this.#known.put(keyOf(place), body, perBodyBytes + body.json.length * withText);
+      this.#known.put(place, body, perBodyBytes + body.json.length * withText);
     }
     return bodies;
   }
@@ -69,6 +70,18 @@ const perBodyBytes = 300;
 /** Factor for the memory of a body together with its highlight text. */
 const withText = 1.5;
 
-function keyOf({ segment, ordinal }: DocumentPlace): string {
-  return `${segment} ${ordinal}`;
+/** The position of a document. */
+export interface Position {
+  readonly segment: number;
+  readonly ordinal: number;
+}
+
+export function placeOf({ segment, ordinal }: Position): Place {
+  return `${segment}.${ordinal}`;
+}
+
+/** Undefined for a place that another engine made. */
+export function positionOf(place: Place): Position | undefined {
+  const [, segment, ordinal] = /^(\d{1,15})\.(\d{1,9})$/.exec(place) ?? [];
+  return segment === undefined ? undefined : { segment: Number(segment), ordinal: Number(ordinal) };
 }

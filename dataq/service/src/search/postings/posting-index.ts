@@ -3,9 +3,11 @@ import type { Database } from "../../database/database.ts";
 import type { Analyser } from "../analysis/analyser.ts";
 import { Lexicons } from "../analysis/lexicons.ts";
 import { fuse, fusedDepth } from "../meaning/fuse.ts";
-import type { Comparable } from "../meaning/nearest.ts";
 import type {
   Concept,
+  Contents,
+  DatasetContents,
+  EngineHealth,
   Found,
   Hit,
   IndexDocument,
@@ -15,9 +17,11 @@ import type {
   RefreshReport,
   SearchIndex,
   SearchPage,
+  VectorSegment,
+  VectorSpace,
 } from "../search-index.ts";
-import type { DocumentPlace, StoredBody } from "../stored-body.ts";
-import { Bodies, unpackBody } from "./bodies.ts";
+import type { Place as DocumentPlace, StoredBody } from "../stored-body.ts";
+import { Bodies, placeOf, positionOf, unpackBody } from "./bodies.ts";
 import type { OpenSegment, OpenSnapshot } from "./open-segment.ts";
 import { type Place, wantedConcepts } from "./rank.ts";
 import { Ranking, type RankingOptions, type ReadSnapshot } from "./ranking.ts";
@@ -31,22 +35,24 @@ export interface PostingIndexOptions extends RankingOptions {
 }
 
 /** Posting blocks in PostgreSQL: the terms of a question are read in one statement, the page's documents in another. */
-export class PostingIndex implements SearchIndex {
+export class PostingIndex implements SearchIndex, VectorSpace {
+  readonly lexicons: Lexicons;
+  readonly vectors: VectorSpace = this;
   readonly #database: Database;
   readonly #pool: Database["pool"];
   readonly #snapshots: Snapshots;
-  readonly #lexicons: Lexicons;
   readonly #ranking: Ranking;
   readonly #bodies: Bodies;
   readonly #terms = new Recent<string, readonly string[]>(termListBytes);
   readonly #counts = new Recent<string, number>(countBytes);
+  readonly #contents = new Recent<number, Contents>(contentsBytes);
 
   constructor(database: Database, { now = Date.now, ...ranking }: PostingIndexOptions = {}) {
     this.#database = database;
     this.#pool = database.pool;
     this.#ranking = new Ranking(database.pool, ranking);
     this.#snapshots = new Snapshots(database.pool, now, (snapshot) => this.#ranking.forget(snapshot));
-    this.#lexicons = new Lexicons(database.pool);
+    this.lexicons = new Lexicons(database.pool);
     this.#bodies = new Bodies(database.pool);
   }
 
@@ -79,6 +85,7 @@ export class PostingIndex implements SearchIndex {
     return {
       hits,
       total: isFused ? total + uncounted : total,
+      totalRelation: "eq",
       complete,
       unknown: new Set(unknown.map((at) => concepts[at] as Concept)),
       index: stateOf(snapshot, read),
@@ -91,7 +98,7 @@ export class PostingIndex implements SearchIndex {
     corpus: string,
     question: Pick<Question, "query" | "dates">,
     { snapshot: wanted, datasets }: Pick<SearchPage, "snapshot" | "datasets">,
-  ): Promise<(SegmentOfCorpus & Pick<Comparable, "allowed">)[]> {
+  ): Promise<(VectorSegment & { readonly allowed: Uint8Array | undefined })[]> {
     const snapshot = await this.#snapshots.open(corpus, wanted);
     if (snapshot === undefined) return [];
     const read = readOf(snapshot, datasets?.without);
@@ -108,7 +115,7 @@ export class PostingIndex implements SearchIndex {
   async segments(
     corpus: string,
     snapshot?: string,
-  ): Promise<{ readonly snapshot: number; readonly segments: readonly SegmentOfCorpus[] } | undefined> {
+  ): Promise<{ readonly snapshot: number; readonly segments: readonly VectorSegment[] } | undefined> {
     const open = await this.#snapshots.open(corpus, snapshot);
     return open && { snapshot: open.id, segments: open.segments };
   }
@@ -183,12 +190,6 @@ export class PostingIndex implements SearchIndex {
     return found.rows.map(({ term }) => term);
   }
 
-  /** Whether a document of the corpus has no date. */
-  async hasUndated(corpus: string, wanted?: string): Promise<boolean> {
-    const snapshot = await this.#snapshots.open(corpus, wanted);
-    return snapshot?.segments.some(({ isDated }) => !isDated) ?? false;
-  }
-
   async refresh(
     corpus: string,
     documents: AsyncIterable<IndexDocument>,
@@ -196,7 +197,7 @@ export class PostingIndex implements SearchIndex {
   ): Promise<RefreshReport> {
     const client = await this.#database.connect();
     try {
-      const analyser = async () => this.#lexicons.analyser(await this.#analysisFor(corpus, options));
+      const analyser = async () => this.lexicons.analyser(await this.#analysisFor(corpus, options));
       const report = await refresh(client, corpus, documents, analyser, options);
       this.#snapshots.forget(corpus);
       return report;
@@ -205,31 +206,16 @@ export class PostingIndex implements SearchIndex {
     }
   }
 
-  /** Makes these words the dictionary, in addition to jieba's own. Returns its version and how many of them count. */
-  setWords(words: readonly string[]): Promise<{ readonly version: string; readonly words: number }> {
-    return this.#lexicons.set(words);
-  }
-
-  /** The words of the newest dictionary. */
-  words(): Promise<readonly string[]> {
-    return this.#lexicons.words();
-  }
-
   /** The analyser that split the corpus's documents, for its queries. */
   async analyser(corpus: string, snapshot?: string): Promise<Analyser | undefined> {
     const open = await this.#snapshots.open(corpus, snapshot);
-    return open === undefined ? undefined : this.#lexicons.analyser(open.analysis);
-  }
-
-  /** The analyser for new corpora. */
-  async newestAnalyser(): Promise<Analyser> {
-    return this.#lexicons.analyser(await this.#lexicons.newest());
+    return open === undefined ? undefined : this.lexicons.analyser(open.analysis);
   }
 
   /** Reads the current snapshots and loads their dictionaries, so that the first question does not wait for them. */
   async warm(): Promise<void> {
     // A word in Chinese also loads the table of traditional characters.
-    (await this.newestAnalyser()).queryTerms("词");
+    (await this.lexicons.newestAnalyser()).queryTerms("词");
     const corpora = await this.corpora();
     for (const { corpus } of corpora) await this.analyser(corpus);
     if (corpora.some(({ size }) => size >= rankedInThreads)) this.#ranking.start();
@@ -259,7 +245,7 @@ export class PostingIndex implements SearchIndex {
     }
     const client = await this.#database.connect();
     try {
-      const analyser = await this.newestAnalyser();
+      const analyser = await this.lexicons.newestAnalyser();
       const { size } = await rebuild(client, corpus, document, analyser, options.signal);
       this.#snapshots.forget(corpus);
       return size;
@@ -278,43 +264,37 @@ export class PostingIndex implements SearchIndex {
     }
   }
 
-  /** Bodies by their positions; undefined if the segment no longer exists. */
-  bodies(places: readonly DocumentPlace[]): Promise<(StoredBody | undefined)[]> {
+  read(places: readonly DocumentPlace[]): Promise<(StoredBody | undefined)[]> {
     return this.#bodies.read(places);
   }
 
-  /** How many documents are served, excluding those of some data sets. */
-  async size(corpus: string, without: readonly string[]): Promise<number> {
-    const snapshot = await this.#snapshots.open(corpus);
-    return livingOf(snapshot?.segments.filter((segment) => !without.includes(segment.dataset)) ?? []);
+  place(document: { readonly segment: number; readonly ordinal: number }): DocumentPlace {
+    return placeOf(document);
   }
 
-  /** The date of the newest document outside these data sets; null if no document has a date. */
-  async newestDay(corpus: string, without: readonly string[]): Promise<string | null> {
-    const snapshot = await this.#snapshots.open(corpus);
-    const segments = snapshot?.segments.filter(({ dataset }) => !without.includes(dataset));
-    const dates = segments?.map(({ dates, dead }) =>
-      dates.reduce((newest, date, ordinal) => (date > newest && !dead?.has(ordinal) ? date : newest), 0),
-    );
-    const newest = String(Math.max(0, ...(dates ?? [])));
-    return newest === "0" ? null : newest.replace(/^(\d{4})(\d\d)(\d\d)$/, "$1-$2-$3");
-  }
-
-  /** How many documents of each data set are served. */
-  async datasets(corpus: string): Promise<ReadonlyMap<string, number>> {
-    const found = await this.#pool.query<{ dataset: string; served: number }>(
-      `select s.dataset, sum(s.documents - coalesce(bit_count(p.dead), 0))::int as served
-         from search_corpus c join search_snapshot_segment p on p.snapshot = c.snapshot
-         join search_segment s on s.id = p.segment
-        where c.corpus = $1 group by s.dataset`,
-      [corpus],
-    );
-    return new Map(found.rows.map(({ dataset, served }) => [dataset, served]));
+  async contents(corpus: string, wanted?: string): Promise<Contents> {
+    const snapshot = await this.#snapshots.open(corpus, wanted);
+    if (snapshot === undefined) return new Map();
+    const known = this.#contents.get(snapshot.id);
+    if (known !== undefined) return known;
+    const contents = contentsOf(snapshot);
+    this.#contents.put(snapshot.id, contents, 200 + 200 * contents.size);
+    return contents;
   }
 
   /** The next use of the corpus asks the database, because another process may have changed it. */
   forget(corpus: string): void {
     this.#snapshots.forget(corpus);
+  }
+
+  async health(): Promise<EngineHealth> {
+    const engine = "posting blocks in PostgreSQL";
+    try {
+      await this.#pool.query("select 1");
+      return { engine, trouble: null };
+    } catch (error) {
+      return { engine, trouble: (error as Error).message };
+    }
   }
 
   /** Every corpus with what it serves. */
@@ -362,7 +342,7 @@ export class PostingIndex implements SearchIndex {
     );
     const isKept = (dataset: string) => options.mode === "update" || dataset !== options.dataset;
     const kept = found.rows.find((row) => isKept(row.dataset));
-    return kept?.analysis ?? this.#lexicons.newest();
+    return kept?.analysis ?? this.lexicons.newest();
   }
 
   async #read(
@@ -374,7 +354,7 @@ export class PostingIndex implements SearchIndex {
       segment: (segments[segment] as OpenSegment).id,
       ordinal,
     }));
-    const bodies = await this.#bodies.read(places);
+    const bodies = await this.#bodies.read(places.map(placeOf));
     return ranked.map(({ score, segment, ordinal }, at) => {
       const body = bodies[at];
       if (body === undefined) throw new Failure("snapshot_expired", { snapshot: String(snapshot.id) });
@@ -388,14 +368,12 @@ export class PostingIndex implements SearchIndex {
   }
 }
 
-export type SegmentOfCorpus = Pick<OpenSegment, "id" | "dataset" | "documents">;
-
 /** Documents by the positions of their segments among those that are read. Those of other segments are left out. */
 function placesIn({ segments }: ReadSnapshot, places: readonly DocumentPlace[]): Place[] {
   const order = new Map(segments.map(({ id }, at) => [id, at]));
-  return places.flatMap(({ segment, ordinal }) => {
-    const at = order.get(segment);
-    return at === undefined ? [] : [{ segment: at, ordinal }];
+  return places.map(positionOf).flatMap((position) => {
+    const at = position && order.get(position.segment);
+    return at === undefined ? [] : [{ segment: at, ordinal: position!.ordinal }];
   });
 }
 
@@ -405,15 +383,34 @@ function keyOf({ segment, ordinal }: Place): string {
 
 const noKeys: ReadonlySet<string> = new Set();
 
-export function countedWithout(dataset: string | undefined): SearchPage {
-  return { offset: 0, limit: 0, ...(dataset !== undefined && { datasets: { without: dataset } }) };
-}
-
 const scanRows = 500;
 /** From this size on, common words are ranked in a thread. */
 const rankedInThreads = 20_000;
 const termListBytes = 4 << 20;
 const countBytes = 4 << 20;
+const contentsBytes = 1 << 20;
+
+function contentsOf({ segments }: OpenSnapshot): Contents {
+  const contents = new Map<string, DatasetContents>();
+  for (const segment of segments) {
+    const before = contents.get(segment.dataset);
+    const { dates, dead } = segment;
+    const newest = dayOf(
+      dates.reduce((newest, date, ordinal) => (date > newest && !dead?.has(ordinal) ? date : newest), 0),
+    );
+    const days = [before?.newestDay, newest].flatMap((day) => day ?? []).sort();
+    contents.set(segment.dataset, {
+      documents: (before?.documents ?? 0) + livingOf([segment]),
+      hasUndated: before?.hasUndated === true || !segment.isDated,
+      newestDay: days.at(-1) ?? null,
+    });
+  }
+  return contents;
+}
+
+function dayOf(date: number): string | null {
+  return date === 0 ? null : String(date).replace(/^(\d{4})(\d\d)(\d\d)$/, "$1-$2-$3");
+}
 
 function readOf(snapshot: OpenSnapshot, without: string | undefined): ReadSnapshot {
   const { segments } = snapshot;

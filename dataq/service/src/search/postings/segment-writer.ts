@@ -1,7 +1,7 @@
 import type { ClientBase } from "pg";
 import type { Analyser } from "../analysis/analyser.ts";
 import type { IndexDocument } from "../search-index.ts";
-import type { DocumentPlace } from "../stored-body.ts";
+import type { Position } from "./bodies.ts";
 import { SegmentBuilder } from "./segment-builder.ts";
 
 /**
@@ -34,7 +34,7 @@ export class SegmentWriter {
   }
 
   /** The position of the document. */
-  async add(document: IndexDocument): Promise<DocumentPlace> {
+  async add(document: IndexDocument): Promise<Position> {
     if (this.#builder === undefined) await this.#begin();
     const builder = this.#builder as SegmentBuilder;
     const place = { segment: this.#current(), ordinal: builder.documents };

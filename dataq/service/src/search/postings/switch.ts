@@ -66,7 +66,8 @@ export async function switchTo(
           parts.filter(({ dataset }) => dataset === change.dataset),
           dead,
         ),
-        added,
+        hiddenIds: (most) => hiddenIds(client, added, most),
+        keepPrevious: (until) => keepSnapshot(client, previous.rows.at(-1)?.id ?? null, until),
       });
     await client.query("commit");
     return { snapshot: String(snapshot), size };
@@ -181,11 +182,7 @@ export async function covered(
 }
 
 /** The first IDs of these segments' documents that the current snapshot does not serve. */
-export async function hiddenIds(
-  client: ClientBase,
-  segments: readonly number[],
-  most: number,
-): Promise<string[]> {
+async function hiddenIds(client: ClientBase, segments: readonly number[], most: number): Promise<string[]> {
   const found = await client.query<{ id: string }>(
     `select distinct d.id from search_corpus c
        join search_snapshot_segment p on p.snapshot = c.snapshot
@@ -198,8 +195,7 @@ export async function hiddenIds(
   return found.rows.map(({ id }) => id);
 }
 
-/** Keeps an older snapshot, so that its data sets can be restored. */
-export async function keepSnapshot(client: ClientBase, snapshot: number, until: Date): Promise<void> {
+async function keepSnapshot(client: ClientBase, snapshot: number | null, until: Date): Promise<void> {
   await client.query("update search_snapshot set kept_until = greatest(kept_until, $2) where id = $1", [
     snapshot,
     until,

@@ -1,9 +1,9 @@
 import { type Failure, invalid } from "@dataq/contract";
-import type { PostingIndex } from "../../../search/postings/posting-index.ts";
+import type { SearchIndex } from "../../../search/search-index.ts";
 import { hotRanksCorpus, platformPrefix } from "./corpus.ts";
 
 /** Platforms with an imported archive. */
-export async function archivedPlatforms(index: PostingIndex): Promise<string[]> {
+export async function archivedPlatforms(index: SearchIndex): Promise<string[]> {
   const terms = await index.terms(hotRanksCorpus, `k:${platformPrefix}`);
   return terms.map((term) => term.slice(2 + platformPrefix.length));
 }

@@ -1,5 +1,5 @@
 import { chinaDate, type Params, platforms } from "@dataq/contract";
-import type { PostingIndex } from "../../../search/postings/posting-index.ts";
+import type { SearchIndex } from "../../../search/search-index.ts";
 import { whole } from "../../../sources/answers.ts";
 import { KeyedRecords } from "../../../sources/keyed-source.ts";
 import type { OptionalSource } from "../../../sources/layered.ts";
@@ -12,9 +12,9 @@ import { archivedPlatforms, unknownPlatform } from "./platform.ts";
  * summary.
  */
 export class ImportedRanks extends KeyedRecords implements OptionalSource {
-  readonly #index: PostingIndex;
+  readonly #index: SearchIndex;
 
-  constructor(index: PostingIndex, corpus: string) {
+  constructor(index: SearchIndex, corpus: string) {
     super(index, corpus);
     this.#index = index;
   }

@@ -1,6 +1,6 @@
 import type { Params, Provenance } from "@dataq/contract";
 import { chinaDate } from "@dataq/contract";
-import type { PostingIndex } from "../../../search/postings/posting-index.ts";
+import type { SearchIndex } from "../../../search/search-index.ts";
 import { single } from "../../../sources/answers.ts";
 import { KeyedRecords } from "../../../sources/keyed-source.ts";
 import type { OptionalSource } from "../../../sources/layered.ts";
@@ -17,7 +17,7 @@ export class ImportedKeywords implements OptionalSource {
   readonly #series: KeyedRecords;
   readonly #rankings: KeyedRecords;
 
-  constructor(index: PostingIndex, corpus: string) {
+  constructor(index: SearchIndex, corpus: string) {
     this.#series = new KeyedRecords(index, corpus);
     this.#rankings = new KeyedRecords(index, hotRanksCorpus);
   }

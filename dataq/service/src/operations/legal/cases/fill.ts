@@ -1,8 +1,8 @@
 import type { Database } from "../../../database/database.ts";
 import { saidOf } from "../../../importer/import-error.ts";
 import { plainOptions, Run } from "../../../importer/runs.ts";
-import type { PostingIndex } from "../../../search/postings/posting-index.ts";
-import type { IndexDocument } from "../../../search/search-index.ts";
+import { sizeWithout } from "../../../search/contents.ts";
+import type { IndexDocument, SearchIndex } from "../../../search/search-index.ts";
 import { judgmentDocument, judgmentsCorpus, legalIndexFill } from "./corpus.ts";
 import { sampleJudgment } from "./sample/judgments.ts";
 
@@ -18,14 +18,14 @@ const generated = legalIndexFill.dataset;
  */
 export async function buildLegalIndex(
   database: Database,
-  index: PostingIndex,
+  index: SearchIndex,
   options: {
     readonly size?: number;
     readonly signal?: AbortSignal;
     readonly progress?: (done: number, total: number) => void;
   } = {},
 ): Promise<{ size: number; real: number }> {
-  const real = await index.size(judgmentsCorpus, [generated]);
+  const real = sizeWithout(await index.contents(judgmentsCorpus), [generated]);
   const total = Math.max(0, (options.size ?? fullSize) - real);
   const run = await Run.start(database, {
     target: judgmentsCorpus,
@@ -66,8 +66,8 @@ async function* judgments(count: number): AsyncGenerator<IndexDocument> {
 }
 
 /** Removes the generated judgments, for operators who want only imported ones. */
-export async function emptyLegalFill(index: PostingIndex): Promise<{ size: number }> {
-  const real = await index.size(judgmentsCorpus, [generated]);
+export async function emptyLegalFill(index: SearchIndex): Promise<{ size: number }> {
+  const real = sizeWithout(await index.contents(judgmentsCorpus), [generated]);
   if (real === 0)
     throw new Error("No judgment is imported, so the index would be empty. DATAQ_SAMPLES=off hides samples.");
   const { size } = await index.refresh(judgmentsCorpus, judgments(0), {

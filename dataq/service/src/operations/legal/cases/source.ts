@@ -1,6 +1,6 @@
 import type { Params } from "@dataq/contract";
 import { both } from "../../../search/date-range.ts";
-import { countedWithout, type PostingIndex } from "../../../search/postings/posting-index.ts";
+import type { SearchIndex, SearchPage } from "../../../search/search-index.ts";
 import type { TextQuestion } from "../../../search/text-search.ts";
 import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
 import { caseNumberPrefix, courtPrefix, type JudgmentRecord, legalIndexFill } from "./corpus.ts";
@@ -14,7 +14,7 @@ export const cases: Searching = {
   prefer: "本院认为",
 };
 
-async function read(params: Params, index: PostingIndex, corpus: string): Promise<ReadQuestion> {
+async function read(params: Params, index: SearchIndex, corpus: string): Promise<ReadQuestion> {
   const asked = await readCaseQuestion(params["query"] ?? "", {
     count: (terms) => index.count(corpus, terms),
     async countPhrase(text) {
@@ -39,7 +39,7 @@ async function read(params: Params, index: PostingIndex, corpus: string): Promis
  */
 async function notHeld(
   { dates: asked, soft, filters }: TextQuestion,
-  index: PostingIndex,
+  index: SearchIndex,
   corpus: string,
 ): Promise<string | undefined> {
   for (const filter of filters) {
@@ -62,3 +62,7 @@ const lookUps = [
   [courtPrefix, "court"],
   [caseNumberPrefix, "case number"],
 ] as const;
+
+function countedWithout(dataset: string | undefined): SearchPage {
+  return { offset: 0, limit: 0, ...(dataset !== undefined && { datasets: { without: dataset } }) };
+}

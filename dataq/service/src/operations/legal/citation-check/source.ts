@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Failure, invalid, type Params, type Provenance } from "@dataq/contract";
-import type { PostingIndex } from "../../../search/postings/posting-index.ts";
+import type { SearchIndex } from "../../../search/search-index.ts";
 import { searchText } from "../../../search/text-search.ts";
 import type { OptionalSource } from "../../../sources/layered.ts";
 import type { Answer, Page, SourceContext } from "../../../sources/source.ts";
@@ -17,7 +17,7 @@ import { PlainText } from "./plain-text.ts";
 
 /** Checks the citations of a text against the laws and judgments of the index. */
 export class CitationSource implements OptionalSource {
-  readonly #index: PostingIndex;
+  readonly #index: SearchIndex;
   readonly #laws: string;
   readonly #judgments: string;
   /** A call is read once: for its price, and for its answer. */
@@ -25,7 +25,7 @@ export class CitationSource implements OptionalSource {
   readonly #registers = new WeakMap<LawNames, LawRegister>();
 
   /** `laws` is the corpus of articles: imported ones, or samples. */
-  constructor(index: PostingIndex, laws: string) {
+  constructor(index: SearchIndex, laws: string) {
     this.#index = index;
     this.#laws = laws;
     this.#judgments = laws.replace(lawArticlesCorpus, judgmentsCorpus);
@@ -125,11 +125,11 @@ function tooMany(): Failure {
 /** The texts of the search index. */
 class IndexedTexts implements HeldTexts {
   readonly source: Provenance;
-  readonly #index: PostingIndex;
+  readonly #index: SearchIndex;
   readonly #laws: string;
   readonly #judgments: string;
 
-  constructor(index: PostingIndex, laws: string, judgments: string, source: Provenance) {
+  constructor(index: SearchIndex, laws: string, judgments: string, source: Provenance) {
     this.#index = index;
     this.#laws = laws;
     this.#judgments = judgments;

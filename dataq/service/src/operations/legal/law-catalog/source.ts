@@ -1,6 +1,6 @@
 import type { Params } from "@dataq/contract";
 import { chinaDate } from "@dataq/contract";
-import type { PostingIndex } from "../../../search/postings/posting-index.ts";
+import type { SearchIndex } from "../../../search/search-index.ts";
 import type { OptionalSource } from "../../../sources/layered.ts";
 import type { Answer, Page, SourceContext } from "../../../sources/source.ts";
 import { entryStatus, levelOf } from "../laws/status.ts";
@@ -8,10 +8,10 @@ import { everyLaw, type StoredLaw } from "./corpus.ts";
 
 /** All laws by legal domain, in the order in which the legal system is taught. */
 export class LawCatalogSource implements OptionalSource {
-  readonly #index: PostingIndex;
+  readonly #index: SearchIndex;
   readonly #corpus: string;
 
-  constructor(index: PostingIndex, corpus: string) {
+  constructor(index: SearchIndex, corpus: string) {
     this.#index = index;
     this.#corpus = corpus;
   }

@@ -1,9 +1,9 @@
-import type { PostingIndex } from "../../../search/postings/posting-index.ts";
+import type { SearchIndex } from "../../../search/search-index.ts";
 import { LawNames } from "../question/named-laws.ts";
 import { lawTerm } from "./corpus.ts";
 
 /** The names of the laws in a snapshot. */
-export async function lawNames(index: PostingIndex, corpus: string): Promise<LawNames> {
+export async function lawNames(index: SearchIndex, corpus: string): Promise<LawNames> {
   const terms = await index.terms(corpus, lawTerm(""));
   const known = namesOf.get(terms);
   if (known !== undefined) return known;

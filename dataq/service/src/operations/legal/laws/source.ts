@@ -1,6 +1,5 @@
 import { invalid, type Params } from "@dataq/contract";
-import type { PostingIndex } from "../../../search/postings/posting-index.ts";
-import type { Query } from "../../../search/search-index.ts";
+import type { Query, SearchIndex } from "../../../search/search-index.ts";
 import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
 import { readArticles } from "../question/article-list.ts";
 import { inChinese } from "../question/foreign-names.ts";
@@ -24,7 +23,7 @@ interface Given extends Omit<NamedLaws, "rest"> {
   readonly article: ArticleNumber | undefined;
 }
 
-async function read(params: Params, index: PostingIndex, corpus: string, now: Date): Promise<ReadQuestion> {
+async function read(params: Params, index: SearchIndex, corpus: string, now: Date): Promise<ReadQuestion> {
   const { query = "", law, article, year } = params;
   if (law === undefined && article === undefined && year === undefined)
     return readQuery(query, [], index, corpus, now);
@@ -53,7 +52,7 @@ async function read(params: Params, index: PostingIndex, corpus: string, now: Da
 async function readQuery(
   asked: string,
   given: readonly Query[],
-  index: PostingIndex,
+  index: SearchIndex,
   corpus: string,
   now: Date,
 ): Promise<ReadQuestion> {
@@ -81,7 +80,7 @@ async function readYear(
   asked: string,
   given: Given,
   names: LawNames,
-  index: PostingIndex,
+  index: SearchIndex,
   corpus: string,
   now: Date,
 ): Promise<ReadQuestion> {
@@ -150,7 +149,7 @@ async function readVersion(
   { point, words, rest: text }: LawVersionYear,
   given: readonly Query[],
   names: LawNames,
-  index: PostingIndex,
+  index: SearchIndex,
   corpus: string,
   now: Date,
 ): Promise<ReadQuestion> {
@@ -183,7 +182,7 @@ interface AsOf {
 
 async function atVersion(
   { law: key, point, words, articles, others, also }: AsOf,
-  index: PostingIndex,
+  index: SearchIndex,
   corpus: string,
   now: Date,
 ): Promise<ReadQuestion> {
@@ -216,7 +215,7 @@ async function atVersion(
   };
 }
 
-async function lawNotHeld(key: string, index: PostingIndex, corpus: string): Promise<string | undefined> {
+async function lawNotHeld(key: string, index: SearchIndex, corpus: string): Promise<string | undefined> {
   return (await index.count(corpus, [lawTerm(key)])) > 0
     ? undefined
     : `This service does not have the law ${key}.`;
@@ -229,7 +228,7 @@ function versionNotHeld({ law_name: name, versions }: StoredArticle, words: stri
 
 async function firstOf(
   filter: Query,
-  index: PostingIndex,
+  index: SearchIndex,
   corpus: string,
 ): Promise<StoredArticle | undefined> {
   const found = await index.search(corpus, { query: filter }, { offset: 0, limit: 1 });

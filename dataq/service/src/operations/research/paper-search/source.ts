@@ -1,5 +1,5 @@
 import type { Params } from "@dataq/contract";
-import type { PostingIndex } from "../../../search/postings/posting-index.ts";
+import type { SearchIndex } from "../../../search/search-index.ts";
 import { type TextQuestion, wordsOnly } from "../../../search/text-search.ts";
 import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
 import { personTerm } from "../person-term.ts";
@@ -15,7 +15,7 @@ export const papers: Searching = {
   },
 };
 
-function read(params: Params, index: PostingIndex, corpus: string): ReadQuestion {
+function read(params: Params, index: SearchIndex, corpus: string): ReadQuestion {
   const { query = "", author } = params;
   const { number, ...asked } = readQuery(query);
   const dates = daysOf(params);

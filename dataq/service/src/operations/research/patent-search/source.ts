@@ -1,5 +1,5 @@
 import { type Params, readPatentNumber } from "@dataq/contract";
-import type { PostingIndex } from "../../../search/postings/posting-index.ts";
+import type { SearchIndex } from "../../../search/search-index.ts";
 import { wordsOnly } from "../../../search/text-search.ts";
 import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
 import { daysOf, isWithoutRecords } from "../published.ts";
@@ -14,7 +14,7 @@ export const patents: Searching = {
   },
 };
 
-function read(params: Params, index: PostingIndex, corpus: string): ReadQuestion {
+function read(params: Params, index: SearchIndex, corpus: string): ReadQuestion {
   const { query = "", applicant } = params;
   const number = readPatentNumber(query);
   const wrongCheck = number !== undefined && "wrongCheck" in number ? number.wrongCheck : undefined;

@@ -1,6 +1,6 @@
 import { adoptDataset } from "../../../../importer/datasets.ts";
 import { keyedDocument } from "../../../../search/keyed-document.ts";
-import type { PostingIndex } from "../../../../search/postings/posting-index.ts";
+import type { SearchIndex } from "../../../../search/search-index.ts";
 import { lawEntriesCorpus, type StoredLaw } from "../../law-catalog/corpus.ts";
 import { lawArticlesCorpus, type StoredArticle } from "../corpus.ts";
 import { whyNotLaw } from "./law-kind.ts";
@@ -8,7 +8,7 @@ import type { CataloguePack, LawPack, LawText } from "./law-version.ts";
 
 /** Makes a pack from the articles of an older version of dataq, which did not store packs. */
 export async function adoptOlderStore(
-  index: PostingIndex,
+  index: SearchIndex,
   corpora: { readonly laws: string; readonly catalogue: string },
 ): Promise<void> {
   const articles: StoredArticle[] = [];
@@ -21,7 +21,7 @@ export async function adoptOlderStore(
 }
 
 async function adopt(
-  index: PostingIndex,
+  index: SearchIndex,
   target: string,
   corpus: string,
   packs: readonly (LawPack | CataloguePack)[],

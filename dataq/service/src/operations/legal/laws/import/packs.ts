@@ -1,8 +1,7 @@
 import type { Fold } from "../../../../importer/fold.ts";
 import { type Message, say } from "../../../../importer/message.ts";
 import { keyedDocument } from "../../../../search/keyed-document.ts";
-import type { PostingIndex } from "../../../../search/postings/posting-index.ts";
-import type { IndexDocument } from "../../../../search/search-index.ts";
+import type { IndexDocument, SearchIndex } from "../../../../search/search-index.ts";
 import { lawEntriesCorpus, lawEntryDocument } from "../../law-catalog/corpus.ts";
 import { lawArticleDocument, lawArticlesCorpus } from "../corpus.ts";
 import type { HeldVersion } from "./choose-versions.ts";
@@ -47,7 +46,7 @@ function heldBackNote({ law, versionDate, dropped, of, source }: HeldVersion): M
     : say("version_held_back", { law, date: versionDate, dropped, of, source });
 }
 
-async function packsIn<Pack>(index: PostingIndex, corpus: string): Promise<Pack[]> {
+async function packsIn<Pack>(index: SearchIndex, corpus: string): Promise<Pack[]> {
   const packs: Pack[] = [];
   for await (const body of index.documents(corpus)) packs.push(body as Pack);
   return packs;
