@@ -32,26 +32,10 @@ async function withServer<Result>(
 
 describe("an invalid value stops the start and names its variable", () => {
   it.each([
+    // What each variable accepts is tested in config.test.ts.
     ["LOCALLM_HOST", "127.0.0.1:notaport"],
-    ["LOCALLM_HOST", "127.0.0.1:65536"],
-    ["LOCALLM_NUM_PARALLEL", "none"],
-    ["LOCALLM_MAX_LOADED_MODELS", "0"],
-    ["LOCALLM_KEEP_ALIVE", "soon"],
-    ["LOCALLM_DEBUG", "perhaps"],
-    ["LOCALLM_INTEL_GPU", "arc"],
-    ["LOCALLM_MAX_QUEUE", "-1"],
-    ["LOCALLM_ORIGINS", "not an origin"],
-    ["LOCALLM_API_KEY", "two words"],
-    ["LOCALLM_LOAD_TIMEOUT", "long"],
-    ["LOCALLM_CONTEXT_LENGTH", "2k"],
-    ["LOCALLM_FLASH_ATTENTION", "sometimes"],
     ["LOCALLM_KV_CACHE_TYPE", "q2_k"],
-    ["LOCALLM_GENERATE", "both"],
-    ["LOCALLM_REGISTRIES", "https://models.example"],
     ["LOCALLM_CA_FILE", "/nowhere/ca.pem"],
-    ["CUDA_VISIBLE_DEVICES", "first"],
-    ["GGML_VK_VISIBLE_DEVICES", "first"],
-    ["HTTP_PROXY", "socks5://127.0.0.1"],
     ["HTTPS_PROXY", "socks5://127.0.0.1"],
   ])("%s=%s", { concurrent: true }, async (variable, value) => {
     const started = launch(["serve"], {
@@ -67,13 +51,11 @@ describe("an invalid value stops the start and names its variable", () => {
 
 describe("LOCALLM_HOST", () => {
   it.each([
-    ["127.0.0.1:0", "127.0.0.1"],
     ["localhost:0", "localhost"],
     ["0.0.0.0:0", "127.0.0.1"],
     [":0", "127.0.0.1"],
     ["[::1]:0", "[::1]"],
     ["http://127.0.0.1:0/", "127.0.0.1"],
-    ["  '127.0.0.1:0' ", "127.0.0.1"],
   ])("%s listens where a client can use %s", { concurrent: true }, async (host, shown) => {
     await withServer({ LOCALLM_HOST: host }, async (server) => {
       expect(new URL(server.url).hostname).toBe(shown);
@@ -85,10 +67,7 @@ describe("LOCALLM_HOST", () => {
   // These addresses are not available here, so a hook reports where the server would listen.
   it.each([
     ["192.0.2.1", "192.0.2.1, port 11434"],
-    ["192.0.2.1:8080", "192.0.2.1, port 8080"],
-    ["http://192.0.2.1", "192.0.2.1, port 80"],
     ["https://192.0.2.1/behind/a/proxy/", "192.0.2.1, port 443"],
-    ["2001:db8::1", "2001:db8::1, port 11434"],
     ["[2001:db8::1]:8080", "2001:db8::1, port 8080"],
   ])("%s means %s", { concurrent: true }, async (host, where) => {
     const started = launch(["serve"], { LOCALLM_HOST: host, LOCALLM_MODELS: join(folder, "models") });

@@ -20,9 +20,9 @@ describe("structured output of a model with random weights", () => {
     await store.remove();
   });
 
-  it("40 schemas: every answer parses, validates and ends on its own (more: npm run proof -- structured-output)", async () => {
+  it("24 schemas: every answer parses, validates and ends on its own (more: npm run proof -- structured-output)", async () => {
     const problems: string[] = [];
-    for (const [seed, schema] of seededSchemas(40, 1).entries()) {
+    for (const [seed, schema] of seededSchemas(24, 1).entries()) {
       const { problem } = await askForSchema(server, "small:a", schema, seed + 1);
       if (problem !== null) problems.push(problem);
     }
@@ -94,8 +94,8 @@ describe("structured output of a model with random weights", () => {
     expect(await response.json()).not.toHaveProperty("format_violations");
   });
 
-  it("40 hostile schemas are rejected with clear errors, and memory stays flat (more: npm run proof -- hostile-schemas)", async () => {
-    const { accepted, grownMib } = await refuseHostile(server, "small:a", 40);
+  it("20 hostile schemas are rejected with clear errors, and memory stays flat (more: npm run proof -- hostile-schemas)", async () => {
+    const { accepted, grownMib } = await refuseHostile(server, "small:a", 20);
     expect(accepted).toEqual([]);
     // Most of the growth is garbage. The proof with a bounded heap shows that none of it remains.
     expect(grownMib).toBeLessThan(128);
@@ -120,7 +120,7 @@ describe.skipIf(starter === null)("structured output of the starter model (needs
   // Uses small schemas, because large ones take long. The tests above cover large ones with random weights.
   const small = seededSchemas(80, 2).filter((schema) => JSON.stringify(schema).length < 350);
 
-  it.each(small.slice(0, 12).map((schema, index) => ({ schema, index })))(
+  it.each(small.slice(0, 6).map((schema, index) => ({ schema, index })))(
     "schema $index: the answer parses and validates",
     // Four requests share each step.
     { concurrent: true, timeout: 240_000 },
