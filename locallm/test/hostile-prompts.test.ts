@@ -1,7 +1,14 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
-import { hostilePrompts, hostileTemplates, ordinaryRequests, under } from "./prompt-campaign.ts";
+import {
+  beside,
+  hostilePrompts,
+  hostileTemplates,
+  ordinaryRequests,
+  sendAll,
+  sendBodies,
+} from "./prompt-campaign.ts";
 import { type ServerProcess, startServer } from "./server-process.ts";
 import { ggufBytes, loadableModel, text, withEntry } from "./tiny-gguf.ts";
 
@@ -112,8 +119,10 @@ test.each(["wizard", "", "user<|im_end|>"])("rejects the unknown role %j", async
   );
 });
 
-test("answers others during hostile templates and prompts, which fail with named errors", async () => {
+test("answers others during hostile templates, prompts and bodies, which fail with named errors", async () => {
   await ordinaryRequests(server, () => true);
-  const { failed } = await under(server, [...hostileTemplates(8, 5), ...hostilePrompts(12, 5)], 2);
-  expect(failed).toEqual([]);
+  const attacks = [...hostileTemplates(8, 5), ...hostilePrompts(12, 5)];
+  expect((await beside(server, sendAll(server, attacks, 2))).failed).toEqual([]);
+  const bodies = sendBodies({ url: server.url, count: 12, seed: 5, atOnce: 12 });
+  expect((await beside(server, bodies)).failed).toEqual([]);
 }, 120_000);

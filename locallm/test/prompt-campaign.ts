@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { Worker } from "node:worker_threads";
+import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import type { ServerProcess } from "./server-process.ts";
 import { ggufBytes, loadableModel, text, withEntry } from "./tiny-gguf.ts";
@@ -6,7 +8,7 @@ import { ggufBytes, loadableModel, text, withEntry } from "./tiny-gguf.ts";
 /** A request that tries to delay other clients. */
 export interface Attack {
   readonly what: string;
-  send(server: ServerProcess): Promise<unknown>;
+  send(server: Pick<ServerProcess, "post">): Promise<unknown>;
 }
 
 const victim = "small:a";
@@ -68,6 +70,67 @@ export function hostilePrompts(count: number, seed: number): Attack[] {
   });
   return fc.sample(attacks, { seed, numRuns: count });
 }
+
+/** Bodies up to the limit whose bytes, values or compression make them expensive to receive and to check. */
+export function hostileBodies(count: number, seed: number): Attack[] {
+  const bytes = fc.constantFrom(1_000, 100_000, 3_000_000, 12_000_000, 31_000_000, 33_000_000);
+  const shapes = fc.constantFrom(
+    ...["text", "escapes", "numbers", "objects", "messages", "deep", "unended", "not UTF-8"],
+  );
+  const routes = fc.constantFrom(
+    "/api/chat",
+    "/api/generate",
+    "/api/embed",
+    "/v1/chat/completions",
+    "/v1/messages",
+  );
+  const attacks = fc
+    .tuple(shapes, bytes, routes, fc.constantFrom("identity", "identity", "gzip"))
+    .map(([shape, size, path, encoding]): Attack => {
+      return {
+        what: `${shape} of ${size} bytes to ${path}, ${encoding}`,
+        // Made when it is sent: all of a round together would need gigabytes.
+        send: (server) => {
+          const body = bodyOf(shape, size);
+          const sent = encoding === "gzip" ? gzipSync(body, { level: 1 }) : body;
+          const headers = { "content-encoding": encoding };
+          return consume(server.post(path, undefined, { body: new Uint8Array(sent), headers }));
+        },
+      };
+    });
+  return fc.sample(attacks, { seed, numRuns: count });
+}
+
+function bodyOf(shape: string, size: number): Buffer {
+  const fill = (unit: string) => unit.repeat(Math.ceil(size / unit.length));
+  const chat = (content: string) =>
+    JSON.stringify({ model: victim, messages: [{ role: "user", content }], ...once });
+  switch (shape) {
+    case "text":
+      return Buffer.from(chat(fill("word and ")));
+    case "escapes":
+      return Buffer.from(`{"model":"${victim}","messages":[{"role":"user","content":"${fill("\\u00e9")}"}]}`);
+    case "numbers":
+      return Buffer.from(`{"model":"${victim}","input":[${fill("1,").slice(0, 390_000)}1]}`);
+    case "objects":
+      return Buffer.from(`{"model":"${victim}","options":{"a":[${fill('{"b":{}},').slice(0, 1_700_000)}1]}}`);
+    case "messages": {
+      const message = '{"role":"user","content":"x"},';
+      const many = message.repeat(Math.min(Math.ceil(size / message.length), 90_000));
+      return Buffer.from(
+        `{"model":"${victim}","messages":[${many.slice(0, -1)}],"options":{"num_predict":1}}`,
+      );
+    }
+    case "deep":
+      return Buffer.from(`{"model":${fill("[")}`);
+    case "unended":
+      return Buffer.from(`{"model":"${victim}","prompt":"${fill("x")}`);
+    default:
+      return Buffer.alloc(size, 0xe9);
+  }
+}
+
+const once = { stream: false, options: brief };
 
 function requestOf(route: string, content: string): [path: string, body: Record<string, unknown>] {
   const common = { model: victim, stream: false, options: brief };
@@ -160,7 +223,7 @@ function nested({ leaves, wraps }: Parts): fc.Arbitrary<string> {
 }
 
 /** Creates a model with this template in its weights, asks for its capabilities, and deletes it. */
-async function showWeights(server: ServerProcess, template: string): Promise<void> {
+async function showWeights(server: Pick<ServerProcess, "post">, template: string): Promise<void> {
   const bytes = ggufBytes(withEntry(loadableModel(), "tokenizer.chat_template", text(template)));
   const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
   const model = `hostile:${digest.slice(7, 19)}`;
@@ -198,13 +261,12 @@ export async function ordinaryRequests(server: ServerProcess, over: () => boolea
   return { medianMs: times[times.length >> 1] ?? 0, slowestMs: times.at(-1) ?? 0 };
 }
 
-/** Sends `atOnce` attacks at a time while other clients request ordinary answers. */
-export async function under(
-  server: ServerProcess,
+/** Sends `atOnce` attacks at a time. Returns those that failed. */
+export async function sendAll(
+  server: Pick<ServerProcess, "post">,
   attacks: readonly Attack[],
   atOnce: number,
-): Promise<Waits & { failed: string[] }> {
-  let running = atOnce;
+): Promise<string[]> {
   let next = 0;
   const failed: string[] = [];
   const senders = Array.from({ length: atOnce }, async () => {
@@ -212,9 +274,35 @@ export async function under(
       const { what, send } = attack;
       await send(server).catch((error: unknown) => failed.push(`${what}: ${String(error)}`));
     }
-    running -= 1;
   });
-  const waits = await ordinaryRequests(server, () => running === 0);
   await Promise.all(senders);
-  return { ...waits, failed };
+  return failed;
+}
+
+/** Requests ordinary answers while `attacks` run, until they have ended. */
+export async function beside(
+  server: ServerProcess,
+  attacks: Promise<string[]>,
+): Promise<Waits & { failed: string[] }> {
+  let isOver = false;
+  void attacks.finally(() => {
+    isOver = true;
+  });
+  const waits = await ordinaryRequests(server, () => isOver);
+  return { ...waits, failed: await attacks };
+}
+
+export interface BodyAttack {
+  readonly url: string;
+  readonly count: number;
+  readonly seed: number;
+  readonly atOnce: number;
+}
+
+/** Sends hostile bodies from another thread. Returns those that failed. */
+export function sendBodies(attack: BodyAttack): Promise<string[]> {
+  const worker = new Worker(new URL("body-sender.ts", import.meta.url), { workerData: attack });
+  return new Promise((resolve, reject) => {
+    worker.once("message", resolve).once("error", reject);
+  });
 }

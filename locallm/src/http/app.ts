@@ -6,6 +6,7 @@ import { LocallmError } from "../wire/errors.ts";
 import { anthropicRoutes } from "./anthropic/routes.ts";
 import { defaultBodyLimits, receiveBody } from "./body.ts";
 import { BodyBudget, type BodyShare } from "./body-budget.ts";
+import { BodyTurns } from "./body-turns.ts";
 import { guard } from "./defences.ts";
 import { errorReply, errorShape } from "./error-reply.ts";
 import { chatRoute } from "./native/chat.ts";
@@ -44,6 +45,7 @@ declare module "fastify" {
 export function createApp(parts: Parts): FastifyInstance {
   const { bodyLimits } = parts.settings;
   const bodies = new BodyBudget(bodyLimits.budgetBytes ?? defaultBodyLimits.budgetBytes);
+  const turns = new BodyTurns();
   const app = Fastify({
     logger: false,
     genReqId: requestId,
@@ -68,7 +70,7 @@ export function createApp(parts: Parts): FastifyInstance {
 
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", async (request: FastifyRequest, payload: IncomingMessage) =>
-    receiveBody(request, payload, bodyLimits, request.bodyShare),
+    receiveBody(request, payload, bodyLimits, { share: request.bodyShare, turns }),
   );
 
   app.decorateRequest("startedMs", 0);

@@ -7,6 +7,7 @@ import { checkBody } from "../wire/body.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { parseJson } from "../wire/json.ts";
 import type { BodyShare } from "./body-budget.ts";
+import type { BodyTurns } from "./body-turns.ts";
 
 export interface BodyLimits {
   /** The limit for the body as sent and for the decompressed body. */
@@ -56,13 +57,15 @@ export async function receiveBody(
   request: FastifyRequest,
   payload: IncomingMessage,
   limits: BodyLimits,
-  share: BodyShare,
+  { share, turns }: { readonly share: BodyShare; readonly turns: BodyTurns },
 ): Promise<Buffer> {
   const announced = Number(request.headers["content-length"] ?? 0);
   if (announced > limits.maxBytes) throw tooLarge(limits);
   const body = await collect(payload, limits, share);
   const unpacked = await unpack(body, request.headers["content-encoding"], limits);
   share.resize(unpacked.length);
+  await turns.take(unpacked.length);
+  if (request.raw.socket.destroyed) throw new LocallmError("client_gone", {});
   return unpacked;
 }
 

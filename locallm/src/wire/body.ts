@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { LocallmError } from "./errors.ts";
 
 export interface CheckedBody<Body> {
@@ -41,6 +41,32 @@ export function optional<Schema extends z.ZodType>(schema: Schema) {
 /** An optional field whose empty value counts as absent: clients written in Go, including Ollama's, always send it. */
 export function given<Schema extends z.ZodType<{ readonly length: number }>>(schema: Schema) {
   return optional(schema).transform((value) => (value?.length === 0 ? undefined : value));
+}
+
+/**
+ * An array of a request. Unlike `z.array`, it stops at the first wrong item: describing 200,000 wrong items
+ * blocks the server for half a second.
+ */
+export function list<Item extends z.ZodType>(item: Item, { min = 0, max = Infinity } = {}) {
+  let bounded = z.array(z.unknown()).min(min);
+  if (max !== Infinity) bounded = bounded.max(max);
+  return bounded.transform((values, context): z.output<Item>[] => {
+    const checked: z.output<Item>[] = [];
+    for (const [index, value] of values.entries()) {
+      const result = item.safeParse(value);
+      if (!result.success) {
+        const [issue] = result.error.issues;
+        context.issues.push({
+          ...issue!,
+          path: [index, ...issue!.path],
+          input: value,
+        } as z.core.$ZodRawIssue);
+        return z.NEVER;
+      }
+      checked.push(result.data);
+    }
+    return checked;
+  });
 }
 
 type Issue = z.core.$ZodIssue;

@@ -23,6 +23,7 @@ describe("parseJson", () => {
     ['{"a":[{"\\u005f_proto__":1}]}', 'invalid JSON: the key "__proto__" is not allowed'],
     ["[".repeat(maxJsonDepth + 1), "invalid JSON: nested deeper than 128 levels"],
     [`[${"1,".repeat(maxJsonValues)}1]`, "invalid JSON: more than 200000 values"],
+    [`[${"{},".repeat(maxJsonValues / 3)}1]`, "an object or an array counts as three"],
   ])("rejects %s", (text, message) => {
     expect(() => parseJson(bytes(text))).toThrow(message);
     expect(() => parseJson(bytes(text))).not.toThrow(/secret/);

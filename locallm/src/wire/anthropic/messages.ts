@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { optional } from "../body.ts";
+import { list, optional } from "../body.ts";
 
 /** `content` is a text or a list of blocks. The kinds of blocks are checked one by one, so that errors name the block. */
 const message = z.object({ role: z.enum(["user", "assistant", "system"]), content: z.unknown() });
@@ -39,9 +39,9 @@ const outputFormat = z.looseObject({
 /** The fields that determine the prompt. They are the same for messages and for counting tokens. */
 const conversation = {
   model: z.string(),
-  messages: z.array(message).min(1).max(mostMessages),
+  messages: list(message, { min: 1, max: mostMessages }),
   system: optional(z.unknown()),
-  tools: optional(z.array(tool)),
+  tools: optional(list(tool)),
   tool_choice: optional(toolChoice),
   thinking: optional(thinking),
   output_config: optional(

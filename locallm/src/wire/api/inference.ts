@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { given, optional } from "../body.ts";
+import { given, list, optional } from "../body.ts";
 import { message, think, tool } from "./message.ts";
 
 /** Fields common to all requests that run a model. `keep_alive` and `options` are checked where they are read. */
@@ -26,20 +26,20 @@ export const generateRequest = z.object({
   suffix: given(z.string()),
   system: given(z.string()),
   template: given(z.string()),
-  context: given(z.array(z.int().min(0))),
+  context: given(list(z.int().min(0))),
   raw: optional(z.boolean()),
-  images: optional(z.array(z.string())),
+  images: optional(list(z.string())),
 });
 
 export const chatRequest = z.object({
   ...answering,
-  messages: optional(z.array(message)),
-  tools: optional(z.array(tool)),
+  messages: optional(list(message)),
+  tools: optional(list(tool)),
 });
 
 export const embedRequest = z.object({
   ...running,
-  input: optional(z.union([z.string(), z.array(z.string())])),
+  input: optional(z.union([z.string(), list(z.string())])),
   truncate: optional(z.boolean()),
   dimensions: optional(z.int().min(1)),
 });
@@ -54,7 +54,7 @@ export const tokenizeRequest = z.object({
   parse_special: optional(z.boolean()),
 });
 
-export const detokenizeRequest = z.object({ ...running, tokens: z.array(z.int().min(0)) });
+export const detokenizeRequest = z.object({ ...running, tokens: list(z.int().min(0)) });
 
 export type GenerateRequest = z.output<typeof generateRequest>;
 export type ChatRequest = z.output<typeof chatRequest>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { optional } from "../body.ts";
+import { list, optional } from "../body.ts";
 
 /** A function call requested by a model. */
 const toolCall = z.object({
@@ -19,8 +19,8 @@ export const message = z.object({
   role: z.string().toLowerCase().pipe(z.enum(roles)),
   content: optional(z.string()).transform((content) => content ?? ""),
   thinking: optional(z.string()),
-  images: optional(z.array(z.string())),
-  tool_calls: optional(z.array(toolCall)),
+  images: optional(list(z.string())),
+  tool_calls: optional(list(toolCall)),
   tool_name: optional(z.string()),
   tool_call_id: optional(z.string()),
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { optional } from "../body.ts";
+import { list, optional } from "../body.ts";
 
 const text = z.object({ type: z.literal("text"), text: z.string() });
 const part = z.discriminatedUnion("type", [
@@ -19,11 +19,11 @@ const toolCall = z.object({
 
 const message = z.object({
   role: z.enum(["system", "developer", "user", "assistant", "tool"]),
-  content: optional(z.union([z.string(), z.array(part)])),
+  content: optional(z.union([z.string(), list(part)])),
   name: optional(z.string()),
   reasoning: optional(z.string()),
   reasoning_content: optional(z.string()),
-  tool_calls: optional(z.array(toolCall)),
+  tool_calls: optional(list(toolCall)),
   tool_call_id: optional(z.string()),
 });
 
@@ -77,12 +77,12 @@ export const samplingFields = {
 
 export const chatCompletionsRequest = z.object({
   model: z.string(),
-  messages: optional(z.array(message)),
+  messages: optional(list(message)),
   ...samplingFields,
   max_completion_tokens: optional(z.int().min(1)),
   logprobs: optional(z.boolean()),
   top_logprobs: optional(z.int()),
-  tools: optional(z.array(tool)),
+  tools: optional(list(tool)),
   tool_choice: optional(toolChoice),
   parallel_tool_calls: optional(z.boolean()),
   response_format: optional(responseFormat),

@@ -1,15 +1,15 @@
 import { z } from "zod";
-import { given, optional } from "../body.ts";
+import { given, list, optional } from "../body.ts";
 import { samplingFields } from "./chat-completions.ts";
 
-const tokens = z.array(z.int().min(0)).min(1);
+const tokens = list(z.int().min(0), { min: 1 });
 
 /** A text, a list of texts, a list of tokens, or a list of token lists. */
 const prompt = z.union([
   z.string(),
   tokens,
-  z.array(z.string()).min(1).max(64),
-  z.array(tokens).min(1).max(64),
+  list(z.string(), { min: 1, max: 64 }),
+  list(tokens, { min: 1, max: 64 }),
 ]);
 
 export const completionsRequest = z.object({
@@ -24,7 +24,7 @@ export const completionsRequest = z.object({
 
 export const embeddingsRequest = z.object({
   model: z.string(),
-  input: z.union([z.string(), tokens, z.array(z.string()).max(2048), z.array(tokens).max(2048)]),
+  input: z.union([z.string(), tokens, list(z.string(), { max: 2048 }), list(tokens, { max: 2048 })]),
   encoding_format: optional(z.enum(["float", "base64"])),
   dimensions: optional(z.int().min(1)),
   /** An extension of locallm, as in the native API. */

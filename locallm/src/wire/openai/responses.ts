@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { optional } from "../body.ts";
+import { list, optional } from "../body.ts";
 import { reasoningEffort } from "./chat-completions.ts";
 
 const part = z.looseObject({ type: z.string(), text: optional(z.string()), refusal: optional(z.string()) });
-const content = z.union([z.string(), z.array(part)]);
+const content = z.union([z.string(), list(part)]);
 
 /**
  * The object is not strict, because clients send back whole items of earlier responses. An item without
@@ -39,13 +39,13 @@ const format = z.discriminatedUnion("type", [
 
 export const responsesRequest = z.object({
   model: z.string(),
-  input: z.union([z.string(), z.array(responsesItem)]),
+  input: z.union([z.string(), list(responsesItem)]),
   instructions: optional(z.string()),
   stream: optional(z.boolean()),
   temperature: optional(z.number().min(0).max(2)),
   top_p: optional(z.number().min(0).max(1)),
   max_output_tokens: optional(z.int().min(1)),
-  tools: optional(z.array(tool)),
+  tools: optional(list(tool)),
   tool_choice: optional(toolChoice),
   parallel_tool_calls: optional(z.boolean()),
   text: optional(z.object({ format: optional(format) })),
