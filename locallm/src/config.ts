@@ -10,6 +10,8 @@ export interface CommandConfig {
   readonly host: HostAddress;
   readonly modelsFolder: string;
   readonly apiKey: string | null;
+  /** The folder with API keys and their usage. It may be absent. */
+  readonly keysFolder: string;
   /** Credentials for registries. The file may be absent. */
   readonly credentialsFile: string;
   /** The hosts that remote models may name on the owner's command line. The file may be absent. */
@@ -99,6 +101,11 @@ export const settings: readonly Setting[] = [
   ),
   setting("LOCALLM_ORIGINS", "", "additional browser origins to allow, comma-separated; * matches any text"),
   setting("LOCALLM_API_KEY", "", "if set, /api and /v1 require it as a bearer token"),
+  setting(
+    "LOCALLM_KEYS",
+    "~/.locallm/keys",
+    "folder of the API keys that locallm keys manages, and of their usage",
+  ),
   setting("LOCALLM_GENERATE", "raw", "what /api/generate does with a plain prompt: raw or template"),
   setting(
     "LOCALLM_SPECIAL_TOKENS",
@@ -198,6 +205,7 @@ export function readCommandConfig(environment: Environment = process.env): Comma
     host: read("LOCALLM_HOST", parseHost),
     modelsFolder: read("LOCALLM_MODELS", parsePath),
     apiKey: read("LOCALLM_API_KEY", parseApiKey),
+    keysFolder: read("LOCALLM_KEYS", parsePath),
     credentialsFile,
     remoteHostsFile: join(dirname(credentialsFile), "remotes.json"),
   };

@@ -22,6 +22,8 @@ import { Dialogues } from "./http/dialogues.ts";
 import { createMetrics, type Metrics } from "./http/metrics.ts";
 import { ResponseFiles } from "./http/openai/response-files.ts";
 import { ResponseStore } from "./http/openai/response-store.ts";
+import { Keys } from "./keys/keys.ts";
+import { systemKeyClock } from "./keys/usage.ts";
 import { makeFolder } from "./library/durable.ts";
 import { Store } from "./library/store.ts";
 import type { StartRunner } from "./runner/handle.ts";
@@ -48,6 +50,8 @@ export interface Server {
   readonly log: Logger;
   /** The engine build that runs models, and why. */
   readonly backend: BackendChoice;
+  /** Whether requests need a key. */
+  readonly requiresKey: boolean;
   /** Sets a line that `/` adds to its answer, such as why there is no model yet and what to do. Null removes it. */
   notify(notice: string | null): void;
   /** Rejects new requests, lets running ones finish until the deadline, then stops all child processes. */
@@ -117,12 +121,20 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     credentials,
     remoteHosts,
   });
+  const keys = await Keys.open({
+    folder: config.keysFolder,
+    administrator: config.apiKey,
+    clock: systemKeyClock,
+    after: systemClock.after,
+    onProblem: (problem, error) => log.error({ err: error }, problem),
+  });
   const templates = new TemplateThreads();
   const schemas = new SchemaThreads();
   let notice: string | null = null;
   const app = createApp({
     version,
     store,
+    keys,
     dialogues: new Dialogues(store, templates, systemClock),
     templates,
     schemas,
@@ -135,7 +147,6 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
       defences: {
         loopbackOnly: isLoopback(config.host.hostname ?? ""),
         origins: config.origins,
-        apiKey: config.apiKey,
       },
       bodyLimits: parts.bodyLimits ?? defaultBodyLimits,
       keepAliveMs: config.keepAliveMs,
@@ -160,6 +171,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     pulls,
     log,
     backend,
+    requiresKey: keys.areRequired,
     notify(text) {
       notice = text;
     },
@@ -180,6 +192,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     // Give slow readers a moment for the last bytes, then close their connections so that the process can exit.
     systemClock.after(lastBytesMs, () => app.server.closeAllConnections());
     await closed;
+    await keys.close();
   }
 }
 

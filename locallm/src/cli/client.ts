@@ -4,6 +4,8 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { z } from "zod";
 import { baseUrl, type CommandConfig } from "../config.ts";
+import { commandLineKey } from "../keys/command-line-key.ts";
+import { bareHostname, isLoopback } from "../wire/address.ts";
 import { progressLine, versionAnswer } from "../wire/api/answers.ts";
 import type { ProgressLine } from "../wire/api/library.ts";
 import { checkBody } from "../wire/body.ts";
@@ -29,11 +31,14 @@ export interface CallOptions {
 /** The server in `LOCALLM_HOST`. Has no timeout, because a pull may take hours. */
 export class Client {
   readonly url: string;
-  readonly #apiKey: string | null;
+  /** The key that requests carry. */
+  readonly apiKey: string | null;
 
   constructor(config: CommandConfig) {
     this.url = baseUrl(config.host);
-    this.#apiKey = config.apiKey;
+    // The command line's own key is sent to no other machine.
+    const isHere = isLoopback(bareHostname(new URL(this.url)));
+    this.apiKey = config.apiKey ?? (isHere ? commandLineKey(config.keysFolder) : null);
   }
 
   /** Returns the validated answer. Throws `ServerError`, or `server_foreign` if the server is not locallm. */
@@ -158,7 +163,7 @@ export class Client {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const headers: Record<string, string | number> = { "user-agent": "locallm" };
-    if (this.#apiKey !== null) headers["authorization"] = `Bearer ${this.#apiKey}`;
+    if (this.apiKey !== null) headers["authorization"] = `Bearer ${this.apiKey}`;
     if (text !== undefined) {
       headers["content-type"] = "application/json";
       headers["content-length"] = Buffer.byteLength(text);

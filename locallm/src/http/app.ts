@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { LocallmError } from "../wire/errors.ts";
+import { authorize } from "./access.ts";
 import { anthropicRoutes } from "./anthropic/routes.ts";
 import { defaultBodyLimits, receiveBody } from "./body.ts";
 import { BodyBudget, type BodyShare } from "./body-budget.ts";
@@ -16,6 +17,7 @@ import { libraryRoutes } from "./native/library.ts";
 import { psRoute } from "./native/ps.ts";
 import { statusRoutes } from "./native/status.ts";
 import { tokenizeRoutes } from "./native/tokenize.ts";
+import { usageRoute } from "./native/usage.ts";
 import { openAiRoutes } from "./openai/routes.ts";
 import type { Parts } from "./parts.ts";
 import { logRequest } from "./request-log.ts";
@@ -91,6 +93,7 @@ export function createApp(parts: Parts): FastifyInstance {
     done();
   });
   guard(app, parts.settings.defences);
+  authorize(app, parts.keys);
 
   const methodsOf = collectRoutes(app);
   app.setErrorHandler((thrown: unknown, request, reply) => replyError(thrown, request, reply, parts));
@@ -101,6 +104,7 @@ export function createApp(parts: Parts): FastifyInstance {
   chatRoute(app, parts);
   embedRoutes(app, parts);
   psRoute(app, parts);
+  usageRoute(app, parts);
   tokenizeRoutes(app, parts);
   openAiRoutes(app, parts);
   anthropicRoutes(app, parts);

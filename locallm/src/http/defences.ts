@@ -1,24 +1,19 @@
-import { timingSafeEqual } from "node:crypto";
-import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 import { hostname as machineName, networkInterfaces } from "node:os";
 import type { FastifyInstance } from "fastify";
 import { bareHostname, isLoopback } from "../wire/address.ts";
 import { LocallmError } from "../wire/errors.ts";
-import { isV1Path } from "./error-reply.ts";
 
 export interface DefenceSettings {
   /** Whether the server listens on loopback only. If so, a foreign Host header indicates DNS rebinding. */
   readonly loopbackOnly: boolean;
   /** Lower-case origins; `*` matches any text. */
   readonly origins: readonly string[];
-  readonly apiKey: string | null;
 }
 
-/** Checks Host, Origin and API key before the body is read. */
+/** Checks Host and Origin before the body is read. */
 export function guard(app: FastifyInstance, settings: DefenceSettings): void {
   const isAllowedOrigin = originRule(settings.origins);
-  const isRightKey = keyRule(settings.apiKey);
 
   app.addHook("onRequest", (request, reply, done) => {
     const host = request.headers.host ?? "";
@@ -32,10 +27,6 @@ export function guard(app: FastifyInstance, settings: DefenceSettings): void {
       reply.header("access-control-allow-origin", origin).header("vary", "Origin");
       reply.header("access-control-expose-headers", exposedHeaders);
     }
-    if (request.method === "OPTIONS") return done();
-    // Check the matched route too: the router decodes the path, so an encoded path would pass the first check.
-    const guarded = isGuarded(request.url) || isGuarded(request.routeOptions.url ?? "");
-    if (guarded && !isRightKey(sentKey(request.headers))) throw new LocallmError("invalid_api_key", {});
     done();
   });
 
@@ -51,11 +42,6 @@ export function guard(app: FastifyInstance, settings: DefenceSettings): void {
 }
 
 const exposedHeaders = "x-request-id, x-ignored-fields, x-truncated, retry-after";
-
-/** `/` and the health routes need no key, so that monitoring can use them. */
-function isGuarded(url: string): boolean {
-  return url.startsWith("/api/") || isV1Path(url);
-}
 
 /**
  * Whether a Host header names this machine. On a loopback listener any other name means that a website made its name
@@ -112,18 +98,3 @@ function isOwnPage(origin: string, host: string): boolean {
 
 const localOrigin =
   /^(https?:\/\/(localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(:\d{1,5})?|(app|file|tauri|vscode-webview|vscode-file|chrome-extension|moz-extension|safari-web-extension):\/\/.*)$/;
-
-/** The key of `Authorization: Bearer`, else of `x-api-key`, which Anthropic's clients send. */
-function sentKey({ authorization, "x-api-key": apiKey }: IncomingHttpHeaders): string {
-  const bearer = /^Bearer\s+(\S+)\s*$/i.exec(authorization ?? "")?.[1];
-  return bearer ?? (typeof apiKey === "string" ? apiKey.trim() : "");
-}
-
-function keyRule(key: string | null): (sent: string) => boolean {
-  if (key === null) return () => true;
-  const expected = Buffer.from(key);
-  return (sent) => {
-    const given = Buffer.from(sent);
-    return given.length === expected.length && timingSafeEqual(given, expected);
-  };
-}

@@ -55,7 +55,9 @@ export function errorReply(thrown: unknown, context: ErrorContext): ErrorReply {
       ? thrown
       : new LocallmError("internal", { requestId: context.requestId }, { cause: thrown });
   const headers: Record<string, string> = {};
-  if (error.status === 503) headers["retry-after"] = String(context.retryAfterSeconds());
+  const { retryAfterSeconds } = error.details;
+  if (retryAfterSeconds !== undefined) headers["retry-after"] = String(retryAfterSeconds);
+  else if (error.status === 503) headers["retry-after"] = String(context.retryAfterSeconds());
   if (error.status === 401) headers["www-authenticate"] = "Bearer";
   if (error.code === "method_not_allowed") headers["allow"] = String(error.details["allowed"]);
   return { status: error.status, body: errorBody(error, context), headers };
@@ -99,6 +101,7 @@ const anthropicTypes: Readonly<Record<number, string>> = {
   401: "authentication_error",
   403: "permission_error",
   404: "not_found_error",
+  429: "rate_limit_error",
 };
 
 function openAiBody(error: LocallmError): OpenAiErrorBody {
@@ -115,6 +118,8 @@ function openAiBody(error: LocallmError): OpenAiErrorBody {
 function openAiType(error: LocallmError): string {
   if (error.code === "queue_full") return "server_overloaded";
   if (error.status === 401) return "authentication_error";
+  if (error.code === "key_rate_exceeded") return "requests";
+  if (error.code === "key_tokens_used_up") return "tokens";
   if (error.code === "model_not_found" || error.code === "response_not_found") return "not_found_error";
   return error.status < 500 ? "invalid_request_error" : "api_error";
 }
@@ -124,6 +129,9 @@ const openAiCodes: Partial<Record<LocallmError["code"], string>> = {
   not_found: "unknown_url",
   previous_response_not_found: "previous_response_not_found",
   invalid_api_key: "invalid_api_key",
+  key_rate_exceeded: "rate_limit_exceeded",
+  key_tokens_used_up: "rate_limit_exceeded",
+  key_forbidden: "insufficient_permissions",
   unsupported_parameter: "unsupported_parameter",
   prompt_too_long: "context_length_exceeded",
   prompt_over_limit: "context_length_exceeded",

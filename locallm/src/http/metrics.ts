@@ -14,6 +14,9 @@ export interface Metrics {
   readonly slots: Gauge<"model">;
   readonly activeSlots: Gauge<"model">;
   readonly modelBytes: Gauge<"model" | "device">;
+  readonly keyRequests: Counter<"key">;
+  readonly keyPromptTokens: Counter<"key">;
+  readonly keyGeneratedTokens: Counter<"key">;
   readonly conversations: Gauge<"where">;
   readonly conversationBytes: Gauge<"where">;
   readonly conversationLimitBytes: Gauge<"where">;
@@ -25,6 +28,8 @@ export function createMetrics(): Metrics {
   const byModel = ["model"] as const;
   const counter = (name: string, help: string) => new Counter({ name, help, labelNames: byModel, registers });
   const gauge = (name: string, help: string) => new Gauge({ name, help, labelNames: byModel, registers });
+  const byKey = (name: string, help: string) =>
+    new Counter({ name, help, labelNames: ["key"] as const, registers });
   const byPlace = (name: string, help: string) =>
     new Gauge({ name, help, labelNames: ["where"] as const, registers });
   const seconds = (name: string, help: string) =>
@@ -52,6 +57,9 @@ export function createMetrics(): Metrics {
       labelNames: ["model", "device"] as const,
       registers,
     }),
+    keyRequests: byKey("locallm_key_requests_total", "Requests admitted with the API key"),
+    keyPromptTokens: byKey("locallm_key_prompt_tokens_total", "Prompt tokens, by API key"),
+    keyGeneratedTokens: byKey("locallm_key_generated_tokens_total", "Tokens generated, by API key"),
     conversations: byPlace(
       "locallm_conversations",
       "Conversations kept without a slot, in memory or on disk",

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { ConversationsView } from "../conversations/conversations.ts";
 import type { SchemaThreads } from "../dialogue/grammar/schema-threads.ts";
 import type { Templates } from "../dialogue/template-work.ts";
+import type { Keys } from "../keys/keys.ts";
 import type { Store } from "../library/store.ts";
 import type { Scheduler } from "../scheduler/lease.ts";
 import type { Pulls } from "../sources/pulls.ts";
@@ -16,6 +17,7 @@ import type { ResponseStore } from "./openai/response-store.ts";
 export interface Parts {
   readonly version: string;
   readonly store: Store;
+  readonly keys: Keys;
   readonly dialogues: Dialogues;
   readonly templates: Templates;
   readonly schemas: SchemaThreads;

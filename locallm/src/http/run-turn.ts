@@ -84,7 +84,7 @@ export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): As
     let thinkingTokens = 0;
     // The number of tokens that the reader holds back until it can classify them.
     let undecidedTokens = 0;
-    for await (const event of lease.runner.generate(job, run.signal)) {
+    for await (const event of run.generate(lease, job)) {
       if (event.kind === "text" && event.prompt !== undefined) wish.onPrompt?.(event.prompt);
       if (event.kind === "text") logprobs?.add(event.logprobs ?? []);
       const pieces = event.kind === "text" ? reader.push(event.text) : reader.end();

@@ -1,15 +1,19 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { PromptVocabulary } from "../dialogue/dialogue.ts";
 import type { SchemaThreads } from "../dialogue/grammar/schema-threads.ts";
+import type { Caller } from "../keys/keys.ts";
 import type { Model } from "../library/model.ts";
 import { headerLengths, headerOf, modelPurpose } from "../library/model-details.ts";
 import type { Lease, LeaseRequest, LoadWish, RunnableModel } from "../scheduler/lease.ts";
 import { parseKeepAlive } from "../wire/duration.ts";
 import { LocallmError } from "../wire/errors.ts";
-import type { GenerateDone } from "../wire/inference/generate.ts";
-import { displayModelName, requireModelName } from "../wire/model-name.ts";
+import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
+import type { GenerateDone, GenerateEvent, GenerateJob } from "../wire/inference/generate.ts";
+import { displayModelName } from "../wire/model-name.ts";
 import { type CompleteOptions, mergeOptions, modelOptions, parseOptions } from "../wire/options.ts";
 import { tellIgnored } from "./body.ts";
+import { requireModel } from "./known-model.ts";
+import { meteredEmbed, meteredGenerate } from "./metering.ts";
 import type { Parts } from "./parts.ts";
 import { RequestWindow, type WindowSource, windowSource } from "./window.ts";
 
@@ -29,6 +33,7 @@ export interface Run {
   readonly options: CompleteOptions;
   readonly keepAliveMs: number;
   readonly signal: AbortSignal;
+  readonly caller: Caller;
   /** `performance.now()` at the request's start. */
   readonly startedMs: number;
   readonly schemas: SchemaThreads;
@@ -40,6 +45,10 @@ export interface Run {
   readonly window: RequestWindow;
   /** The properties of the vocabulary that the model's template needs. */
   promptVocabulary(lease: Lease): PromptVocabulary;
+  /** Generates in the lease's slot. The tokens count towards the caller's limits, also if the answer is cut off. */
+  generate(lease: Lease, job: GenerateJob): AsyncIterable<GenerateEvent>;
+  /** Embeds in the lease's slot. The tokens count towards the caller's limits. */
+  embed(lease: Lease, job: EmbedJob): Promise<Embeddings>;
   /** Adds a finished generation to the metrics and the log. */
   count(done: GenerateDone): void;
   /** Adds a finished embedding to the metrics and the log. Returns the number of tokens of all inputs. */
@@ -53,7 +62,8 @@ export async function prepareRun(
   reply: FastifyReply,
   body: RunRequest,
 ): Promise<Run> {
-  const model = await parts.store.require(requireModelName(body.model), body.model);
+  const model = await requireModel(parts, request, body.model);
+  const { caller } = request;
   const { options: given, unknown } = parseOptions(body.options ?? {});
   tellIgnored(
     reply,
@@ -74,7 +84,7 @@ export async function prepareRun(
   const lease = async (uses: LeaseRequest["uses"], wish: LoadWish) => {
     const granted = await parts.scheduler.lease({
       ...{ model: runnable, load: wish, keepAliveMs, uses },
-      signal: request.clientGone,
+      ...{ key: caller.id, signal: request.clientGone },
     });
     parts.metrics.queueSeconds.observe({ model: runnable.name }, granted.waitedMs / 1000);
     const waitedMs = Number(request.logFields["waitedMs"] ?? 0);
@@ -88,6 +98,7 @@ export async function prepareRun(
     options,
     keepAliveMs,
     signal: request.clientGone,
+    caller,
     startedMs: request.startedMs,
     schemas: parts.schemas,
     tellIgnored: (names) => tellIgnored(reply, names),
@@ -100,6 +111,8 @@ export async function prepareRun(
       const { addBos, markers } = info;
       return { addBos, markers: parts.settings.specialTokens === "everywhere" ? [] : markers };
     },
+    generate: (lease, job) => meteredGenerate(lease.runner, job, caller, request.clientGone),
+    embed: (lease, job) => meteredEmbed(lease.runner, job, caller, request.clientGone),
     count(done) {
       const labels = { model: runnable.name };
       parts.metrics.promptTokens.inc(labels, done.promptTokens);

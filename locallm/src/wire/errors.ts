@@ -155,6 +155,33 @@ export const errors = {
     status: 401,
     message: "a valid API key is required; send it as Authorization: Bearer <key> or x-api-key: <key>",
   },
+  key_forbidden: {
+    status: 403,
+    message:
+      'this API key does not have the permission "{permission}"; ask the administrator for one that has',
+  },
+  key_model_forbidden: {
+    status: 403,
+    message: 'this API key may not use the model name "{model}"; ask the administrator for one that may',
+  },
+  key_rate_exceeded: {
+    status: 429,
+    message: "this API key may send {limit} requests per minute; try again in {retryAfterSeconds} s",
+  },
+  key_tokens_used_up: {
+    status: 429,
+    message:
+      "this API key has used its {limit} tokens of today; the next day begins in {retryAfterSeconds} s, at midnight UTC",
+  },
+  key_exists: {
+    status: 400,
+    message: 'the API key "{name}" already exists; choose another name, or revoke it first',
+  },
+  key_not_found: { status: 404, message: 'API key "{name}" not found; `locallm keys list` lists the keys' },
+  keys_unusable: {
+    status: 500,
+    message: "cannot use {file} in the folder that LOCALLM_KEYS names: {reason}",
+  },
   queue_full: {
     status: 503,
     // Ollama's wording, including the two spaces, because clients match it.

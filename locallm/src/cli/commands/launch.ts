@@ -53,7 +53,7 @@ async function launch(assistant: Assistant, given: string[], options: Options): 
   const window =
     (isStarting && assistant.needsTools) || assistant.needsWindow ? await loadedWindow(model, client) : null;
   const contextLength = window?.tokens ?? null;
-  const wired = { url: client.url, apiKey: config.apiKey, model, contextLength };
+  const wired = { url: client.url, apiKey: client.apiKey, model, contextLength };
   const { environment, parameters } = assistant.wiring(wired);
   const wiring = { environment, parameters: [...parameters, ...given] };
   if (!isStarting) {

@@ -46,9 +46,9 @@ async function serve(config: Config, wantsStarter: boolean, isText: boolean): Pr
   stopOnSignals(server, stopping);
   console.log(`locallm is listening on ${server.url}; models are in ${config.modelsFolder}`);
   console.log(`Models run on ${backendText(server.backend)}`);
-  if (config.apiKey === null && !isLocalOnly(config))
+  if (!server.requiresKey && !isLocalOnly(config))
     console.log(
-      "Anyone who can reach this address can use the server. Set LOCALLM_API_KEY to require a key.",
+      "Anyone who can reach this address can use the server. Set LOCALLM_API_KEY, or make keys with locallm keys create.",
     );
   const model = wantsStarter ? await fetchStarter(server, stopping.signal) : null;
   if (stopping.signal.aborted) return;

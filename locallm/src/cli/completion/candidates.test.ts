@@ -13,6 +13,11 @@ const program = new Command("locallm")
       .option("--keepalive <duration>", "how long")
       .option("--think [level]", "aloud"),
   )
+  .addCommand(
+    new Command("keys")
+      .addCommand(new Command("create").option("--name <name>"))
+      .addCommand(new Command("list")),
+  )
   .addCommand(new Command("rm").argument("<model...>"))
   .addCommand(new Command("list").alias("ls").argument("[prefix]"))
   .addCommand(new Command("create").argument("<model>").option("-f, --file <path>", "the Modelfile"))
@@ -27,7 +32,7 @@ const values = async (line: string) => {
 };
 
 test.each<[string, string[] | "files"]>([
-  ["locallm ", ["run", "rm", "list", "create", "launch", "completion", "help"]],
+  ["locallm ", ["run", "keys", "rm", "list", "create", "launch", "completion", "help"]],
   ["locallm r", ["run", "rm"]],
   ["locallm -", ["--version", "--help"]],
   ["locallm help c", ["create", "completion"]],
@@ -47,6 +52,8 @@ test.each<[string, string[] | "files"]>([
   ["locallm create --file ", "files"],
   ["locallm launch codex --model q", ["qwen3:8b"]],
   ["locallm completion z", ["zsh"]],
+  ["locallm keys ", ["create", "list", "help"]],
+  ["locallm keys create --", ["--name", "--help"]],
   ["locallm nonsense ", []],
   ["A=1 B=2  locallm  run  q", ["qwen3:8b"]],
 ])("%j", async (line, expected) => {

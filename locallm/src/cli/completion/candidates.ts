@@ -38,6 +38,7 @@ async function whatFits(
   if (verb === "help") return rest.length === 0 ? visibleCommands(program).map(described) : [];
   const command = visibleCommands(program).find((each) => [each.name(), ...each.aliases()].includes(verb));
   if (command === undefined) return [];
+  if (command.commands.length > 0) return await whatFits(command, rest, current, models);
 
   let position = 0;
   let open: Option | undefined;

@@ -4,6 +4,7 @@ import { createModel } from "../../library/create.ts";
 import { createRequest } from "../../wire/api/library.ts";
 import { requireModelName } from "../../wire/model-name.ts";
 import { readBody } from "../body.ts";
+import { requireWritableName, visibleName } from "../known-model.ts";
 import type { Parts } from "../parts.ts";
 import { sendProgress } from "./progress.ts";
 
@@ -12,6 +13,8 @@ export function createRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/api/create", async (request, reply) => {
     const body = readBody(request, reply, createRequest);
     const name = requireModelName(body.model || body.name);
+    requireWritableName(request, name);
+    if (body.from) visibleName(request, body.from);
     return await sendProgress(request, reply, body.stream, async (onProgress) => {
       await createModel(name, body, {
         store: parts.store,

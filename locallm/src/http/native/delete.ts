@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { deleteRequest } from "../../wire/api/library.ts";
 import { LocallmError } from "../../wire/errors.ts";
-import { requireModelName } from "../../wire/model-name.ts";
 import { readBody } from "../body.ts";
+import { visibleName } from "../known-model.ts";
 import type { Parts } from "../parts.ts";
 
 /**
@@ -13,7 +13,7 @@ export function deleteRoute(app: FastifyInstance, parts: Parts): void {
   app.delete("/api/delete", async (request, reply) => {
     const body = readBody(request, reply, deleteRequest);
     const typed = body.model || body.name;
-    const removed = await parts.store.remove(requireModelName(typed));
+    const removed = await parts.store.remove(visibleName(request, typed));
     if (removed === null) throw new LocallmError("model_not_found", { model: typed ?? "" });
     const unused = new Set(removed.unusedPaths);
     await parts.scheduler.unload(

@@ -52,5 +52,5 @@ export function embedRoutes(app: FastifyInstance, parts: Parts): void {
 async function embed(run: Run, lease: Lease, inputs: readonly string[], truncate: boolean) {
   if (inputs.length === 0) return { vectors: [], tokens: [] };
   checkCount(inputs.length, lease.info.embeddingLength);
-  return await lease.runner.embed({ inputs, truncate, numCtx: lease.numCtx }, run.signal);
+  return await run.embed(lease, { inputs, truncate, numCtx: lease.numCtx });
 }

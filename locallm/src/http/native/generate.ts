@@ -74,7 +74,7 @@ async function* generate(
     });
     const logprobs = wish.logprobs === undefined ? null : new PieceLogprobs();
     let isFirst = true;
-    for await (const event of lease.runner.generate(job, run.signal)) {
+    for await (const event of run.generate(lease, job)) {
       const cutTokens = event.kind === "done" ? event.truncatedTokens : (event.prompt?.truncatedTokens ?? 0);
       if (isFirst && cutTokens > 0) wish.onCut(cutTokens);
       isFirst = false;

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import type { Caller } from "../../keys/keys.ts";
 import { modelDetails } from "../../library/model-details.ts";
 import type { ResidentView, SchedulerView } from "../../scheduler/lease.ts";
 import { parseModelName } from "../../wire/model-name.ts";
@@ -7,18 +8,27 @@ import type { Parts } from "../parts.ts";
 
 /**
  * `GET /api/ps`: lists loaded models, those that stay loaded longest first. `?explain` adds the queue, the
- * scheduler's reasons and the kept conversations.
+ * scheduler's reasons and the kept conversations, for callers that see all models: the reasons name models.
  */
 export function psRoute(app: FastifyInstance, parts: Parts): void {
   app.get("/api/ps", async (request) => {
     const view = parts.scheduler.view();
-    const shown = view.residents.filter((resident) => resident.state !== "loading");
+    const { caller } = request;
+    const shown = view.residents.filter(
+      ({ state, model }) => state !== "loading" && sees(caller, model.name),
+    );
     shown.sort((a, b) => (b.expiresAtMs ?? forEverMs) - (a.expiresAtMs ?? forEverMs));
     const models = await Promise.all(shown.map((resident) => entry(parts, resident)));
     const { explain } = request.query as { explain?: string };
-    if (explain === undefined || explain === "false" || explain === "0") return { models };
+    if (explain === undefined || explain === "false" || explain === "0" || !caller.seesAllModels)
+      return { models };
     return { models, explain: { ...(await explanation(parts, view)), conversations: kept(parts) } };
   });
+}
+
+function sees(caller: Caller, text: string): boolean {
+  const name = parseModelName(text);
+  return caller.seesAllModels || (name !== null && caller.seesModel(name));
 }
 
 async function entry(parts: Parts, resident: ResidentView) {

@@ -1,7 +1,9 @@
 import type { FastifyInstance } from "fastify";
+import { parseReference } from "../../sources/reference.ts";
 import { transferRequest } from "../../wire/api/library.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { readBody } from "../body.ts";
+import { requireWritableName } from "../known-model.ts";
 import type { Parts } from "../parts.ts";
 import { sendProgress } from "./progress.ts";
 
@@ -11,6 +13,7 @@ export function pullRoute(app: FastifyInstance, parts: Parts): void {
     const body = readBody(request, reply, transferRequest);
     const reference = body.model || body.name;
     if (reference === undefined || reference === "") throw new LocallmError("model_required", {});
+    requireWritableName(request, parseReference(reference).name);
     const task = parts.pulls.prepare(reference, {
       insecure: body.insecure ?? false,
       credentials:

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { transferRequest } from "../../wire/api/library.ts";
-import { requireModelName } from "../../wire/model-name.ts";
 import { readBody } from "../body.ts";
+import { visibleName } from "../known-model.ts";
 import type { Parts } from "../parts.ts";
 import { sendProgress } from "./progress.ts";
 
@@ -10,7 +10,7 @@ export function pushRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/api/push", async (request, reply) => {
     const body = readBody(request, reply, transferRequest);
     const typed = body.model || body.name;
-    const name = requireModelName(typed);
+    const name = visibleName(request, typed);
     await parts.store.require(name, typed);
     const task = parts.pulls.preparePush(name, {
       insecure: body.insecure ?? false,

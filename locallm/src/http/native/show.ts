@@ -2,9 +2,10 @@ import type { FastifyInstance } from "fastify";
 import type { Model } from "../../library/model.ts";
 import { showModel } from "../../library/show.ts";
 import { showRequest } from "../../wire/api/library.ts";
-import { displayModelName, requireModelName } from "../../wire/model-name.ts";
+import { displayModelName } from "../../wire/model-name.ts";
 import { readBody } from "../body.ts";
 import { modelCapabilities } from "../capabilities.ts";
+import { requireModel } from "../known-model.ts";
 import type { Parts } from "../parts.ts";
 import { deviceText } from "./ps.ts";
 
@@ -13,7 +14,7 @@ export function showRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/api/show", async (request, reply) => {
     const body = readBody(request, reply, showRequest);
     const typed = body.model || body.name;
-    const model = await parts.store.require(requireModelName(typed), typed);
+    const model = await requireModel(parts, request, typed);
     const shown = await showModel(parts.store, model, {
       verbose: body.verbose ?? false,
       capabilities: await modelCapabilities(parts, model),

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { ConversationsView } from "../../conversations/conversations.ts";
+import type { Keys } from "../../keys/keys.ts";
 import type { ResidentView } from "../../scheduler/lease.ts";
 import { Guides } from "../guides.ts";
 import type { Metrics } from "../metrics.ts";
@@ -48,6 +49,7 @@ export function statusRoutes(app: FastifyInstance, parts: Parts): void {
       metrics.activeSlots.set({ model: resident.model.name }, resident.activeSlots);
       setModelBytes(metrics, resident);
     }
+    setKeys(metrics, parts.keys.all);
     setConversations(metrics, parts.conversations.view());
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
   });
@@ -58,6 +60,21 @@ function setConversations(metrics: Metrics, { memory, disk }: ConversationsView)
     metrics.conversations.set({ where }, count);
     metrics.conversationBytes.set({ where }, bytes);
     metrics.conversationLimitBytes.set({ where }, limitBytes);
+  }
+}
+
+/** Keys after the first ones of the file share a label, so that their number does not make the metrics large. */
+const mostKeyLabels = 1000;
+
+function setKeys(metrics: Metrics, all: Keys["all"]): void {
+  const counters = [metrics.keyRequests, metrics.keyPromptTokens, metrics.keyGeneratedTokens] as const;
+  for (const counter of counters) counter.reset();
+  for (const [index, { key, usage }] of all.entries()) {
+    const label = { key: index < mostKeyLabels ? key.name : "(others)" };
+    const { requests, promptTokens, generatedTokens } = usage.record.total;
+    metrics.keyRequests.inc(label, requests);
+    metrics.keyPromptTokens.inc(label, promptTokens);
+    metrics.keyGeneratedTokens.inc(label, generatedTokens);
   }
 }
 

@@ -10,8 +10,12 @@ import type { Parts } from "../parts.ts";
 /** `GET /api/tags`: all models, newest first. Lists damaged models in `damaged`, a field that Ollama does not have. */
 export function tagsRoute(app: FastifyInstance, parts: Parts): void {
   app.get("/api/tags", async (request) => {
-    const { models, broken } = await parts.store.list();
-    const damaged = broken.map(({ name, error }) => ({ name: displayModelName(name), error: error.message }));
+    const { caller } = request;
+    const { models: stored, broken } = await parts.store.list();
+    const models = stored.filter(({ name }) => caller.seesModel(name));
+    const damaged = broken
+      .filter(({ name }) => caller.seesModel(name))
+      .map(({ name, error }) => ({ name: displayModelName(name), error: error.message }));
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, longestMs);
     const all = await Promise.all(

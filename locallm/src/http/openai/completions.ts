@@ -83,10 +83,7 @@ function answer(
   top: number | undefined,
 ): AsyncIterable<GenerateEvent> {
   const logprobs = top === undefined ? undefined : { top };
-  return lease.runner.generate(
-    generateJob(run.options, { prompt, numCtx: lease.numCtx, logprobs }),
-    run.signal,
-  );
+  return run.generate(lease, generateJob(run.options, { prompt, numCtx: lease.numCtx, logprobs }));
 }
 
 async function promptOf(

@@ -20,7 +20,7 @@ export function embeddingsRoute(app: FastifyInstance, parts: Parts): void {
       checkCount(inputs.length, lease.info.embeddingLength);
       lease = await run.window.growFor(lease, inputs, { answer: 0, canShorten: true });
       const job = { inputs, truncate: true, numCtx: lease.numCtx };
-      const { vectors, tokens } = await lease.runner.embed(job, run.signal);
+      const { vectors, tokens } = await run.embed(lease, job);
       const count = run.countEmbedded(tokens);
       const data = vectors.map((vector, index) => {
         const embedding = normalise(shorten(vector, body.dimensions));

@@ -5,6 +5,8 @@ export interface KeptResponse {
   readonly response: ResponseObject;
   /** The model's input in order: the input and output of earlier responses, then this request's input. */
   readonly input: readonly ResponsesItem[];
+  /** The id of the API key that made it, and alone may read it. Null: the administrator, or made without a key. */
+  readonly owner: string | null;
 }
 
 export interface ResponseObject extends Readonly<Record<string, unknown>> {

@@ -10,6 +10,7 @@ const fileName = /^(resp_[0-9a-f]{32})\.json$/;
 const keptResponse = z.object({
   response: z.looseObject({ id: z.string(), created_at: z.number(), output: z.array(responsesItem) }),
   input: z.array(responsesItem),
+  owner: z.string().nullable().default(null),
 });
 
 export type OnProblem = (problem: string, error: unknown) => void;

@@ -11,7 +11,9 @@ const idOf = (number: number) => `resp_${String(number).padStart(32, "0")}`;
 const response = (number: number, length = 10, createdAt = number): KeptResponse => ({
   response: { id: idOf(number), created_at: createdAt, output: [] },
   input: [{ role: "user", content: "x".repeat(length) }],
+  owner: null,
 });
+const administrator = { id: null };
 const sizeOf = (kept: KeptResponse) => Buffer.byteLength(JSON.stringify(kept));
 
 describe("ResponseStore", () => {
@@ -34,7 +36,7 @@ describe("ResponseStore", () => {
           const store = await ResponseStore.open(limits(bytes));
           const all = lengths.map((length, index) => response(index, length));
           for (const kept of all) expect(await store.add(kept)).toBe(sizeOf(kept) <= bytes);
-          const held = all.filter((kept) => store.get(kept.response.id) !== null);
+          const held = all.filter((kept) => store.get(kept.response.id, administrator) !== null);
           expect(held.reduce((sum, kept) => sum + sizeOf(kept), 0)).toBeLessThanOrEqual(bytes);
           // The store keeps the newest responses that are small enough, as many as fit.
           const fitting = all.filter((kept) => sizeOf(kept) <= bytes);
@@ -52,22 +54,35 @@ describe("ResponseStore", () => {
     const store = await ResponseStore.open(limits(10_000, 60_000));
     await store.add(response(1, 10, 0));
     nowMs = 59_999;
-    expect(store.get(idOf(1))).toEqual(response(1, 10, 0));
+    expect(store.get(idOf(1), administrator)).toEqual(response(1, 10, 0));
     nowMs = 60_000;
-    expect(store.get(idOf(1))).toBeNull();
+    expect(store.get(idOf(1), administrator)).toBeNull();
     expect(store.remove(idOf(1))).toBe(false);
   });
 
   it("keeps nothing with a limit of 0", async () => {
     const store = await ResponseStore.open(limits(0));
     expect(await store.add(response(1))).toBe(false);
-    expect(store.get(idOf(1))).toBeNull();
+    expect(store.get(idOf(1), administrator)).toBeNull();
+  });
+
+  it("gives a response to the key that made it and to the administrator", async () => {
+    const store = await ResponseStore.open(limits(1000));
+    await store.add({ ...response(1), owner: "a" });
+    await store.add(response(2));
+    const read = (number: number, id: string | null) => store.get(idOf(number), { id }) !== null;
+    expect([read(1, "a"), read(1, "b"), read(1, null)]).toEqual([true, false, true]);
+    expect([read(2, "a"), read(2, null)]).toEqual([false, true]);
   });
 
   it("removes what it is asked to remove, once", async () => {
     const store = await ResponseStore.open(limits(10_000));
     await store.add(response(1));
-    expect([store.remove(idOf(1)), store.remove(idOf(1)), store.get(idOf(1))]).toEqual([true, false, null]);
+    expect([store.remove(idOf(1)), store.remove(idOf(1)), store.get(idOf(1), administrator)]).toEqual([
+      true,
+      false,
+      null,
+    ]);
   });
 
   describe.skipIf(process.platform === "win32")("with files", () => {
@@ -91,11 +106,14 @@ describe("ResponseStore", () => {
       const { mode } = await stat(join(folder, `${idOf(1)}.json`));
       expect([mode & 0o777, (await stat(folder)).mode & 0o777]).toEqual([0o600, 0o700]);
       const again = await open();
-      expect([again.get(idOf(1)), again.get(idOf(2))]).toEqual([response(1), response(2)]);
+      expect([again.get(idOf(1), administrator), again.get(idOf(2), administrator)]).toEqual([
+        response(1),
+        response(2),
+      ]);
       again.remove(idOf(1));
       await again.add(response(3));
       expect(await names()).toEqual([`${idOf(2)}.json`, `${idOf(3)}.json`]);
-      expect((await open()).get(idOf(1))).toBeNull();
+      expect((await open()).get(idOf(1), administrator)).toBeNull();
     });
 
     it("drops damaged files and those of another response, and leaves foreign files alone", async () => {
@@ -107,8 +125,8 @@ describe("ResponseStore", () => {
       for (const name of ["notes.txt", "resp_1.json", `${idOf(1)}.json.bak`])
         await writeFile(join(folder, name), "x");
       const store = await open();
-      expect(store.get(idOf(1))).toEqual(response(1));
-      for (let number = 2; number <= 8; number++) expect(store.get(idOf(number))).toBeNull();
+      expect(store.get(idOf(1), administrator)).toEqual(response(1));
+      for (let number = 2; number <= 8; number++) expect(store.get(idOf(number), administrator)).toBeNull();
       // This removal waits for all others.
       await store.add(response(9));
       expect(await names()).toEqual(
@@ -124,10 +142,14 @@ describe("ResponseStore", () => {
         await utimes(join(folder, `${idOf(number)}.json`), number, number);
       }
       const small = await open(sizeOf(response(1, 100)) * 2);
-      expect([1, 2, 3].map((number) => small.get(idOf(number)) !== null)).toEqual([false, true, true]);
+      expect([1, 2, 3].map((number) => small.get(idOf(number), administrator) !== null)).toEqual([
+        false,
+        true,
+        true,
+      ]);
       nowMs = 1_000_000;
       const late = await open(10_000, 997_500);
-      expect([2, 3].map((number) => late.get(idOf(number)) !== null)).toEqual([false, true]);
+      expect([2, 3].map((number) => late.get(idOf(number), administrator) !== null)).toEqual([false, true]);
     });
 
     it("keeps a response in memory if it cannot be written", async () => {
@@ -135,7 +157,10 @@ describe("ResponseStore", () => {
       await rm(folder, { recursive: true });
       await writeFile(folder, "a file instead");
       expect(await store.add(response(1))).toBe(true);
-      expect([store.get(idOf(1)), problems]).toEqual([response(1), ["cannot write a response to disk"]]);
+      expect([store.get(idOf(1), administrator), problems]).toEqual([
+        response(1),
+        ["cannot write a response to disk"],
+      ]);
     });
 
     it("throws if the folder cannot be used", async () => {

@@ -1,3 +1,4 @@
+import type { Caller } from "../../keys/keys.ts";
 import type { KeptResponse } from "./kept-response.ts";
 import type { ResponseFiles } from "./response-files.ts";
 
@@ -32,9 +33,11 @@ export class ResponseStore {
     return store;
   }
 
-  get(id: string): KeptResponse | null {
+  /** Null also if the caller is another API key than the one that made it. The administrator reads all. */
+  get(id: string, caller: Pick<Caller, "id">): KeptResponse | null {
     this.#removeOld();
-    return this.#kept.get(id)?.kept ?? null;
+    const kept = this.#kept.get(id)?.kept ?? null;
+    return caller.id === null || kept?.owner === caller.id ? kept : null;
   }
 
   /**
@@ -55,7 +58,8 @@ export class ResponseStore {
 
   /** Returns false if there is no such response. */
   remove(id: string): boolean {
-    if (this.get(id) === null) return false;
+    this.#removeOld();
+    if (!this.#kept.has(id)) return false;
     this.#drop(id);
     return true;
   }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import type { Caller } from "../../keys/keys.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { type ResponsesItem, type ResponsesRequest, responsesRequest } from "../../wire/openai/responses.ts";
 import { readBody } from "../body.ts";
@@ -26,7 +27,7 @@ export function responsesRoute(app: FastifyInstance, parts: Parts): void {
     );
     refuse("background", body.background === true);
     refuse("top_logprobs", (body.top_logprobs ?? 0) > 0);
-    const earlier = earlierItems(parts.responses, body.previous_response_id);
+    const earlier = earlierItems(parts.responses, request.caller, body.previous_response_id);
     const asked = responsesTurn(body, earlier);
     const { temperature, top_p, options } = body;
     const run = await prepareRun(parts, request, reply, {
@@ -49,7 +50,7 @@ export function responsesRoute(app: FastifyInstance, parts: Parts): void {
     const input = [...earlier, ...inputItems(body.input)];
     const keep = async () => {
       if (body.store === false) return;
-      const isKept = await parts.responses.add({ response: builder.response, input });
+      const isKept = await parts.responses.add({ response: builder.response, input, owner: run.caller.id });
       if (!isKept) builder.wasNotKept();
     };
     if (body.stream !== true) {
@@ -63,9 +64,13 @@ export function responsesRoute(app: FastifyInstance, parts: Parts): void {
 }
 
 /** Returns the input and output of all responses up to and including this one. */
-function earlierItems(responses: ResponseStore, id: string | undefined): readonly ResponsesItem[] {
+function earlierItems(
+  responses: ResponseStore,
+  caller: Caller,
+  id: string | undefined,
+): readonly ResponsesItem[] {
   if (id === undefined) return [];
-  const found = responses.get(id);
+  const found = responses.get(id, caller);
   if (found === null) throw new LocallmError("previous_response_not_found", { id: id.slice(0, 80) });
   return [...found.input, ...found.response.output];
 }

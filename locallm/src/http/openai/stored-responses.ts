@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { checkPart } from "../../wire/body.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { inputItemsQuery, type ResponsesItem } from "../../wire/openai/responses.ts";
@@ -9,27 +9,29 @@ import type { KeptResponse } from "./kept-response.ts";
 
 /** `GET` and `DELETE /v1/responses/{id}`, and `GET /v1/responses/{id}/input_items`. */
 export function storedResponsesRoutes(app: FastifyInstance, { responses }: Parts): void {
-  const kept = (id: string): KeptResponse => {
-    const found = responses.get(id);
+  const kept = ({ caller }: FastifyRequest, id: string): KeptResponse => {
+    const found = responses.get(id, caller);
     if (found === null) throw new LocallmError("response_not_found", { id: id.slice(0, 80) });
     return found;
   };
   type ById = { Params: { id: string }; Querystring: Record<string, unknown> };
 
-  app.get<ById>("/v1/responses/:id", async ({ params, query }) => {
+  app.get<ById>("/v1/responses/:id", async (request) => {
+    const { params, query } = request;
     refuse("stream", query["stream"] !== undefined && query["stream"] !== "false");
-    return kept(params.id).response;
+    return kept(request, params.id).response;
   });
 
-  app.delete<ById>("/v1/responses/:id", async ({ params }) => {
-    const { id } = kept(params.id).response;
+  app.delete<ById>("/v1/responses/:id", async (request) => {
+    const { id } = kept(request, request.params.id).response;
     responses.remove(id);
     return { id, object: "response", deleted: true };
   });
 
-  app.get<ById>("/v1/responses/:id/input_items", async ({ params, query }) => {
+  app.get<ById>("/v1/responses/:id/input_items", async (request) => {
+    const { params, query } = request;
     const { limit = 20, order = "desc", after } = checkPart(inputItemsQuery, query, "query");
-    const { input } = kept(params.id);
+    const { input } = kept(request, params.id);
     const items = order === "desc" ? input.toReversed() : input;
     // An unknown id gives the first page.
     const start = after === undefined ? 0 : items.findIndex((item) => item["id"] === after) + 1;

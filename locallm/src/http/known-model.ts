@@ -1,0 +1,27 @@
+import type { FastifyRequest } from "fastify";
+import type { Model } from "../library/model.ts";
+import { LocallmError } from "../wire/errors.ts";
+import { displayModelName, type ModelName, requireModelName } from "../wire/model-name.ts";
+import type { Parts } from "./parts.ts";
+
+/** The name of a model that the caller may use. A model that the caller does not see is not found, like a missing one. */
+export function visibleName({ caller }: FastifyRequest, typed: string | undefined): ModelName {
+  const name = requireModelName(typed);
+  if (!caller.seesModel(name)) throw new LocallmError("model_not_found", { model: typed ?? "" });
+  return name;
+}
+
+/** The stored model that the caller asks for. */
+export async function requireModel(
+  parts: Parts,
+  request: FastifyRequest,
+  typed: string | undefined,
+): Promise<Model> {
+  return await parts.store.require(visibleName(request, typed), typed);
+}
+
+/** Throws unless the caller may give a model this name, be it new or not. */
+export function requireWritableName({ caller }: FastifyRequest, name: ModelName): void {
+  if (!caller.seesModel(name))
+    throw new LocallmError("key_model_forbidden", { model: displayModelName(name) });
+}

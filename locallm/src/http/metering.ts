@@ -1,0 +1,75 @@
+import type { Caller } from "../keys/keys.ts";
+import type { Lease } from "../scheduler/lease.ts";
+import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
+import type { GenerateEvent, GenerateJob, Prompt } from "../wire/inference/generate.ts";
+
+type Runner = Lease["runner"];
+
+/**
+ * Generates, and counts the tokens of the caller's key as they arrive. Throws `key_tokens_used_up` if other requests
+ * used the key's tokens while this one waited.
+ */
+export function meteredGenerate(
+  runner: Pick<Runner, "generate">,
+  job: GenerateJob,
+  caller: Caller,
+  signal: AbortSignal,
+): AsyncIterable<GenerateEvent> {
+  if (caller.id === null) return runner.generate(job, signal);
+  caller.requireTokens();
+  return counted(runner.generate(job, signal), job.prompt, caller, signal);
+}
+
+async function* counted(
+  events: AsyncIterable<GenerateEvent>,
+  prompt: Prompt,
+  caller: Caller,
+  signal: AbortSignal,
+): AsyncGenerator<GenerateEvent> {
+  let promptTokens: number | null = null;
+  let generatedTokens = 0;
+  try {
+    for await (const event of events) {
+      const known = event.kind === "done" ? event : event.prompt;
+      const newPrompt = promptTokens === null && known !== undefined ? known.promptTokens : 0;
+      if (known !== undefined) promptTokens ??= known.promptTokens;
+      // The last text may hold back tokens, so the end corrects the sum.
+      const newGenerated = event.kind === "done" ? event.evalTokens - generatedTokens : event.tokens;
+      generatedTokens += newGenerated;
+      if (newPrompt + newGenerated !== 0) caller.count(newPrompt, newGenerated);
+      yield event;
+    }
+  } finally {
+    if (promptTokens === null && signal.aborted) caller.count(estimatedTokens(prompt), 0);
+  }
+}
+
+/** Embeds, and counts the tokens of the caller's key. Throws `key_tokens_used_up` like `meteredGenerate`. */
+export async function meteredEmbed(
+  runner: Pick<Runner, "embed">,
+  job: EmbedJob,
+  caller: Caller,
+  signal: AbortSignal,
+): Promise<Embeddings> {
+  caller.requireTokens();
+  try {
+    const embeddings = await runner.embed(job, signal);
+    caller.count(
+      embeddings.tokens.reduce((sum, each) => sum + each, 0),
+      0,
+    );
+    return embeddings;
+  } catch (error) {
+    if (signal.aborted) caller.count(estimatedTokens(job.inputs), 0);
+    throw error;
+  }
+}
+
+const bytesPerToken = 4;
+
+/** For a prompt whose client left before it was computed: its tokens were not counted, but took time. */
+export function estimatedTokens(prompt: Prompt): number {
+  if (typeof prompt === "string") return Math.ceil(Buffer.byteLength(prompt) / bytesPerToken);
+  const parts: readonly (number | Prompt)[] = "pieces" in prompt ? prompt.pieces : prompt;
+  return parts.reduce<number>((sum, part) => sum + (typeof part === "number" ? 1 : estimatedTokens(part)), 0);
+}
