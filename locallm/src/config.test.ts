@@ -33,6 +33,8 @@ describe("readConfig", () => {
       enginesFolder: join(homedir(), ".locallm", "engines"),
       registries: null,
       credentialsFile: join(homedir(), ".locallm/credentials.json"),
+      remotes: [],
+      remoteHostsFile: join(homedir(), ".locallm/remotes.json"),
       keysFolder: join(homedir(), ".locallm/keys"),
       caFile: null,
       proxy: { http: null, https: null, except: null },

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { checkTemplate } from "../../dialogue/dialogue.ts";
 import { createModel } from "../../library/create.ts";
+import { requestedRemotes } from "../../library/remote.ts";
 import { createRequest } from "../../wire/api/library.ts";
 import { requireModelName } from "../../wire/model-name.ts";
 import { readBody } from "../body.ts";
@@ -14,7 +15,7 @@ export function createRoute(app: FastifyInstance, parts: Parts): void {
     const body = readBody(request, reply, createRequest);
     const name = requireModelName(body.model || body.name);
     requireWritableName(request, name);
-    if (body.from) visibleName(request, body.from);
+    if (body.from && requestedRemotes(body) === null) visibleName(request, body.from);
     return await sendProgress(request, reply, body.stream, async (onProgress) => {
       await createModel(name, body, {
         store: parts.store,
