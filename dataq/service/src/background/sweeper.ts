@@ -8,6 +8,7 @@ import { sealEntries } from "../ledger/seal.ts";
 import { sweepSessions } from "../ledger/session-spend.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { AnswerCache } from "../query/answer-cache.ts";
+import { sumNewUsage } from "../query/usage-sums.ts";
 import { sweepMessages } from "../webhooks/delivery-log.ts";
 import { freeJobs, type Queue } from "../webhooks/queue.ts";
 
@@ -31,6 +32,7 @@ const SWEEP_EVERY_MS = 10_000;
 export function startSweeper(parts: SweeperParts): () => Promise<void> {
   const { database, limiter, cache, clock, logger, seal, queue } = parts;
   const toSeal = new RecentEntries();
+  const toSum = new RecentEntries();
   const sweeper = new Sweeper(
     {
       recover: async () => {
@@ -43,6 +45,7 @@ export function startSweeper(parts: SweeperParts): () => Promise<void> {
       sweepMessages: () => sweepMessages(database, clock()),
       sealEntries: () =>
         toSeal.run(clock(), async (since) => (await sealEntries(database, clock(), since)) !== undefined),
+      sumUsage: () => toSum.run(clock(), (since) => sumNewUsage(database, since)),
       sealAudit: seal,
       expireTrials: () => expireTrials(database, clock()),
       sweepAnswers: () => cache.sweep(clock()),

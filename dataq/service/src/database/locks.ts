@@ -24,6 +24,8 @@ export const lockNumbers = {
   auditSeal: 7_140_011,
   /** Makes the vectors of a corpus; the key is its name. */
   vectors: 7_140_012,
+  /** Sums usage; shared by those who write lines of the request log. */
+  usage: 7_140_013,
 } as const;
 
 export type LockName = keyof typeof lockNumbers;
@@ -43,9 +45,15 @@ export async function unlock(client: ClientBase, name: LockName, key?: string | 
   await client.query(...call("pg_advisory_unlock", name, key));
 }
 
-/** Waits for the lock, and holds it to the end of the transaction. */
-export async function lockTransaction(queries: Queries, name: LockName): Promise<void> {
-  await queries.query(...call("pg_advisory_xact_lock", name));
+/** Waits for the lock, and holds it to the end of the transaction. Several transactions can share it. */
+export async function lockTransaction(
+  queries: Queries,
+  name: LockName,
+  mode: "exclusive" | "shared" = "exclusive",
+): Promise<void> {
+  await queries.query(
+    ...call(mode === "shared" ? "pg_advisory_xact_lock_shared" : "pg_advisory_xact_lock", name),
+  );
 }
 
 function call(routine: string, name: LockName, key?: string | number): [string, (string | number)[]] {

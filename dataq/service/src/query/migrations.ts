@@ -52,4 +52,28 @@ create index request_account on request (account_id, at desc);
     // Pages of the log are sorted by ID.
     up: "create index request_page on request (account_id, id)",
   },
+  {
+    name: "query/4-usage",
+    // See usage-sums.ts.
+    up: `
+create table usage_quarter (
+  account_id text not null,
+  at timestamptz not null,
+  operation text,
+  key_id text,
+  calls bigint not null,
+  billed bigint not null,
+  cached bigint not null,
+  failed bigint not null,
+  tokens bigint not null
+) with (fillfactor = 70);
+create unique index usage_quarter_once on usage_quarter (account_id, at, operation, key_id) nulls not distinct;
+create table usage_position (
+  account_id text primary key,
+  seq bigint not null
+) with (fillfactor = 50);
+alter table request add column is_held boolean;
+create index request_uncounted on request (account_id, at) where is_held is null;
+`,
+  },
 ];

@@ -1,5 +1,8 @@
 import type { KeyMode, requestRow, Sent } from "@dataq/contract/wire";
 import type { Database } from "../database/database.ts";
+import { lockTransaction } from "../database/locks.ts";
+import { inTransaction } from "../database/transaction.ts";
+import { countLines, isHeld } from "./usage-sums.ts";
 
 /** One call, as its account sees it later. Neither parameters nor answers are stored. */
 export interface RequestLine {
@@ -60,28 +63,38 @@ export class RequestLog {
 
   async #write(lines: readonly RequestLine[]): Promise<void> {
     const column = <Name extends keyof RequestLine>(name: Name) => lines.map((line) => line[name]);
-    await this.#database.pool.query(
-      `insert into request (id, at, account_id, key_id, mode, route, operation, status, code, cached, latency_ms, client_request_id, reason)
-       select * from unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-                            $8::int[], $9::text[], $10::boolean[], $11::int[], $12::text[], $13::text[]) on conflict do nothing`,
-      [
-        column("id"),
-        column("at"),
-        column("accountId"),
-        column("keyId"),
-        column("mode"),
-        column("route"),
-        column("operation"),
-        column("status"),
-        column("code"),
-        column("cached"),
-        column("latencyMs"),
-        column("clientRequestId"),
-        column("reason"),
-      ],
-    );
+    const values = [
+      column("id"),
+      column("at"),
+      column("accountId"),
+      column("keyId"),
+      column("mode"),
+      column("route"),
+      column("operation"),
+      column("status"),
+      column("code"),
+      column("cached"),
+      column("latencyMs"),
+      column("clientRequestId"),
+      column("reason"),
+    ];
+    // Locked before the statement sees the ledger; see usage-sums.ts.
+    await inTransaction(this.#database, async (transaction) => {
+      await lockTransaction(transaction, "usage", "shared");
+      await transaction.query({ name: "request-log", text: INSERT, values });
+    });
   }
 }
+
+const INSERT = countLines(
+  `insert into request (id, at, account_id, key_id, mode, route, operation, status, code, cached, latency_ms, client_request_id,
+                        reason, is_held)
+   select *, ${isHeld("new.id", "new.account_id")}
+   from unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[],
+               $9::text[], $10::boolean[], $11::int[], $12::text[], $13::text[])
+     as new(id, at, account_id, key_id, mode, route, operation, status, code, cached, latency_ms, client_request_id, reason)
+   on conflict do nothing`,
+);
 
 export type RequestRow = Sent<typeof requestRow>;
 
