@@ -410,6 +410,27 @@ describe("breaker", () => {
     expect(remotes.view()[0]!.replicas[0]!.pauseMs).toBe(2_000);
   });
 
+  it("makes the next request the trial if the client of a trial leaves, or the trial fails", async () => {
+    const { remotes, exchanges, clock, open } = await world();
+    const to = model("a");
+    ask(remotes, to);
+    await settled();
+    exchanges[0]!.fail(unreachable("a"));
+    await clock.pass(1_000);
+    const trial = ask(remotes, to);
+    await settled();
+    ask(remotes, to, "next");
+    await settled();
+    trial.gone.abort(new LocallmError("client_gone", {}));
+    await settled();
+    expect(open().map(({ text }) => text)).toEqual(["next"]);
+    open()[0]!.fail(unreachable("a"));
+    await clock.pass(2_000);
+    ask(remotes, to, "last");
+    await settled();
+    expect(open().map(({ text }) => text)).toEqual(["last"]);
+  });
+
   it("sends nothing to a failing replica while another works", async () => {
     const { remotes, exchanges } = await world();
     const to = model(["a", "b"]);
@@ -725,6 +746,7 @@ describe("in any order of events", () => {
           await remotes.resume(host, models);
           probes.set(host, healthy);
         }
+        for (const each of models) asked.push(ask(remotes, each, `question ${asked.length}`));
         for (let rounds = 0; asked.some(({ isDone }) => !isDone) && rounds < 100; rounds++) {
           for (const each of open()) each.end();
           await clock.pass(1_000);
