@@ -2,7 +2,10 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DrainedHosts, parseHost } from "./drained-hosts.ts";
+import { parseNamedHost } from "../wire/remote-address.ts";
+import { DrainedHosts } from "./drained-hosts.ts";
+
+const named = (text: string) => parseNamedHost(text)!;
 
 let folder = "";
 beforeAll(async () => {
@@ -16,8 +19,8 @@ describe("DrainedHosts", () => {
   it("keeps changes made at the same time, in a file that the next start reads", async () => {
     const path = join(folder, "hosts.json");
     const hosts = await DrainedHosts.open(path);
-    await Promise.all(["gpu1:8000", "gpu2", "gpu3:443"].map((host) => hosts.add(host)));
-    await hosts.remove("gpu3:443");
+    await Promise.all(["gpu1:8000", "gpu2", "gpu3:443"].map((host) => hosts.add(named(host))));
+    await hosts.remove(named("gpu3:443"));
     const next = await DrainedHosts.open(path);
     const urls = ["http://gpu1:8000/v1", "http://gpu1:8001/v1", "http://gpu2:9/x", "https://gpu3/v1"];
     expect(urls.map((url) => next.has(url))).toEqual([true, false, true, false]);
@@ -26,49 +29,33 @@ describe("DrainedHosts", () => {
 
   it("removes a host on all its ports, and not one port of a host that is drained on all", async () => {
     const hosts = await DrainedHosts.open(null);
-    await hosts.add("gpu1:1");
-    await hosts.add("gpu1:2");
-    await hosts.remove("gpu1");
+    await hosts.add(named("gpu1:1"));
+    await hosts.add(named("gpu1:2"));
+    await hosts.remove(named("gpu1"));
     expect(hosts.has("http://gpu1:1/")).toBe(false);
-    await hosts.add("gpu2");
-    await expect(hosts.remove("gpu2:1")).rejects.toThrow("resume gpu2 instead");
+    await hosts.add(named("gpu2"));
+    await expect(hosts.remove(named("gpu2:1"))).rejects.toThrow("resume gpu2 instead");
     expect(hosts.has("http://gpu2:1/")).toBe(true);
   });
 
   it("changes nothing if the file cannot be written", async () => {
     await writeFile(join(folder, "file"), "");
     const hosts = await DrainedHosts.open(join(folder, "file", "hosts.json"));
-    await expect(hosts.add("gpu1")).rejects.toThrow();
+    await expect(hosts.add(named("gpu1"))).rejects.toThrow();
     expect(hosts.has("http://gpu1/")).toBe(false);
   });
 
   it("rejects a damaged file and says how it should look", async () => {
-    for (const [index, text] of ['{"drained": [1]}', "", '{"drained": []} {', '["gpu1"]'].entries()) {
+    for (const [index, text] of [
+      '{"drained": [1]}',
+      '{"drained": ["gpu 1"]}',
+      "",
+      '{"drained": []} {',
+      '["gpu1"]',
+    ].entries()) {
       const path = join(folder, `damaged-${index}`);
       await writeFile(path, text);
       await expect(DrainedHosts.open(path)).rejects.toThrow(/damaged-\d: it must be like \{"drained": \[/);
     }
   });
-});
-
-describe("parseHost", () => {
-  it.each([
-    ["gpu1.example", "gpu1.example"],
-    [" GPU1.example:8000 ", "gpu1.example:8000"],
-    ["gpu1:80", "gpu1:80"],
-    ["https://gpu1/v1", "gpu1:443"],
-    ["http://gpu1/v1", "gpu1:80"],
-    ["http://gpu1:8000", "gpu1:8000"],
-    ["[::1]:8000", "[::1]:8000"],
-    ["[::1]", "[::1]"],
-  ])("reads %j", (text, host) => {
-    expect(parseHost(text)).toBe(host);
-  });
-
-  it.each(["", " ", "://", "gpu 1", "gpu1:99999", "http://", "user@gpu1", "http://user:pass@gpu1"])(
-    "rejects %j",
-    (text) => {
-      expect(() => parseHost(text)).toThrow("host must be a host, such as gpu1.example:8000");
-    },
-  );
 });

@@ -3,8 +3,14 @@ import { dirname } from "node:path";
 import { z } from "zod";
 import { writeDurably } from "../library/durable.ts";
 import { LocallmError } from "../wire/errors.ts";
+import { isNamedHost, type NamedHost, namedHostText, parseNamedHost } from "../wire/remote-address.ts";
 
-const fileSchema = z.strictObject({ drained: z.array(z.string().min(1).max(300)).max(10_000) });
+const fileSchema = z.strictObject({
+  drained: z
+    .array(z.string())
+    .max(10_000)
+    .transform((hosts) => hosts.map(parseNamedHost)),
+});
 
 /**
  * The hosts that an operator has drained. They are kept in a file, because a host under maintenance must not get
@@ -12,12 +18,13 @@ const fileSchema = z.strictObject({ drained: z.array(z.string().min(1).max(300))
  */
 export class DrainedHosts {
   readonly #path: string | null;
-  #hosts: ReadonlySet<string>;
+  /** By their text. */
+  #hosts: ReadonlyMap<string, NamedHost>;
   #lastChange: Promise<void> = Promise.resolve();
 
-  private constructor(path: string | null, hosts: Iterable<string>) {
+  private constructor(path: string | null, hosts: readonly NamedHost[]) {
     this.#path = path;
-    this.#hosts = new Set(hosts);
+    this.#hosts = byText(hosts);
   }
 
   /** Without a path, nothing is kept. Throws `file_unusable`. */
@@ -30,39 +37,39 @@ export class DrainedHosts {
     return new DrainedHosts(path, text === null ? [] : parse(path, text));
   }
 
-  /** Whether the host of an engine's address is drained, with its port or on all ports. */
+  /** Whether the host of an engine's address is drained. */
   has(url: string): boolean {
-    if (this.#hosts.size === 0) return false;
-    return namesOf(url).some((name) => this.#hosts.has(name));
+    for (const host of this.#hosts.values()) if (isNamedHost(url, host)) return true;
+    return false;
   }
 
   /** Whether this very host was drained. */
-  includes(host: string): boolean {
-    return this.#hosts.has(host);
+  includes(host: NamedHost): boolean {
+    return this.#hosts.has(namedHostText(host));
   }
 
-  async add(host: string): Promise<void> {
-    await this.#change((hosts) => new Set([...hosts, host]));
+  async add(host: NamedHost): Promise<void> {
+    await this.#change((hosts) => [...hosts, host]);
   }
 
   /** A host without a port is meant on all ports. Throws `invalid_field` if it is drained on all ports only. */
-  async remove(host: string): Promise<void> {
-    const hostname = host.replace(/:\d+$/, "");
-    if (hostname !== host && !this.#hosts.has(host) && this.#hosts.has(hostname))
+  async remove(host: NamedHost): Promise<void> {
+    const { hostname, port } = host;
+    if (port !== null && !this.includes(host) && this.includes({ hostname, port: null }))
       throw new LocallmError("invalid_field", {
         field: "host",
-        problem: `is drained on all ports; resume ${hostname} instead`,
+        problem: `is drained on all ports; resume ${namedHostText({ hostname, port: null })} instead`,
       });
-    const isMeant = (each: string) => each === host || each.replace(/:\d+$/, "") === host;
-    await this.#change((hosts) => new Set([...hosts].filter((each) => !isMeant(each))));
+    const isMeant = (each: NamedHost) => each.hostname === hostname && (port === null || each.port === port);
+    await this.#change((hosts) => hosts.filter((each) => !isMeant(each)));
   }
 
   /** One change at a time. Changes nothing if the file cannot be written. */
-  async #change(change: (hosts: ReadonlySet<string>) => ReadonlySet<string>): Promise<void> {
+  async #change(change: (hosts: readonly NamedHost[]) => readonly NamedHost[]): Promise<void> {
     const changed = this.#lastChange.then(async () => {
-      const hosts = change(this.#hosts);
-      const text = `${JSON.stringify({ drained: [...hosts].sort() })}\n`;
-      if (this.#path !== null) await writeDurably(this.#path, text, dirname(this.#path));
+      const hosts = byText(change([...this.#hosts.values()]));
+      const text = `${JSON.stringify({ drained: [...hosts.keys()].sort() })}\n`;
+      if (this.#path !== null) await writeDurably(this.#path, text, dirname(this.#path), 0o600);
       this.#hosts = hosts;
     });
     this.#lastChange = changed.catch(() => {});
@@ -70,30 +77,15 @@ export class DrainedHosts {
   }
 }
 
-/** `https://gpu1.example/v1` → `gpu1.example:443`, `gpu1.example` */
-export function namesOf(url: string): string[] {
-  const { protocol, hostname, port } = new URL(url);
-  return [`${hostname}:${port || (protocol === "https:" ? "443" : "80")}`, hostname];
+function byText(hosts: readonly NamedHost[]): ReadonlyMap<string, NamedHost> {
+  return new Map(hosts.map((host) => [namedHostText(host), host]));
 }
 
-/** Reads a host as an operator writes it: a name, a name with a port, or a whole address. Throws `invalid_field`. */
-export function parseHost(text: string): string {
-  const trimmed = text.trim().toLowerCase();
-  const url = URL.parse(trimmed.includes("://") ? trimmed : `http://${trimmed}`);
-  if (url === null || url.hostname === "" || url.username !== "")
-    throw new LocallmError("invalid_field", {
-      field: "host",
-      problem: "must be a host, such as gpu1.example:8000",
-    });
-  if (trimmed.includes("://")) return namesOf(trimmed)[0]!;
-  if (url.port !== "") return `${url.hostname}:${url.port}`;
-  // The URL omits http's own port.
-  return /:0*80\/?$/.test(trimmed) ? `${url.hostname}:80` : url.hostname;
-}
-
-function parse(path: string, text: string): readonly string[] {
+function parse(path: string, text: string): readonly NamedHost[] {
   try {
-    return fileSchema.parse(JSON.parse(text)).drained;
+    const { drained } = fileSchema.parse(JSON.parse(text));
+    if (!drained.includes(null)) return drained as readonly NamedHost[];
+    throw new Error("not a host");
   } catch (error) {
     throw unusable(path, 'it must be like {"drained": ["gpu1.example:8000"]}; correct or delete it', error);
   }

@@ -4,6 +4,7 @@ import type { Upstream } from "./engine.ts";
 /** Errors that another replica may not have. None of them is thrown after the answer's first piece. */
 const elsewhere: readonly ErrorCode[] = [
   "connection_refused",
+  "remote_not_allowed",
   "remote_unreachable",
   "remote_timeout",
   "remote_busy",

@@ -4,6 +4,7 @@ import { ManualClock, settled } from "../../test/manual-clock.ts";
 import { content } from "../dialogue/answer-piece.ts";
 import { plainTurn } from "../dialogue/turn.ts";
 import { LocallmError } from "../wire/errors.ts";
+import { parseNamedHost } from "../wire/remote-address.ts";
 import { DrainedHosts } from "./drained-hosts.ts";
 import type { Probe, RemoteEngine, RemoteEvent, Upstream } from "./engine.ts";
 import { createRemotes, type RemoteModel, type RemoteNews, type Remotes } from "./remotes.ts";
@@ -79,6 +80,8 @@ interface World {
   open(host?: string): Exchange[];
 }
 
+const named = (host: string) => parseNamedHost(host)!;
+
 const healthy: Probe = { models: null, contextLength: null, places: null, waiting: null };
 
 async function world({ maxQueue = 512 }: { maxQueue?: number } = {}): Promise<World> {
@@ -116,7 +119,7 @@ async function world({ maxQueue = 512 }: { maxQueue?: number } = {}): Promise<Wo
     {
       clock,
       engines: { openai: engine, anthropic: engine, ollama: engine },
-      fetch: () => () => Promise.reject(new Error("scripted engines need no connection")),
+      fetch: () => Promise.reject(new Error("scripted engines need no connection")),
       drained: await DrainedHosts.open(null),
       onNews: (each) => news.push(each),
     },
@@ -134,7 +137,7 @@ function model(hosts: string | readonly string[], parts: Partial<Upstream> = {})
       ...parts,
     }),
   );
-  return { name: "m", digest: "d", upstreams, byOwner: true };
+  return { name: "m", digest: "d", upstreams };
 }
 
 interface Asked {
@@ -546,11 +549,11 @@ describe("draining", () => {
     await settled();
     const waiting = ask(remotes, to, "three");
     await settled();
-    expect(await remotes.drain("a:8000", [to])).toBe("a:8000");
+    await remotes.drain(named("a:8000"), [to]);
     open("a")[0]!.end();
     await settled();
     expect([open("a").length, remotes.view()[0]!.waiting]).toEqual([0, 1]);
-    await remotes.drain("b", [to]);
+    await remotes.drain(named("b"), [to]);
     await waiting.finished;
     expect(waiting.error?.message).toBe(
       "all replicas of m are drained; to use one again: locallm remote resume a:8000",
@@ -559,7 +562,7 @@ describe("draining", () => {
     await Promise.all(running.map(({ finished }) => finished));
     expect(running.every(({ error }) => error === null)).toBe(true);
     expect(remotes.view()[0]!.replicas.map(({ state }) => state)).toEqual(["drained", "drained"]);
-    await remotes.resume("b", [to]);
+    await remotes.resume(named("b"), [to]);
     ask(remotes, to);
     await settled();
     expect(open().map(({ host }) => host)).toEqual(["b"]);
@@ -567,16 +570,17 @@ describe("draining", () => {
 
   it("rejects a host that no remote model uses, and names those that are used", async () => {
     const { remotes } = await world();
-    await expect(remotes.drain("c", [model(["b", "a"])])).rejects.toThrow(
+    await expect(remotes.drain(named("c"), [model(["b", "a"])])).rejects.toThrow(
       "no remote model uses host c; remote models use a:8000, b:8000",
     );
-    await expect(remotes.resume("c", [])).rejects.toThrow("there is no remote model");
+    await expect(remotes.resume(named("c"), [])).rejects.toThrow("there is no remote model");
   });
 
   it("can resume a host whose model was deleted meanwhile", async () => {
     const { remotes } = await world();
-    await remotes.drain("a", [model("a")]);
-    expect(await remotes.resume("a", [])).toBe("a");
+    await remotes.drain(named("a"), [model("a")]);
+    await remotes.resume(named("a"), []);
+    expect(remotes.view([model("a")])[0]!.replicas[0]!.state).toBe("ready");
   });
 });
 
@@ -736,14 +740,14 @@ describe("in any order of events", () => {
           else if (each.do === "probe") {
             if (each.finds === undefined) probes.delete(each.host);
             else probes.set(each.host, each.finds);
-          } else if (each.do === "drain") await remotes.drain(each.host, models);
-          else if (each.do === "resume") await remotes.resume(each.host, models);
+          } else if (each.do === "drain") await remotes.drain(named(each.host), models);
+          else if (each.do === "resume") await remotes.resume(named(each.host), models);
           await settled();
           check();
         }
         // Everything works again: all that wait must be served.
         for (const host of hosts) {
-          await remotes.resume(host, models);
+          await remotes.resume(named(host), models);
           probes.set(host, healthy);
         }
         for (const each of models) asked.push(ask(remotes, each, `question ${asked.length}`));

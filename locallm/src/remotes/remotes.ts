@@ -2,10 +2,11 @@ import type { Clock } from "../scheduler/clock.ts";
 import { Queue, type Waiting } from "../scheduler/queue.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Embeddings } from "../wire/inference/embed.ts";
+import { hostAndPort, isNamedHost, type NamedHost, namedHostText } from "../wire/remote-address.ts";
 import type { BreakerState } from "./breaker.ts";
 import { type Candidate, chooseReplica } from "./choice.ts";
 import { type ConversationHead, headOfText, headOfTurn, KnownBeginnings } from "./conversation-head.ts";
-import { type DrainedHosts, namesOf, parseHost } from "./drained-hosts.ts";
+import type { DrainedHosts } from "./drained-hosts.ts";
 import type {
   Protocol,
   RemoteCall,
@@ -25,8 +26,6 @@ export interface RemoteModel {
   readonly digest: string;
   /** Its replicas; at least one. */
   readonly upstreams: readonly Upstream[];
-  /** The model was created on this machine's command line, so it may name any host. */
-  readonly byOwner: boolean;
 }
 
 export interface RemoteCaller {
@@ -43,8 +42,7 @@ export interface RemotesSettings {
 export interface RemotesParts {
   readonly clock: Clock;
   readonly engines: Readonly<Record<Protocol, RemoteEngine>>;
-  /** The connections that a model may use. */
-  readonly fetch: (model: Pick<RemoteModel, "byOwner">) => RemoteFetch;
+  readonly fetch: RemoteFetch;
   readonly drained: DrainedHosts;
   readonly onNews?: (news: RemoteNews) => void;
 }
@@ -105,8 +103,8 @@ export interface Remotes {
   /** The models used since the start, and `models`. */
   view(models?: readonly RemoteModel[]): RemoteView[];
   /** Sends no new requests to a host of `models`. Running ones continue. */
-  drain(host: string, models: readonly RemoteModel[]): Promise<string>;
-  resume(host: string, models: readonly RemoteModel[]): Promise<string>;
+  drain(host: NamedHost, models: readonly RemoteModel[]): Promise<void>;
+  resume(host: NamedHost, models: readonly RemoteModel[]): Promise<void>;
   /** False while the queue is full or the server is shutting down. */
   accepts(): boolean;
   /** Rejects waiting and new requests, and lets running ones finish until the deadline. */
@@ -144,6 +142,11 @@ interface Waiter extends Waiting {
 
 /** The replicas that failed a request. It is never sent to the same one twice. */
 type Attempts = Map<Member, LocallmError>;
+
+interface Failure {
+  readonly member: Member;
+  readonly error: LocallmError;
+}
 
 /** The right to send one request to a replica. */
 interface Place {
@@ -201,7 +204,7 @@ class Dispatcher implements Remotes {
         const embeddings = await this.#parts.engines[upstream.protocol].embed(
           upstream,
           inputs,
-          this.#call(model, caller),
+          this.#call(caller),
         );
         place.begun();
         place.finished();
@@ -227,11 +230,7 @@ class Dispatcher implements Remotes {
       let hadBegun = false;
       try {
         let ignored: RemoteEvent | null = null;
-        for await (const event of ask(
-          this.#parts.engines[upstream.protocol],
-          upstream,
-          this.#call(model, caller),
-        )) {
+        for await (const event of ask(this.#parts.engines[upstream.protocol], upstream, this.#call(caller))) {
           replica.pieces++;
           if (!hadBegun) {
             // Kept back, because another replica may ignore other fields.
@@ -275,8 +274,8 @@ class Dispatcher implements Remotes {
       this.#tell(model, place.member, { what: "retry", why: (error as LocallmError).message });
   }
 
-  #call(model: RemoteModel, { signal }: RemoteCaller): RemoteCall {
-    return { fetch: this.#parts.fetch(model), signal };
+  #call({ signal }: RemoteCaller): RemoteCall {
+    return { fetch: this.#parts.fetch, signal };
   }
 
   #place(
@@ -374,11 +373,11 @@ class Dispatcher implements Remotes {
   /** The error of a request that no replica can take, now or soon. */
   #refusal({ model, members }: Group, attempts: Attempts): LocallmError {
     const serving = members.filter(({ upstream }) => !this.#parts.drained.has(upstream.url));
-    const failures = members.flatMap((member) => {
-      const error =
-        attempts.get(member) ?? (serving.includes(member) ? member.replica.lastError?.error : undefined);
-      return error === undefined ? [] : [{ member, error }];
-    });
+    const untried = serving.filter((member) => !attempts.has(member));
+    const failures = [
+      ...[...attempts].map(([member, error]) => ({ member, error })),
+      ...untried.map((member) => ({ member, error: member.replica.lastError?.error ?? null })),
+    ].filter((failure): failure is Failure => failure.error !== null);
     const [first] = failures;
     if (first === undefined) {
       const host = members[0]!.replica.host;
@@ -394,7 +393,7 @@ class Dispatcher implements Remotes {
       const { host = "", reason = "" } = first.error.details;
       return new LocallmError("remote_busy", { host, reason, retryAfterSeconds }, { cause: first.error });
     }
-    const reasons = failures.map(({ member, error }) => describeFailure(member, error, attempts)).join("; ");
+    const reasons = failures.map((failure) => describeFailure(failure, attempts)).join("; ");
     const details = { model: model.name, reasons };
     return pauses.length > 0
       ? new LocallmError("remote_replicas_busy", { ...details, retryAfterSeconds })
@@ -462,7 +461,7 @@ class Dispatcher implements Remotes {
     const late = new LocallmError("remote_timeout", { host: replica.host, seconds: probeTimeoutMs / 1000 });
     const cancel = this.#clock.after(probeTimeoutMs, () => timeout.abort(late));
     try {
-      const call = { fetch: this.#parts.fetch(model), signal: timeout.signal };
+      const call = { fetch: this.#parts.fetch, signal: timeout.signal };
       const probe = await this.#parts.engines[upstream.protocol].probe(upstream, call);
       this.#breakerChanged(model, member, replica.probed(probe), null);
     } catch (thrown) {
@@ -508,7 +507,7 @@ class Dispatcher implements Remotes {
     }
     const members = new Map<string, Member>();
     for (const upstream of model.upstreams) {
-      const id = identity(model, upstream);
+      const id = identity(upstream);
       const known = group?.members.find((member) => member.id === id);
       if (known !== undefined) known.upstream = upstream;
       const replica = this.#replicas.get(id) ?? new Replica(this.#clock, upstream);
@@ -579,28 +578,24 @@ class Dispatcher implements Remotes {
     };
   }
 
-  async drain(text: string, models: readonly RemoteModel[]): Promise<string> {
-    const host = parseHost(text);
+  async drain(host: NamedHost, models: readonly RemoteModel[]): Promise<void> {
     this.#requireNamed(host, models);
     await this.#parts.drained.add(host);
     this.#dispatch();
-    return host;
   }
 
-  async resume(text: string, models: readonly RemoteModel[]): Promise<string> {
-    const host = parseHost(text);
+  async resume(host: NamedHost, models: readonly RemoteModel[]): Promise<void> {
     if (!this.#parts.drained.includes(host)) this.#requireNamed(host, models);
     await this.#parts.drained.remove(host);
     this.#dispatch();
-    return host;
   }
 
-  #requireNamed(host: string, models: readonly RemoteModel[]): void {
+  #requireNamed(host: NamedHost, models: readonly RemoteModel[]): void {
     const urls = models.flatMap(({ upstreams }) => upstreams.map(({ url }) => url));
-    if (urls.some((url) => namesOf(url).includes(host))) return;
-    const hosts = [...new Set(urls.map((url) => namesOf(url)[0]!))].sort();
+    if (urls.some((url) => isNamedHost(url, host))) return;
+    const hosts = [...new Set(urls.map(hostAndPort))].sort();
     const known = hosts.length === 0 ? "there is no remote model" : `remote models use ${hosts.join(", ")}`;
-    throw new LocallmError("remote_host_unknown", { host, known });
+    throw new LocallmError("remote_host_unknown", { host: namedHostText(host), known });
   }
 
   accepts(): boolean {
@@ -630,9 +625,9 @@ const forgetAfterMs = 3_600_000;
 
 type OmitEach<Union, Names extends PropertyKey> = Union extends unknown ? Omit<Union, Names> : never;
 
-/** Models share what is known about a replica only if they may reach it in the same way. */
-function identity({ byOwner }: RemoteModel, { protocol, url, model, key }: Upstream): string {
-  return JSON.stringify([protocol, url, model, key, byOwner]);
+/** Models share what is known about a replica only if they reach it in the same way. */
+function identity({ protocol, url, model, key }: Upstream): string {
+  return JSON.stringify([protocol, url, model, key]);
 }
 
 function candidateOf(member: Member): Candidate & { readonly member: Member } {
@@ -641,7 +636,7 @@ function candidateOf(member: Member): Candidate & { readonly member: Member } {
   return { id, member, load, given, weight: upstream.weight, hasModel: replica.hasModel(upstream) };
 }
 
-function describeFailure(member: Member, error: LocallmError, attempts: Attempts): string {
+function describeFailure({ member, error }: Failure, attempts: Attempts): string {
   if (attempts.has(member)) return error.message;
   const seconds = Math.ceil(Math.max(member.replica.pauseMs, member.replica.breaker.pauseMs) / 1000);
   return `${error.message} (not tried again for ${seconds} s)`;

@@ -90,10 +90,12 @@ export class Replica {
 
 /**
  * What an error says about the replica. `down`: further requests would fail as well. `fault`: they may. `busy`: it asks
- * to wait. `request`: it works, and the request is the problem. Other errors say nothing.
+ * to wait. `request`: it works, and the request is the problem. `ours`: it was not asked, because our settings forbid
+ * it. Other errors say nothing.
  */
-const kinds: Partial<Record<ErrorCode, "down" | "fault" | "busy" | "request">> = {
-  connection_refused: "down",
+const kinds: Partial<Record<ErrorCode, "down" | "fault" | "busy" | "request" | "ours">> = {
+  connection_refused: "ours",
+  remote_not_allowed: "ours",
   remote_unreachable: "down",
   remote_unauthorized: "down",
   remote_model_missing: "down",

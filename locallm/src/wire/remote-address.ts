@@ -86,7 +86,7 @@ export function hostAndPort(url: string): string {
   const parsed = new URL(url);
   const hostname = bareHostname(parsed);
   const port = parsed.port === "" ? (parsed.protocol === "https:" ? "443" : "80") : parsed.port;
-  return `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
+  return namedHostText({ hostname, port });
 }
 
 /** A host that models may name. Without a port it stands for all ports. */
@@ -105,6 +105,11 @@ export function parseNamedHost(text: string): NamedHost | null {
   return url === null
     ? null
     : { hostname: bareHostname(url), port: port === null ? null : String(Number(port)) };
+}
+
+/** The text that `parseNamedHost` reads. */
+export function namedHostText({ hostname, port }: NamedHost): string {
+  return `${hostname.includes(":") ? `[${hostname}]` : hostname}${port === null ? "" : `:${port}`}`;
 }
 
 export function isNamedHost(url: string, { hostname, port }: NamedHost): boolean {
