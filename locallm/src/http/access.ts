@@ -31,7 +31,7 @@ const asking: Row = { needs: "ask", isLimited: true };
 const managing: Row = { needs: "manage", isLimited: true };
 
 /** What each route needs. A route without a row stops the start. `HEAD` has the row of `GET`. */
-const access: Readonly<Record<string, Row>> = {
+export const access: Readonly<Record<string, Row>> = {
   "GET /": open,
   "GET /page/:name": open,
   "GET /docs": open,

@@ -128,10 +128,15 @@ export class Keys {
     }
   }
 
+  /** Resolves when the writes that began are done. */
+  async written(): Promise<void> {
+    await this.#saving;
+  }
+
   /** Writes the usage that is not yet on disk. */
   async close(): Promise<void> {
     this.#cancelSave?.();
-    await this.#saving;
+    await this.written();
     if (!this.#isSaved) await this.#save();
   }
 

@@ -17,8 +17,8 @@ export class PrivateFile {
   /** A text that changes whenever the file changes. Null if the file does not exist. Throws `keys_unusable`. */
   async stamp(): Promise<string | null> {
     try {
-      const { ino, size, mtimeMs } = await stat(this.path);
-      return `${ino} ${size} ${mtimeMs}`;
+      const { ino, mode, size, mtimeMs } = await stat(this.path);
+      return `${ino} ${mode} ${size} ${mtimeMs}`;
     } catch (error) {
       if (codeOf(error) === "ENOENT") return null;
       throw this.unusable(`it cannot be read (${codeOf(error)})`, error);
