@@ -1,6 +1,12 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { isNetworkBlock } from "@dataq/contract";
+import {
+  CONNECTIONS_BESIDE_OTHERS,
+  CONNECTIONS_OF_EMBEDDED,
+  LEAST_CONNECTIONS,
+} from "./database/connections.ts";
+import { addressesOf } from "./database/servers.ts";
 import { type Failpoint, failpoints } from "./query/failpoint.ts";
 import type { EmbeddingModel } from "./search/meaning/embedder.ts";
 import { type TargetRule, targetRules } from "./webhooks/targets.ts";
@@ -14,6 +20,10 @@ export interface Config {
   readonly dataFolder: string;
   /** DATABASE_URL: any PostgreSQL ≥ 15 instead of the embedded one. */
   readonly databaseUrl: string | undefined;
+  /** DATABASE_DIRECT_URL: PostgreSQL itself, if DATABASE_URL is a PgBouncer in transaction mode. */
+  readonly databaseDirectUrl: string | undefined;
+  /** DATAQ_POOL: the most connections that the service opens; 9 by default, 24 to the embedded server. */
+  readonly connections: number;
   /** DATAQ_MODE, local: `hosted` adds verification and approval of sign-ups. */
   readonly mode: "local" | "hosted";
   /** DATAQ_SIGNUP: who may open an account. `approve` in hosted mode; otherwise `open` on loopback, else `closed`. */
@@ -68,13 +78,26 @@ export function readConfig(environment: Environment = process.env): Config {
   const { host, port } = readHost(get("DATAQ_HOST") ?? "127.0.0.1:11435");
   const mode = readChoice("DATAQ_MODE", get("DATAQ_MODE"), ["local", "hosted"]) ?? "local";
   const dataFolder = resolve(get("DATAQ_DATA") ?? defaultFolder(environment));
+  const databaseUrl = readDatabase("DATABASE_URL", get("DATABASE_URL"));
+  const readOther = (name: string) => {
+    const url = readDatabase(name, get(name));
+    if (url !== undefined && databaseUrl === undefined)
+      throw new Error(
+        `${name} is set and DATABASE_URL is not. Set both, or neither for the embedded server.`,
+      );
+    return url;
+  };
   return {
     host,
     port,
     dataFolder,
     uploadLimitBytes: readSize("DATAQ_UPLOAD_LIMIT", get("DATAQ_UPLOAD_LIMIT")) ?? 2e9,
     connectors: resolve(get("DATAQ_CONNECTORS") ?? join(dataFolder, "connectors.json")),
-    databaseUrl: readUrl("DATABASE_URL", get("DATABASE_URL"), ["postgres:", "postgresql:"]),
+    databaseUrl,
+    databaseDirectUrl: readOther("DATABASE_DIRECT_URL"),
+    connections:
+      readConnections(get("DATAQ_POOL")) ??
+      (databaseUrl === undefined ? CONNECTIONS_OF_EMBEDDED : CONNECTIONS_BESIDE_OTHERS),
     mode,
     signup:
       readChoice("DATAQ_SIGNUP", get("DATAQ_SIGNUP"), ["open", "approve", "closed"]) ??
@@ -146,6 +169,24 @@ function readUrl(name: string, value: string | undefined, protocols: readonly st
     `${name} is not a URL that begins with ${protocols.map((one) => `${one}//`).join(" or ")}.`,
   );
 }
+
+/** Several hosts are tried in turn until one accepts writes. */
+function readDatabase(name: string, value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  for (const address of addressesOf(value)) readUrl(name, address, ["postgres:", "postgresql:"]);
+  return value;
+}
+
+function readConnections(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const count = /^\d{1,4}$/.test(value) ? Number(value) : 0;
+  if (count >= LEAST_CONNECTIONS && count <= MOST_CONNECTIONS) return count;
+  throw new Error(
+    `DATAQ_POOL is "${value}"; set it to a number of connections from ${LEAST_CONNECTIONS} to ${MOST_CONNECTIONS}.`,
+  );
+}
+
+const MOST_CONNECTIONS = 1_000;
 
 /**
  * Rejects an address on another machine, because operators must not reach a model server there through this

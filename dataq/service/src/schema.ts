@@ -1,4 +1,5 @@
 import { accountMigrations } from "./accounts/migrations.ts";
+import { jobMigrations } from "./background/migrations.ts";
 import type { Migration } from "./database/migrations.ts";
 import { importMigrations } from "./importer/runs.ts";
 import { ledgerMigrations } from "./ledger/migrations.ts";
@@ -21,6 +22,7 @@ export const migrations: readonly Migration[] = [
   ...searchMigrations,
   ...vectorMigrations,
   ...importMigrations,
+  ...jobMigrations,
   ...webhookMigrations,
   ...watchMigrations,
 ];

@@ -11,8 +11,10 @@ import { Uploads } from "./background/uploads.ts";
 import { VectorSchedule } from "./background/vectors/schedule.ts";
 import type { Config } from "./config.ts";
 import { readConnectors } from "./connector/configured.ts";
+import { divide } from "./database/connections.ts";
 import { type Database, openDatabase } from "./database/database.ts";
 import { migrate } from "./database/migrations.ts";
+import { addressesOf } from "./database/servers.ts";
 import { createApp, type RouteName } from "./http/app.ts";
 import { compressAnswers } from "./http/compression.ts";
 import { addModelRoutes } from "./http/console/models.ts";
@@ -102,7 +104,9 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   if (config.databaseUrl !== undefined) await mkdir(config.dataFolder, { recursive: true, mode: 0o700 });
   const database = await openDatabase({
     url: config.databaseUrl,
+    directUrl: config.databaseDirectUrl,
     folder: config.dataFolder,
+    ...divide(config.connections),
     applicationName: "dataq serve",
     progress,
     onError: (error) => logger.warn({ err: error.message }, "a database connection broke"),
@@ -228,7 +232,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     addCatalogRoutes(app, { ...parts, index, vectors });
     addHealthRoutes(app, parts);
     addMetricsRoute(app, parts);
-    const jobs = new Jobs(database, clock);
+    const jobs = new Jobs(database, instance.id, clock);
     closers.push(() => jobs.close());
     const uploads = new Uploads(database, config.dataFolder, config.uploadLimitBytes, clock);
     addJobRoutes(app, parts, jobs, uploads);
@@ -243,7 +247,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     };
     const queue = new Queue({
       database,
-      instanceId: instance.id,
+      instance,
       tasks: {
         deliver_webhook: ({ delivery }, run) => deliver(delivering, Number(delivery), run),
         ask_watch: ({ watch }, { signal }) => askAgain(parts, String(watch), signal),
@@ -319,6 +323,7 @@ function createLogger(config: Config, logTo: ServiceOptions["logTo"]): Logger {
   const secrets = [
     config.secret ?? "",
     ...passwordsOf(config.databaseUrl),
+    ...passwordsOf(config.databaseDirectUrl),
     ...passwordsOf(config.smtpUrl),
   ].filter((secret) => secret.length >= 4);
   const clean = (line: string) => secrets.reduce((text, secret) => text.replaceAll(secret, "…"), scrub(line));
@@ -329,7 +334,7 @@ function createLogger(config: Config, logTo: ServiceOptions["logTo"]): Logger {
 /** The passwords in a URL, encoded and decoded. */
 function passwordsOf(url: string | undefined): string[] {
   if (url === undefined) return [];
-  const { password } = new URL(url);
+  const { password } = new URL(addressesOf(url)[0]!);
   try {
     return [password, decodeURIComponent(password)];
   } catch {

@@ -575,6 +575,7 @@ test("a service whose clock is 31 days ahead refreshes an index by itself, in it
   const lines: string[] = [];
   const stop = startSchedule(database, {
     databaseUrl: environmentOf(folder)["DATABASE_URL"],
+    databaseDirectUrl: undefined,
     dataFolder: folder,
     clock: () => new Date(Date.now() + 31 * 86_400_000),
     progress: (line) => void lines.push(line),

@@ -3,6 +3,7 @@ import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Failure, invalid } from "@dataq/contract";
 import type { job, Sent } from "@dataq/contract/wire";
+import { WORK_CONNECTIONS } from "../database/connections.ts";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import type { ImportReport } from "../importer/import-file.ts";
@@ -14,8 +15,8 @@ import { importNames } from "../operations/imports.ts";
 export type Job = Sent<typeof job>;
 
 interface Running {
-  job: Job;
-  report: ImportReport | null;
+  readonly id: string;
+  readonly kind: Job["kind"];
   readonly child: ChildProcess;
 }
 
@@ -37,24 +38,27 @@ export interface ImportWishes {
 const AT_A_TIME = 2;
 const KEPT = 50;
 const MESSAGE_LIMIT = 500;
+const TELL_EVERY_MS = 500;
 const REPORT_LIMIT = 4 * 1024 * 1024;
 
 /**
  * Jobs that an operator starts over HTTP. Each runs the command line in its own process, so that a large file does not
- * slow down the service or use its memory.
+ * slow down the service or use its memory. Their state is in the database, so that every service can show it.
  */
 export class Jobs {
   readonly #database: Database;
+  readonly #instanceId: number;
   readonly #clock: () => Date;
-  #running: Running[] = [];
+  readonly #running = new Set<Running>();
 
-  constructor(database: Database, clock: () => Date) {
+  constructor(database: Database, instanceId: number, clock: () => Date) {
     this.#database = database;
+    this.#instanceId = instanceId;
     this.#clock = clock;
   }
 
   /** Throws `invalid_params` for an unknown target, and `already_exists` while a job for the target runs. */
-  startImport(operation: string, from: string, options: ImportWishes = {}): Job {
+  async startImport(operation: string, from: string, options: ImportWishes = {}): Promise<Job> {
     if (!importNames.includes(operation)) throw unknownTarget(operation);
     const flags = Object.entries(options).flatMap(([name, value]) => {
       const flag = `--${name.replace("_", "-")}`;
@@ -64,27 +68,33 @@ export class Jobs {
   }
 
   /** Rebuilds the index while the old one keeps serving. */
-  refreshIndex(): Job {
+  refreshIndex(): Promise<Job> {
     return this.#start("index", "legal_cases", "", ["index", "build", "legal_cases"]);
   }
 
-  changeDataset(kind: "remove" | "restore", operation: string, name: string): Job {
+  changeDataset(kind: "remove" | "restore", operation: string, name: string): Promise<Job> {
     return this.#start(kind, operation, name, ["datasets", kind, "--operation", operation, "--", name]);
   }
 
-  /** A job of this service, with the report of its import; undefined for other jobs. */
-  find(id: string): (Job & { readonly report: ImportReport | null }) | undefined {
-    const found = this.#running.find(({ job }) => job.id === id);
-    return found && { ...found.job, report: found.report };
+  /** A job with the report of its import; undefined for runs of the command line. */
+  async find(id: string): Promise<(Job & { readonly report: ImportReport | null }) | undefined> {
+    await this.#endCutOff();
+    const found = await this.#database.query<JobRow & { report: ImportReport | null }>(
+      `select ${columns}, report from job where id = $1`,
+      [id],
+    );
+    const row = found.rows[0];
+    return row && { ...jobOfRow(row), report: row.report };
   }
 
-  /**
-   * Lists jobs, newest first: those of this service, then the latest runs of other processes such as the
-   * command line.
-   */
+  /** Lists jobs, newest first: those that were started over HTTP, then the latest runs of the command line. */
   async list(): Promise<Job[]> {
-    const runs = await lastRuns(this.#database);
-    const own = this.#running.map(({ job }) => withProgress(job, runs));
+    await this.#endCutOff();
+    const [runs, rows] = await Promise.all([
+      lastRuns(this.#database),
+      this.#database.query<JobRow>(`select ${columns} from job order by id desc limit ${KEPT}`),
+    ]);
+    const own = rows.rows.map((row) => withProgress(jobOfRow(row), runs));
     const isOwn = (run: RunState) =>
       own.some(({ operation, from }) => operation === run.target && (from === run.origin || from === ""));
     const others = runs.filter((run) => !isOwn(run)).map(jobOfRun);
@@ -93,9 +103,8 @@ export class Jobs {
 
   /** Stops running jobs. The next import of the same file continues where they stopped. */
   async close(): Promise<void> {
-    const open = this.#running.filter(({ job }) => job.state === "running");
     await Promise.all(
-      open.map(
+      [...this.#running].map(
         ({ child }) =>
           new Promise((resolve) => {
             child.once("close", resolve);
@@ -103,64 +112,116 @@ export class Jobs {
           }),
       ),
     );
+    await this.#database
+      .query(
+        "update job set state = 'failed', said = $2, ended_at = $3 where instance_id = $1 and state = 'running'",
+        [this.#instanceId, JSON.stringify(say("cut_off")), this.#clock()],
+      )
+      .catch(() => {});
   }
 
-  #start(kind: Job["kind"], operation: string, from: string, args: readonly string[]): Job {
-    const open = this.#running.filter(({ job }) => job.state === "running");
-    if (open.some(({ job }) => job.operation === operation))
-      throw new Failure("already_exists", { what: `A running import or build of ${operation}` });
-    if (open.length >= AT_A_TIME) throw new Failure("concurrency_limited", { retry_after: 5 });
-    const child = spawn(process.execPath, [...process.execArgv, mainOf(import.meta.url), ...args], {
-      stdio: ["ignore", "pipe", "pipe", "ipc"],
-    });
+  async #start(kind: Job["kind"], operation: string, from: string, args: readonly string[]): Promise<Job> {
+    await this.#endCutOff();
+    if (this.#running.size >= AT_A_TIME) throw new Failure("concurrency_limited", { retry_after: 5 });
+    const takeBack = await this.#database.lend(WORK_CONNECTIONS);
+    if (takeBack === undefined) throw new Failure("concurrency_limited", { retry_after: 5 });
     const now = this.#clock();
-    const job: Job = {
-      id: makeIdentifier("job", now),
-      kind,
-      operation,
-      from,
-      state: "running",
-      done: 0,
-      total: null,
-      ...silence,
-      started_at: now,
-      ended_at: null,
-    };
-    const running: Running = { job, child, report: null };
-    this.#running = [running, ...this.#running].slice(0, KEPT);
-    this.#follow(running);
-    return job;
+    const id = makeIdentifier("job", now);
+    try {
+      const made = await this.#database.query<JobRow>(
+        `insert into job (id, instance_id, kind, operation, origin, state, started_at)
+         values ($1, $2, $3, $4, $5, 'running', $6) on conflict do nothing returning ${columns}`,
+        [id, this.#instanceId, kind, operation, from, now],
+      );
+      const row = made.rows[0];
+      if (row === undefined)
+        throw new Failure("already_exists", { what: `A running import or build of ${operation}` });
+      const child = spawn(process.execPath, [...process.execArgv, mainOf(import.meta.url), ...args], {
+        stdio: ["ignore", "pipe", "pipe", "ipc"],
+      });
+      this.#follow({ id, kind, child }, takeBack);
+      return jobOfRow(row);
+    } catch (error) {
+      takeBack();
+      throw error;
+    }
   }
 
-  #follow(running: Running): void {
+  #follow(running: Running, takeBack: () => void): void {
+    const { id, kind, child } = running;
+    this.#running.add(running);
     let lastLine = "";
-    running.child.stderr!.setEncoding("utf8").on("data", (chunk: string) => {
+    child.stderr!.setEncoding("utf8").on("data", (chunk: string) => {
       lastLine = chunk.trim().split("\n").at(-1)?.trim() || lastLine;
     });
     // Messages for the console arrive through the IPC channel. The lines on standard error are for a
     // terminal.
     let said: Message | null = null;
-    running.child.on("message", (news: { said?: unknown }) => {
+    let toldMs = 0;
+    child.on("message", (news: { said?: unknown }) => {
       said = readMessage(news.said);
-      running.job = { ...running.job, ...told(said) };
+      if (performance.now() - toldMs < TELL_EVERY_MS) return;
+      toldMs = performance.now();
+      this.#write("said = $2 where id = $1 and state = 'running'", [id, JSON.stringify(said)]);
     });
     let report = "";
-    running.child.stdout!.setEncoding("utf8").on("data", (chunk: string) => {
+    child.stdout!.setEncoding("utf8").on("data", (chunk: string) => {
       report = (report + chunk).slice(-REPORT_LIMIT);
     });
-    const end = (state: "done" | "failed", last: Message) => {
-      running.job = { ...running.job, ...told(last), state, ended_at: this.#clock() };
+    const end = (state: "done" | "failed", last: Message, imported: ImportReport | null = null) => {
+      if (!this.#running.delete(running)) return;
+      takeBack();
+      this.#write("state = $2, said = $3, report = $4, ended_at = $5 where id = $1", [
+        id,
+        state,
+        JSON.stringify(last),
+        imported && JSON.stringify(imported),
+        this.#clock(),
+      ]);
     };
-    running.child.once("error", (error) => end("failed", say("failed", { reason: error.message })));
-    running.child.once("close", (code, signal) => {
-      if (running.job.state !== "running") return;
+    child.once("error", (error) => end("failed", say("failed", { reason: error.message })));
+    child.once("close", (code, signal) => {
       if (code === 0) {
-        running.report = running.job.kind === "import" ? reportIn(report) : null;
-        end("done", lastWords(running, said));
+        const imported = kind === "import" ? reportIn(report) : null;
+        end("done", lastWords(kind, imported, said), imported);
       } else if (signal) end("failed", say("ended", { signal }));
       else end("failed", said ?? say("failed", { reason: lastLine.replace(/^dataq: /, "") }));
     });
   }
+
+  /** A lost write leaves the job running until its service stops. */
+  #write(change: string, values: unknown[]): void {
+    this.#database.query(`update job set ${change}`, values).catch(() => {});
+  }
+
+  /** Ends the jobs of services that were killed, and forgets the oldest. */
+  async #endCutOff(): Promise<void> {
+    await this.#database.query(
+      `update job j set state = 'failed', said = $1, ended_at = $2
+        where state = 'running' and not exists (select from instance i where i.id = j.instance_id)`,
+      [JSON.stringify(say("cut_off")), this.#clock()],
+    );
+    await this.#database.query(
+      `delete from job where state <> 'running' and id < (select id from job order by id desc offset ${KEPT} limit 1)`,
+    );
+  }
+}
+
+interface JobRow {
+  readonly id: string;
+  readonly kind: Job["kind"];
+  readonly operation: string;
+  readonly origin: string;
+  readonly state: Job["state"];
+  readonly said: unknown;
+  readonly started_at: Date;
+  readonly ended_at: Date | null;
+}
+
+const columns = "id, kind, operation, origin, state, said, started_at, ended_at";
+
+function jobOfRow({ origin, said, ...row }: JobRow): Job {
+  return { ...row, from: origin, done: 0, total: null, ...told(readMessage(said)) };
 }
 
 /** The report of the command line; null if it was too long to keep. */
@@ -172,9 +233,9 @@ function reportIn(text: string): ImportReport | null {
   }
 }
 
-function lastWords({ job, report }: Running, said: Message | null): Message {
-  if (job.kind === "index") return say("index_refreshed");
-  if (job.kind !== "import") return said ?? say("finished");
+function lastWords(kind: Job["kind"], report: ImportReport | null, said: Message | null): Message {
+  if (kind === "index") return say("index_refreshed");
+  if (kind !== "import") return said ?? say("finished");
   // The import succeeded even if its report was too long to keep.
   if (report === null) return say("finished");
   const { outcome, records, badRows } = report;

@@ -14,7 +14,7 @@ export async function withOwnDatabase<Result>(
   run: (database: Database, config: Config) => Promise<Result>,
 ): Promise<Result> {
   const config = readConfig();
-  const { dataFolder, databaseUrl } = config;
+  const { dataFolder, databaseUrl, databaseDirectUrl } = config;
   if (databaseUrl === undefined && !existsSync(join(dataFolder, "postgres")))
     throw new Error(
       `No dataq database in ${dataFolder}. Check DATAQ_DATA, or run "dataq serve" once to create the database.`,
@@ -22,6 +22,7 @@ export async function withOwnDatabase<Result>(
   const database = await openDatabase({
     ...options,
     url: databaseUrl,
+    directUrl: databaseDirectUrl,
     folder: dataFolder,
     progress: (line) => console.error(line),
   });

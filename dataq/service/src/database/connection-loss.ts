@@ -2,18 +2,35 @@ import pg from "pg";
 
 /**
  * pg has no codes for its own errors: a connection timeout, or a connection that ended during a query. This gives them the
- * codes of the network, so that no code matches on their messages.
+ * codes of the network, so that no code matches on their messages. If the pool has several servers, each is tried once.
  */
-export function nameConnectionLosses(pool: pg.Pool): void {
+export function nameConnectionLosses(pool: pg.Pool, servers = 1): void {
   const connect = pool.connect.bind(pool) as Connect;
   // pool.query comes through here too, with a callback.
   (pool as { connect: Connect }).connect = (callback) => {
-    if (callback)
-      return connect((error, client, release) => callback(named(error, "ETIMEDOUT"), client, release));
-    return connect()!.catch((error: unknown) => {
-      throw named(error, "ETIMEDOUT");
-    });
+    if (callback === undefined)
+      return onEachServer(servers, () => connect()!).catch((error: unknown) => {
+        throw named(error, "ETIMEDOUT");
+      });
+    const attempt = (tried: number): void =>
+      void connect((error, client, release) => {
+        if (error && tried < servers) attempt(tried + 1);
+        else callback(named(error, "ETIMEDOUT"), client, release);
+      });
+    attempt(1);
+    return undefined;
   };
+}
+
+/** Repeats an attempt to connect until each server was tried. */
+export async function onEachServer<Result>(count: number, connect: () => Promise<Result>): Promise<Result> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await connect();
+    } catch (error) {
+      if (tried >= count) throw error;
+    }
+  }
 }
 
 /** For the option `Client` of a pool. */

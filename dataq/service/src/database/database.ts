@@ -1,7 +1,8 @@
 import pg from "pg";
-import { NamingClient, nameConnectionLosses } from "./connection-loss.ts";
+import { nameConnectionLosses, onEachServer } from "./connection-loss.ts";
 import { holdServer } from "./embedded/held-server.ts";
 import { makeServiceRole, serviceConnection } from "./embedded/service-role.ts";
+import { type Servers, serversAt, serversOf } from "./servers.ts";
 
 /** Runs statements: each by itself, or all of them in one transaction (`inTransaction`). */
 export interface Queries {
@@ -21,6 +22,13 @@ export interface Database extends Queries {
   readonly longReads: pg.Pool;
   /** True when this process starts and stops the server. */
   readonly isEmbedded: boolean;
+  /** True behind a PgBouncer in transaction mode: a prepared statement is only there until the transaction ends. */
+  readonly isPooled: boolean;
+  /**
+   * Leaves connections to a thread or process of this service: the pool has so many fewer until the returned function is
+   * called. Undefined if calls would have too few.
+   */
+  lend(connections: number): Promise<(() => void) | undefined>;
   /** A connection outside the pool, for session locks and LISTEN. The caller ends it. */
   connect(): Promise<pg.Client>;
   /**
@@ -37,8 +45,12 @@ export interface Database extends Queries {
 export interface DatabaseOptions {
   /** Any PostgreSQL ≥ 15. Without it, an embedded server in `folder`. */
   readonly url?: string | undefined;
+  /** PostgreSQL itself, if `url` is a PgBouncer in transaction mode: for session locks, LISTEN and migrations. */
+  readonly directUrl?: string | undefined;
   readonly folder: string;
   readonly poolSize?: number;
+  /** Connections for exports and checks, in addition to the pool. */
+  readonly longReads?: number;
   readonly applicationName?: string;
   /** Receives one line for each slow step. */
   readonly progress: (line: string) => void;
@@ -47,11 +59,12 @@ export interface DatabaseOptions {
 }
 
 const LONG_READS = 2;
+/** With fewer connections, a call that holds one could keep all others waiting. */
+const LEAST_FOR_CALLS = 2;
 
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const embedded = options.url ? undefined : await holdServer(options.folder, options.progress);
   const config: pg.ClientConfig = {
-    ...(embedded ? serviceConnection(embedded.connection) : { connectionString: options.url }),
     application_name: options.applicationName ?? "dataq",
     // In a burst, statements wait for a connection instead of failing. After this time they fail with
     // ETIMEDOUT.
@@ -60,32 +73,35 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     // Without this, a request would wait forever for a host that disappeared.
     keepAlive: true,
   };
-  const pool = new pg.Pool({
-    ...config,
-    Client: NamingClient,
-    max: options.poolSize ?? 20,
-    idleTimeoutMillis: 60_000,
-  });
-  const longReads = new pg.Pool({
-    ...config,
-    Client: NamingClient,
-    max: Math.min(LONG_READS, options.poolSize ?? LONG_READS),
+  const isPooled = options.directUrl !== undefined;
+  const variable = "DATABASE_URL";
+  const servers = embedded
+    ? serversOf([serviceConnection(embedded.connection)], { variable })
+    : serversAt(options.url!, { variable, isPooled });
+  const direct = isPooled ? serversAt(options.directUrl, { variable: "DATABASE_DIRECT_URL" }) : servers;
+  const owners = embedded ? serversOf([embedded.connection], { variable }) : direct;
+  const makePool = ({ count, Client }: Servers, settings: pg.PoolConfig) => {
+    const pool = new pg.Pool({ ...config, Client: Client as never, ...settings });
+    nameConnectionLosses(pool, count);
+    // Without these listeners a lost connection would end the process.
+    pool.on("error", (error) => options.onError?.(error));
+    pool.on("connect", (client) => client.on("error", () => {}));
+    return pool;
+  };
+  const pool = makePool(servers, { max: options.poolSize ?? 20, idleTimeoutMillis: 60_000 });
+  const longReads = makePool(servers, {
+    max: options.longReads ?? Math.min(LONG_READS, options.poolSize ?? LONG_READS),
     idleTimeoutMillis: 10_000,
     // Exports wait for each other as long as they must.
     connectionTimeoutMillis: 0,
   });
-  for (const one of [pool, longReads]) {
-    nameConnectionLosses(one);
-    // Without these listeners a lost connection would end the process.
-    one.on("error", (error) => options.onError?.(error));
-    one.on("connect", (client) => client.on("error", () => {}));
-  }
-  const connectWith = async (settings: pg.ClientConfig) => {
-    const client = new pg.Client(settings);
-    client.on("error", (error) => options.onError?.(error));
-    await client.connect();
-    return client;
-  };
+  const connectTo = ({ count, Client }: Servers) =>
+    onEachServer(count, async () => {
+      const client = new Client(config);
+      client.on("error", (error) => options.onError?.(error));
+      await client.connect();
+      return client;
+    });
   try {
     await assertSupported(pool, options.progress).catch(async (error: unknown) => {
       if (!embedded || !isUnknownRole(error)) throw error;
@@ -103,14 +119,18 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     longReads,
     query: (statement, values) => pool.query(statement, values),
     isEmbedded: embedded !== undefined,
-    connect: () => connectWith(config),
-    connectAsOwner: () => connectWith({ ...config, ...embedded?.connection }),
-    ownerPool() {
-      const owner = new pg.Pool({ ...config, ...embedded?.connection, max: 1 });
-      owner.on("error", (error) => options.onError?.(error));
-      owner.on("connect", (client) => client.on("error", () => {}));
-      return owner;
+    isPooled,
+    async lend(connections) {
+      if (pool.options.max - connections < LEAST_FOR_CALLS) return undefined;
+      pool.options.max -= connections;
+      while (pool.totalCount > pool.options.max) (await pool.connect()).release(true);
+      return () => {
+        pool.options.max += connections;
+      };
     },
+    connect: () => connectTo(direct),
+    connectAsOwner: () => connectTo(owners),
+    ownerPool: () => makePool(owners, { max: 1 }),
     close() {
       closing ??= Promise.all([pool.end(), longReads.end()]).then(() => embedded?.release());
       return closing;

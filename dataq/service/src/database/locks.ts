@@ -30,7 +30,10 @@ export const lockNumbers = {
 
 export type LockName = keyof typeof lockNumbers;
 
-/** Waits for the lock. It belongs to the connection, which must stay open for as long as it is held. */
+/**
+ * Waits for the lock. It belongs to the connection, which must stay open for as long as it is held; a connection of the
+ * pool may be another one in the next statement (PgBouncer), so it must be one of `connect`.
+ */
 export async function lock(client: ClientBase, name: LockName, key?: string | number): Promise<void> {
   await client.query(...call("pg_advisory_lock", name, key));
 }
@@ -45,15 +48,28 @@ export async function unlock(client: ClientBase, name: LockName, key?: string | 
   await client.query(...call("pg_advisory_unlock", name, key));
 }
 
-/** Waits for the lock, and holds it to the end of the transaction. Several transactions can share it. */
+/** Waits for the lock, and holds it to the end of the transaction. */
 export async function lockTransaction(
-  queries: Queries,
+  transaction: Queries,
   name: LockName,
-  mode: "exclusive" | "shared" = "exclusive",
+  key?: string | number,
 ): Promise<void> {
-  await queries.query(
-    ...call(mode === "shared" ? "pg_advisory_xact_lock_shared" : "pg_advisory_xact_lock", name),
-  );
+  await transaction.query(...call("pg_advisory_xact_lock", name, key));
+}
+
+/** The same, for a lock that several transactions can share. */
+export async function shareLock(transaction: Queries, name: LockName): Promise<void> {
+  await transaction.query(...call("pg_advisory_xact_lock_shared", name));
+}
+
+/** Returns false if another connection holds the lock; otherwise holds it to the end of the transaction. */
+export async function tryLockTransaction(
+  transaction: Queries,
+  name: LockName,
+  key?: string | number,
+): Promise<boolean> {
+  const found = await transaction.query<{ taken: boolean }>(...call("pg_try_advisory_xact_lock", name, key));
+  return found.rows[0]!.taken;
 }
 
 function call(routine: string, name: LockName, key?: string | number): [string, (string | number)[]] {

@@ -88,17 +88,23 @@ export function gatherStatements(database: Database): RunStatement {
     try {
       const known = prepared.get(client) ?? new Set();
       prepared.set(client, known);
-      for (const { name, text, types } of new Set(batch.map(({ statement }) => statement))) {
-        if (known.has(name)) continue;
-        await client.query(`prepare "${name}-${suffix}" (${types.join(", ")}) as ${text}`);
-        known.add(name);
-      }
+      const used = [...new Set(batch.map(({ statement }) => statement))];
+      const prepare = ({ name, text, types }: Statement) =>
+        `prepare "${name}-${suffix}" (${types.join(", ")}) as ${text}`;
+      if (!database.isPooled)
+        for (const statement of used.filter(({ name }) => !known.has(name))) {
+          await client.query(prepare(statement));
+          known.add(statement.name);
+        }
       // Several statements in one simple query are one transaction.
       const text = batch.map(
         ({ statement, values }) =>
           `execute "${statement.name}-${suffix}" (${values.map(literal).join(", ")})`,
       );
-      return (await client.query(text.join("; "))) as unknown as pg.QueryResult[];
+      // The next transaction may run on another connection, so each batch brings its own preparation.
+      const before = database.isPooled ? ["deallocate all", ...used.map(prepare)] : [];
+      const results = (await client.query([...before, ...text].join("; "))) as unknown as pg.QueryResult[];
+      return results.slice(before.length);
     } catch (error) {
       if (!isStatementFault(error)) fault = error as Error;
       throw error;

@@ -1,6 +1,7 @@
 import type pg from "pg";
-import type { Database } from "../database/database.ts";
-import { lock, tryLock, unlock } from "../database/locks.ts";
+import type { Database, Queries } from "../database/database.ts";
+import { lock, tryLockTransaction } from "../database/locks.ts";
+import { inTransaction, type Transaction } from "../database/transaction.ts";
 import { settle } from "./settlement.ts";
 
 /**
@@ -9,6 +10,8 @@ import { settle } from "./settlement.ts";
  */
 export interface Instance {
   readonly id: number;
+  /** Its connection, which also listens for jobs. Undefined while it is being replaced. */
+  session(): pg.Client | undefined;
   close(): Promise<void>;
 }
 
@@ -27,8 +30,10 @@ export async function startInstance(database: Database, now: Date): Promise<Inst
     now,
   ]);
   let current: pg.Client | undefined = session;
+  let isLost = false;
   const revive = (client: pg.Client) =>
     client.once("end", async () => {
+      isLost = true;
       // The server was restarted. Earlier holds may be voided meanwhile; new ones are protected again.
       while (current) {
         let next: pg.Client | undefined;
@@ -43,6 +48,7 @@ export async function startInstance(database: Database, now: Date): Promise<Inst
           // The instance was closed meanwhile, so recovery deletes the row.
           if (current === undefined) return void (await next.end());
           current = next;
+          isLost = false;
           revive(next);
           return;
         } catch {
@@ -54,6 +60,7 @@ export async function startInstance(database: Database, now: Date): Promise<Inst
   revive(session);
   return {
     id,
+    session: () => (isLost ? undefined : current),
     async close() {
       const last = current;
       current = undefined;
@@ -71,40 +78,53 @@ export async function recover(database: Database, now: Date): Promise<number> {
   const gone = await database.pool.query<{ id: number }>("select id from instance");
   let voided = 0;
   for (const { id } of gone.rows) {
-    const client = await database.pool.connect();
-    try {
-      if (!(await tryLock(client, "instance", id))) continue;
-      try {
-        voided += await voidAll(database, "instance_id = $1", id, "the service stopped in mid-call", now);
-        await client.query("delete from idempotency where instance_id = $1 and outcome is null", [id]);
-        await client.query("delete from instance where id = $1", [id]);
-      } finally {
-        await unlock(client, "instance", id);
-      }
-    } finally {
-      client.release();
-    }
+    const open = await ifDead(database, id, (transaction) => openHolds(transaction, "instance_id = $1", id));
+    if (open === undefined) continue;
+    voided += await voidAll(database, open, "the service stopped in mid-call", now);
+    await ifDead(database, id, async (transaction) => {
+      await transaction.query("delete from idempotency where instance_id = $1 and outcome is null", [id]);
+      await transaction.query("delete from instance where id = $1", [id]);
+    });
   }
   // Deletes keys of calls that could not release them at their end. No call takes that long.
   await database.pool.query("delete from idempotency where outcome is null and created_at < $1", [
     new Date(now.getTime() - LONGEST_CALL_MS),
   ]);
-  return voided + (await voidAll(database, "deadline < $1", now, "the call did not end in time", now));
+  const late = await openHolds(database, "deadline < $1", now);
+  return voided + (await voidAll(database, late, "the call did not end in time", now));
+}
+
+/** Runs statements while nobody else considers the instance dead, and it cannot come back. Undefined if it lives. */
+function ifDead<Result>(
+  database: Database,
+  id: number,
+  run: (transaction: Transaction) => Promise<Result>,
+): Promise<Result | undefined> {
+  return inTransaction(database, async (transaction) =>
+    (await tryLockTransaction(transaction, "instance", id)) ? run(transaction) : undefined,
+  );
+}
+
+interface OpenHold {
+  readonly request_id: string;
+  readonly account_id: string;
+}
+
+async function openHolds(queries: Queries, condition: string, value: unknown): Promise<OpenHold[]> {
+  const found = await queries.query<OpenHold>(`select request_id, account_id from hold where ${condition}`, [
+    value,
+  ]);
+  return found.rows;
 }
 
 async function voidAll(
   database: Database,
-  condition: string,
-  value: unknown,
+  open: readonly OpenHold[],
   note: string,
   now: Date,
 ): Promise<number> {
-  const open = await database.pool.query<{ request_id: string; account_id: string }>(
-    `select request_id, account_id from hold where ${condition}`,
-    [value],
-  );
   let voided = 0;
-  for (const { request_id, account_id } of open.rows) {
+  for (const { request_id, account_id } of open) {
     if (await settle(database, request_id, { kind: "void", tokens: 0, note, now, accountId: account_id }))
       voided += 1;
   }

@@ -5,7 +5,7 @@ import { type Author, writeAudit } from "../accounts/audit.ts";
 import { grantOf, type Principal } from "../accounts/principal.ts";
 import type { Role } from "../accounts/scope.ts";
 import type { Database } from "../database/database.ts";
-import { lock } from "../database/locks.ts";
+import { lockTransaction } from "../database/locks.ts";
 import { inTransaction, type Transaction } from "../database/transaction.ts";
 import type { Auth } from "./auth.ts";
 import { type Letter, letters, openMail } from "./mail.ts";
@@ -195,16 +195,9 @@ export class People {
 
   /** Gives a person who meets all conditions an account, once. */
   async admit(id: string): Promise<void> {
-    const turn = await this.#database.connect();
-    try {
-      // Two verification links opened at once must not make two accounts, each with a trial.
-      await lock(turn, "person", id);
-      const person = await this.#read(id);
-      if (!person || person.accountId || !this.#isEntitled(person)) return;
-      await this.#openAccount(person);
-    } finally {
-      await turn.end();
-    }
+    const person = await this.#read(id);
+    if (!person || person.accountId || !this.#isEntitled(person)) return;
+    await this.#openAccount(person);
   }
 
   #isEntitled(person: Person): boolean {
@@ -217,8 +210,15 @@ export class People {
   async #openAccount(person: Person): Promise<void> {
     const author: Author = { actor: `user_${person.id}`, now: this.#options.clock() };
     const { name, email } = person;
-    const open = (wanted: NewAccount) =>
+    // Two verification links opened at once must not make two accounts, each with a trial.
+    const once = (run: (transaction: Transaction) => Promise<void>) =>
       inTransaction(this.#database, async (transaction) => {
+        await lockTransaction(transaction, "person", person.id);
+        const known = await transaction.query("select from people.member where user_id = $1", [person.id]);
+        if (known.rowCount === 0) await run(transaction);
+      });
+    const open = (wanted: NewAccount) =>
+      once(async (transaction) => {
         const account = await createAccount(transaction, wanted, author);
         await makeOwner(transaction, person.id, account.id, author.now);
       });
@@ -235,9 +235,7 @@ export class People {
     );
     const accountId = person.isVerified ? known.rows[0]?.id : undefined;
     if (accountId === undefined) return open({ name });
-    await inTransaction(this.#database, (transaction) =>
-      makeOwner(transaction, person.id, accountId, author.now),
-    );
+    await once((transaction) => makeOwner(transaction, person.id, accountId, author.now));
   }
 
   async #read(id: string): Promise<Person | undefined> {

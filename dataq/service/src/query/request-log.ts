@@ -1,6 +1,6 @@
 import type { KeyMode, requestRow, Sent } from "@dataq/contract/wire";
 import type { Database } from "../database/database.ts";
-import { lockTransaction } from "../database/locks.ts";
+import { shareLock } from "../database/locks.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { countLines, isHeld } from "./usage-sums.ts";
 
@@ -80,7 +80,7 @@ export class RequestLog {
     ];
     // Locked before the statement sees the ledger; see usage-sums.ts.
     await inTransaction(this.#database, async (transaction) => {
-      await lockTransaction(transaction, "usage", "shared");
+      await shareLock(transaction, "usage");
       await transaction.query({ name: "request-log", text: INSERT, values });
     });
   }

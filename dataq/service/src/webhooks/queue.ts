@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Runner } from "graphile-worker";
+import type pg from "pg";
 import type { Database, Queries } from "../database/database.ts";
 
 /** A job's task. `attempts` counts the runs of the job, this one included; `signal` is aborted when the service stops. */
@@ -12,8 +13,8 @@ type Payload = Readonly<Record<string, unknown>>;
 
 export interface QueueParts {
   readonly database: Database;
-  /** The number of this service; see ledger/instance.ts. */
-  readonly instanceId: number;
+  /** This service, and its own connection; see ledger/instance.ts. */
+  readonly instance: { readonly id: number; session(): pg.Client | undefined };
   readonly tasks: Readonly<Record<string, Task>>;
   readonly onError: (error: Error) => void;
 }
@@ -78,17 +79,18 @@ export class Queue {
   }
 
   async #run(): Promise<Runner | undefined> {
-    const { database, tasks } = this.#parts;
+    const { database, instance, tasks } = this.#parts;
     const [{ run }, { silent }] = await Promise.all([import("graphile-worker"), import("./queue-log.ts")]);
     if (this.#isClosed) return undefined;
     const runner = await run({
-      pgPool: database.pool,
+      pgPool: listeningOn(database.pool, instance),
       logger: silent,
       noHandleSignals: true,
       concurrency: CONCURRENT,
       forbiddenFlags: () => this.#busy(),
       gracefulShutdownAbortTimeout: STOP_AFTER_MS,
       preset: {
+        worker: { preparedStatements: !database.isPooled },
         plugins: [
           {
             name: "dataq-instance",
@@ -139,13 +141,13 @@ export class Queue {
   }
 
   async #register(pool: string): Promise<void> {
-    const { database, instanceId, onError } = this.#parts;
+    const { database, instance, onError } = this.#parts;
     this.#pool = pool;
     while (!this.#isClosed) {
       try {
         await database.query("insert into webhook_worker values ($1, $2) on conflict do nothing", [
           pool,
-          instanceId,
+          instance.id,
         ]);
         return;
       } catch (error) {
@@ -154,6 +156,23 @@ export class Queue {
       }
     }
   }
+}
+
+/**
+ * graphile-worker keeps a connection for LISTEN, the only one that it asks for with a callback. It gets the instance's,
+ * so that it needs none of the pool, and none that PgBouncer changes.
+ */
+function listeningOn(pool: pg.Pool, instance: QueueParts["instance"]): pg.Pool {
+  type Callback = (error?: Error, client?: pg.Client, release?: () => void) => void;
+  const connect = (callback?: Callback) => {
+    if (callback === undefined) return pool.connect();
+    const session = instance.session();
+    if (session === undefined) callback(new Error("the connection of this service is being replaced"));
+    else callback(undefined, session, () => {});
+    return undefined;
+  };
+  // `query` of a pool asks for its connection with a callback, too.
+  return Object.assign(Object.create(pool), { connect, query: pool.query.bind(pool) }) as pg.Pool;
 }
 
 /** Frees the jobs of services that were killed. graphile-worker itself would wait for four hours. */

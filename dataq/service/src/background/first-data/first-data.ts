@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { Failure } from "@dataq/contract";
+import { WORK_CONNECTIONS } from "../../database/connections.ts";
 import type { Database } from "../../database/database.ts";
 import { lawEntriesCorpus } from "../../operations/legal/law-catalog/corpus.ts";
 import { lawArticlesCorpus } from "../../operations/legal/laws/corpus.ts";
@@ -7,6 +9,7 @@ import { sampleCorpora, sampleCorpus, sampleDataset } from "../../operations/sam
 
 export interface FirstDataOptions {
   readonly databaseUrl: string | undefined;
+  readonly databaseDirectUrl: string | undefined;
   readonly dataFolder: string;
   /** Whether live keys get samples. If not, the samples are generated when the first test key needs them. */
   readonly samples: boolean;
@@ -18,6 +21,7 @@ export interface FirstDataOptions {
 /** What the worker has to build. */
 export interface FirstDataTask {
   readonly databaseUrl: string | undefined;
+  readonly databaseDirectUrl: string | undefined;
   readonly dataFolder: string;
   readonly corpora: readonly string[];
   readonly laws: string | undefined;
@@ -35,6 +39,7 @@ export class FirstData {
   readonly done: Promise<void>;
   /** Settled when the laws are imported or could not be imported. */
   readonly laws: Promise<void>;
+  readonly #database: Database;
   readonly #options: FirstDataOptions;
   readonly #looked = Promise.withResolvers<void>();
   readonly #waiting = new Map<string, { promise: Promise<void>; settle: () => void }>();
@@ -44,10 +49,9 @@ export class FirstData {
   #isClosed = false;
 
   constructor(database: Database, options: FirstDataOptions) {
+    this.#database = database;
     this.#options = options;
-    this.done = this.#bring(database).catch((error: Error) =>
-      options.progress(`First data: ${error.message}`),
-    );
+    this.done = this.#bring().catch((error: Error) => options.progress(`First data: ${error.message}`));
     this.laws = this.#looked.promise.then(() => this.#waiting.get(lawArticlesCorpus)?.promise);
     void this.done.then(() => this.#settleAll());
   }
@@ -77,10 +81,10 @@ export class FirstData {
     clearTimeout(timer);
   }
 
-  async #bring(database: Database): Promise<void> {
-    const { samples, laws, databaseUrl, dataFolder } = this.#options;
+  async #bring(): Promise<void> {
+    const { samples, laws } = this.#options;
     try {
-      const found = await database.pool.query<{ corpus: string; dataset: string }>(
+      const found = await this.#database.pool.query<{ corpus: string; dataset: string }>(
         `select c.corpus, s.dataset from search_corpus c
            join search_snapshot_segment p on p.snapshot = c.snapshot join search_segment s on s.id = p.segment`,
       );
@@ -96,24 +100,36 @@ export class FirstData {
       if (wanted !== undefined) for (const corpus of lawCorpora) this.#expect(corpus);
       this.#looked.resolve();
       if ((corpora.length === 0 && wanted === undefined) || this.#isClosed) return;
-      await this.#work({ databaseUrl, dataFolder, corpora, laws: wanted });
+      await this.#work({ corpora, laws: wanted });
     } finally {
       this.#looked.resolve();
     }
   }
 
   #makeSamples(): void {
-    const { databaseUrl, dataFolder, progress } = this.#options;
+    const { progress } = this.#options;
     const corpora = [...this.#notMade];
     this.#notMade.clear();
     if (this.#isClosed) return;
     for (const corpus of corpora) this.#expect(corpus);
-    this.#samples = this.#work({ databaseUrl, dataFolder, corpora, laws: undefined })
+    this.#samples = this.#work({ corpora, laws: undefined })
       .catch((error: Error) => progress(`Samples: ${error.message}`))
       .finally(() => this.#settleAll());
   }
 
-  #work(task: FirstDataTask): Promise<void> {
+  async #work(wanted: Pick<FirstDataTask, "corpora" | "laws">): Promise<void> {
+    let takeBack = await this.#database.lend(WORK_CONNECTIONS);
+    while (takeBack === undefined && !this.#isClosed) {
+      await sleep(askAgainMs);
+      takeBack = await this.#database.lend(WORK_CONNECTIONS);
+    }
+    if (!this.#isClosed) await this.#run(wanted);
+    takeBack?.();
+  }
+
+  #run(wanted: Pick<FirstDataTask, "corpora" | "laws">): Promise<void> {
+    const { databaseUrl, databaseDirectUrl, dataFolder } = this.#options;
+    const task: FirstDataTask = { databaseUrl, databaseDirectUrl, dataFolder, ...wanted };
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
     const worker = new Worker(new URL(`./worker.${extension}`, import.meta.url), { workerData: task });
     this.#worker = worker;
@@ -143,4 +159,5 @@ export class FirstData {
 
 const longestWaitMs = 25_000;
 const stopLimitMs = 5_000;
+const askAgainMs = 500;
 export const lawCorpora = [lawArticlesCorpus, lawEntriesCorpus];

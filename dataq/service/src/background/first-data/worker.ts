@@ -17,8 +17,9 @@ parentPort?.once("message", () => stopping.abort());
 
 const database = await openDatabase({
   url: task.databaseUrl,
+  directUrl: task.databaseDirectUrl,
   folder: task.dataFolder,
-  poolSize: 2,
+  poolSize: 1,
   applicationName: "dataq first data",
   progress: () => {},
 });

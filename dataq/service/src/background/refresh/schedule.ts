@@ -1,9 +1,11 @@
 import { Worker } from "node:worker_threads";
+import { WORK_CONNECTIONS } from "../../database/connections.ts";
 import type { Database } from "../../database/database.ts";
 import { type Due, findDue } from "./refresh.ts";
 
 export interface ScheduleOptions {
   readonly databaseUrl: string | undefined;
+  readonly databaseDirectUrl: string | undefined;
   readonly dataFolder: string;
   readonly clock: () => Date;
   readonly progress: (line: string) => void;
@@ -12,6 +14,7 @@ export interface ScheduleOptions {
 /** A task for the worker. */
 export interface RefreshTask {
   readonly databaseUrl: string | undefined;
+  readonly databaseDirectUrl: string | undefined;
   readonly dataFolder: string;
   readonly due: Due;
 }
@@ -28,9 +31,12 @@ export function startSchedule(database: Database, options: ScheduleOptions): () 
     const due = await findDue(database, options.clock());
     const isAnything = due.datasets.length > 0 || due.corpora.length > 0 || due.isFoldPending;
     if (!isAnything || isStopped) return;
-    const { databaseUrl, dataFolder } = options;
+    const takeBack = await database.lend(WORK_CONNECTIONS);
+    // Other work of this service uses the connections.
+    if (takeBack === undefined) return void setTimeout(turn, tryAgainMs).unref();
+    const { databaseUrl, databaseDirectUrl, dataFolder } = options;
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-    const task: RefreshTask = { databaseUrl, dataFolder, due };
+    const task: RefreshTask = { databaseUrl, databaseDirectUrl, dataFolder, due };
     const started = new Worker(new URL(`./worker.${extension}`, import.meta.url), { workerData: task });
     worker = started;
     await new Promise<void>((resolve) => {
@@ -38,6 +44,7 @@ export function startSchedule(database: Database, options: ScheduleOptions): () 
       started.once("error", (error) => options.progress(`Refresh failed: ${(error as Error).message}`));
       started.once("exit", () => resolve());
     });
+    takeBack();
   };
   const turn = () => {
     running = running
@@ -57,3 +64,4 @@ export function startSchedule(database: Database, options: ScheduleOptions): () 
 }
 
 const lookEveryMs = 3_600_000;
+const tryAgainMs = 60_000;

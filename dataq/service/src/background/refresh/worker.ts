@@ -18,8 +18,9 @@ try {
 
 const database = await openDatabase({
   url: task.databaseUrl,
+  directUrl: task.databaseDirectUrl,
   folder: task.dataFolder,
-  poolSize: 2,
+  poolSize: 1,
   applicationName: "dataq refresh",
   progress: () => {},
 });

@@ -42,6 +42,9 @@ export async function buildVectors(task: VectorTask): Promise<VectorCounts> {
   let made = 0;
   task.progress({ done, total, made });
   if (missing.length === 0) return { done, total, made };
+  // For the connection of the lock. The next look tries again.
+  const takeBack = await database.lend(1);
+  if (takeBack === undefined) return { done, total, made };
   const client = await database.connect();
   try {
     if (!(await tryLock(client, "vectors", corpus))) return { done, total, made };
@@ -56,6 +59,7 @@ export async function buildVectors(task: VectorTask): Promise<VectorCounts> {
     return { done, total, made };
   } finally {
     await client.end();
+    takeBack();
   }
 }
 

@@ -86,7 +86,7 @@ function onOne(
 
 function onIndex<Result>(run: (database: Database, index: SearchIndex) => Promise<Result>): Promise<Result> {
   return tellingParent(() =>
-    withOwnDatabase({ applicationName: "dataq datasets", poolSize: 4 }, async (database) =>
+    withOwnDatabase({ applicationName: "dataq datasets", poolSize: 1 }, async (database) =>
       run(database, await openIndex(database)),
     ),
   );

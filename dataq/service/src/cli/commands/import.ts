@@ -68,7 +68,7 @@ function dayOption(text: string): string {
 
 async function runImport(target: string, origin: string, options: Options): Promise<void> {
   const report = await tellingParent(() =>
-    withOwnDatabase({ applicationName: "dataq import", poolSize: 4 }, async (database, config) => {
+    withOwnDatabase({ applicationName: "dataq import", poolSize: 1 }, async (database, config) => {
       const file = await fetchOrigin(origin, {
         folder: join(config.dataFolder, "downloads"),
         progress: tell,

@@ -74,7 +74,7 @@ export function indexCommand(): Command {
 function withIndex(
   run: (database: Database, index: SearchIndex, dataFolder: string) => Promise<void>,
 ): Promise<void> {
-  return withOwnDatabase({ applicationName: "dataq index", poolSize: 4 }, async (database, { dataFolder }) =>
+  return withOwnDatabase({ applicationName: "dataq index", poolSize: 1 }, async (database, { dataFolder }) =>
     run(database, await openIndex(database), dataFolder),
   );
 }

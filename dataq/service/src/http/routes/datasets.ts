@@ -38,7 +38,7 @@ export function addDatasetRoutes(
       const { target, name, state, past } = await find(request.params);
       if (kind === "remove" ? state === "removed" : past === null)
         throw new Failure("not_found", { what: "The data set" });
-      const job = jobs.changeDataset(kind, target, name);
+      const job = await jobs.changeDataset(kind, target, name);
       await writeAudit(parts.database, authorOf(parts, request), `dataset.${kind}`, target, null, { name });
       return reply.code(202).send(job);
     });

@@ -27,7 +27,7 @@ export function addJobRoutes(app: FastifyInstance, parts: HttpParts, jobs: Jobs,
   app.get<{ Params: { id: string } }>(
     "/admin/v1/jobs/:id",
     async (request): Promise<Sent<typeof jobDetail>> => {
-      const found = jobs.find(request.params.id);
+      const found = await jobs.find(request.params.id);
       if (found === undefined) throw new Failure("not_found", { what: "The job" });
       return { ...found, report: found.report && reportBody(found.report) };
     },
@@ -37,7 +37,7 @@ export function addJobRoutes(app: FastifyInstance, parts: HttpParts, jobs: Jobs,
     const { operation, from, ...options } = check(newImport, readJson(request));
     const upload = /^upload:(.*)$/.exec(from)?.[1];
     const origin = upload === undefined ? from : await uploads.path(upload);
-    const job = jobs.startImport(operation, origin, options);
+    const job = await jobs.startImport(operation, origin, options);
     await writeAudit(parts.database, authorOf(parts, request), "import.start", operation, null, {
       from: origin,
       ...options,
@@ -59,7 +59,7 @@ export function addJobRoutes(app: FastifyInstance, parts: HttpParts, jobs: Jobs,
   );
 
   app.post("/admin/v1/index/refresh", async (request, reply) => {
-    const job = jobs.refreshIndex();
+    const job = await jobs.refreshIndex();
     await writeAudit(parts.database, authorOf(parts, request), "index.refresh", job.operation, null, null);
     return reply.code(202).send(job);
   });

@@ -256,12 +256,7 @@ export class PostingIndex implements SearchIndex, VectorSpace {
 
   /** The documents of a data set in an older snapshot that was kept. */
   async *documentsAt(snapshot: number, dataset: string): AsyncGenerator<object> {
-    const client = await this.#database.connect();
-    try {
-      yield* bodiesAt(client, snapshot, dataset);
-    } finally {
-      await client.end();
-    }
+    yield* bodiesAt(this.#pool, snapshot, dataset);
   }
 
   read(places: readonly DocumentPlace[]): Promise<(StoredBody | undefined)[]> {

@@ -76,7 +76,7 @@ export function rebuild(
 
 /** The bodies of a data set in an older snapshot, in the order of their import. */
 export async function* bodiesAt(
-  client: ClientBase,
+  client: Pick<ClientBase, "query">,
   snapshot: number,
   dataset: string,
 ): AsyncGenerator<object> {
@@ -132,7 +132,7 @@ async function* keptBodies(
 }
 
 async function* bodiesOf(
-  client: ClientBase,
+  client: Pick<ClientBase, "query">,
   { id, documents }: Pick<ServedSegment, "id" | "documents">,
 ): AsyncGenerator<{ ordinal: number; body: object }> {
   for (let from = 0; from < documents; from += scanRows) {
