@@ -373,6 +373,184 @@ test("a refresh deletes old snapshots and segments of its own corpus only", asyn
   ]);
 });
 
+describe("a large build", () => {
+  const sizes = { segment: 40, shared: 10 };
+  const large = () => new PostingIndex(database, { now: () => Number.POSITIVE_INFINITY, sizes });
+  const many = documents.slice(0, 100).map((document, place) => ({ ...document, id: `d${place}` }));
+
+  async function tablesOf(corpus: string): Promise<string[]> {
+    const found = await database.query<{ name: string }>(
+      `select distinct i.inhrelid::regclass::text as name from search_posting d
+         join search_segment s on s.id = d.segment join pg_inherits i on i.inhrelid = d.tableoid
+        where s.corpus = $1 order by name`,
+      [corpus],
+    );
+    return found.rows.map(({ name }) => name);
+  }
+
+  const pastDay = (corpus: string) =>
+    Promise.all([
+      database.query(
+        "update search_snapshot set retired_at = retired_at - interval '25 hours' where corpus = $1",
+        [corpus],
+      ),
+      database.query(
+        "update search_segment set created_at = created_at - interval '25 hours' where corpus = $1",
+        [corpus],
+      ),
+    ]);
+
+  test("has tables of its own, which are dropped as a whole once nothing can name it", async () => {
+    const corpus = "test:large";
+    const refresh = (list: readonly IndexDocument[]) =>
+      large().refresh(corpus, each(list), { dataset: "a", mode: "replace" });
+    await refresh(many);
+    const [table, ...others] = await tablesOf(corpus);
+    expect(table).toMatch(/^search_posting_of_\d+$/);
+    expect(others).toEqual([]);
+    expect(await idsOf(corpus, { term: "t:civil" })).toHaveLength(
+      many.filter(({ terms }) => terms.includes("t:civil")).length,
+    );
+    await refresh(many.slice(0, 5));
+    expect(await tablesOf(corpus)).toEqual([table, "search_posting_shared"]);
+    await pastDay(corpus);
+    await refresh(many.slice(0, 6));
+    expect(await tablesOf(corpus)).toEqual(["search_posting_shared"]);
+    const left = await database.query("select to_regclass($1) as table", [table]);
+    expect(left.rows).toEqual([{ table: null }]);
+  });
+
+  test("that is interrupted continues after its last full segment, and its tables are used", async () => {
+    const corpus = "test:large-resumed";
+    const options = { dataset: "a", mode: "replace", resumeKey: "same" } as const;
+    let made = 0;
+    async function* cutOff(at: number): AsyncGenerator<IndexDocument> {
+      for (const document of many) {
+        if (made++ === at) throw new Error("killed");
+        yield document;
+      }
+    }
+    await expect(large().refresh(corpus, cutOff(95), options)).rejects.toThrow("killed");
+    made = 0;
+    await large().refresh(corpus, cutOff(-1), options);
+    // 80 documents in the first tables; the others are enough for tables of their own.
+    expect(await tablesOf(corpus)).toHaveLength(2);
+    const ids = await idsOf(corpus, { all: [] });
+    expect(ids.toSorted()).toEqual(
+      judgments
+        .slice(0, 100)
+        .map(({ id }) => id)
+        .sort(),
+    );
+  });
+
+  test("that is interrupted and not continued leaves no table", async () => {
+    const corpus = "test:large-left";
+    async function* cutOff(): AsyncGenerator<IndexDocument> {
+      yield* many.slice(0, 60);
+      throw new Error("killed");
+    }
+    const tables = async () => {
+      const found = await database.query(
+        "select relname from pg_class where relname ~ '^search_(posting|document)_of_\\d+$' and relkind = 'r'",
+      );
+      return found.rows.length;
+    };
+    const before = await tables();
+    await expect(large().refresh(corpus, cutOff(), { dataset: "a", mode: "replace" })).rejects.toThrow(
+      "killed",
+    );
+    expect(await tables()).toBe(before + 2);
+    await large().refresh(corpus, each(many.slice(0, 3)), { dataset: "a", mode: "replace" });
+    expect(await tables()).toBe(before);
+  });
+
+  test("beside an older version: its segments are found, and what it deletes row by row goes", async () => {
+    const corpus = "test:large-older";
+    await large().refresh(corpus, each(many), { dataset: "a", mode: "replace" });
+    const [table] = await tablesOf(corpus);
+    // The statements of the version before partitions.
+    const made = await database.query<{ id: number }>(
+      "insert into search_segment (corpus, dataset, analysis, resume_key) values ($1, 'b', $2, null) returning id",
+      [corpus, analysisRules],
+    );
+    const id = made.rows[0]!.id;
+    await database.query(
+      `insert into search_document (segment, ordinal, id, body)
+       select $1, ordinal, id, body from unnest($2::int[], $3::text[], $4::bytea[]) as d(ordinal, id, body)`,
+      [id, [0], ["older"], [Buffer.from('{"id":"older"}')]],
+    );
+    await database.query(
+      `insert into search_posting (term, segment, documents, data, places)
+       select term, $1, documents, data, places
+         from unnest($2::text[], $3::int[], $4::bytea[], $5::bytea[]) as p(term, documents, data, places)`,
+      [id, ["k:older"], [1], [Buffer.from([0, 1])], [null]],
+    );
+    await database.query(
+      "update search_segment set documents = 1, tokens = 0, lengths = $2, dates = $2, is_ready = true where id = $1",
+      [id, Buffer.alloc(4)],
+    );
+    const snapshot = (await index.state(corpus))!.snapshot;
+    await database.query("insert into search_snapshot_segment (snapshot, segment) values ($1, $2)", [
+      snapshot,
+      id,
+    ]);
+    const fresh = new PostingIndex(database);
+    const found = await fresh.search(corpus, { query: { term: "k:older" } }, { offset: 0, limit: 10 });
+    expect(found?.hits.map(({ body }) => body.parse())).toEqual([{ id: "older" }]);
+    // It removes the large build.
+    await fresh.refresh(corpus, each([keyed("x", "y")]), { dataset: "a", mode: "replace" });
+    await database.query("delete from search_snapshot where corpus = $1 and retired_at is not null", [
+      corpus,
+    ]);
+    const gone = await database.query<{ id: number }>(
+      `select id from search_segment s where corpus = $1
+          and not exists (select from search_snapshot_segment p where p.segment = s.id)`,
+      [corpus],
+    );
+    const ids = gone.rows.map((row) => row.id);
+    await database.query("delete from search_posting where segment = any($1)", [ids]);
+    await database.query("delete from search_document where segment = any($1)", [ids]);
+    await database.query("delete from search_segment where id = any($1)", [ids]);
+    await fresh.refresh(corpus, each([keyed("x", "z")]), { dataset: "a", mode: "replace" });
+    const left = await database.query("select to_regclass($1) as table", [table]);
+    expect(left.rows).toEqual([{ table: null }]);
+  });
+
+  test("questions do not wait for a build that waits for a long reader", async () => {
+    const corpus = "test:large-backup";
+    await index.refresh(corpus, each(many.slice(0, 3)), { dataset: "a", mode: "replace" });
+    const backup = await database.connect();
+    try {
+      await backup.query("begin");
+      await backup.query("select count(*) from search_posting");
+      let isDone = false;
+      const building = large()
+        .refresh(corpus, each(many), { dataset: "b", mode: "replace" })
+        .finally(() => {
+          isDone = true;
+        });
+      const waits = async () => {
+        const found = await database.query(
+          "select from pg_locks where not granted and relation = 'search_posting_shared'::regclass",
+        );
+        return found.rows.length;
+      };
+      await expect.poll(waits, { timeout: 20_000, interval: 10 }).toBe(1);
+      const other = new PostingIndex(database);
+      expect(
+        await other.search(corpus, { query: { term: "t:civil" } }, { offset: 0, limit: 1 }),
+      ).toBeDefined();
+      expect(isDone).toBe(false);
+      await backup.query("commit");
+      await building;
+      expect(await tablesOf(corpus)).toHaveLength(2);
+    } finally {
+      await backup.end();
+    }
+  }, 30_000);
+});
+
 test("an update replaces the same IDs, and other data sets stay", async () => {
   const query: Query = { term: "k:y" };
   await index.refresh("test:update", each([keyed("a", "y"), keyed("b", "y")]), {

@@ -31,7 +31,9 @@ export class Bodies {
       name: "search-documents",
       text: `select w.place::int as place, d.body
                from unnest($1::bigint[], $2::int[]) with ordinality as w(segment, ordinal, place)
-               join search_document d on d.segment = w.segment and d.ordinal = w.ordinal`,
+               join search_document d on d.segment = w.segment and d.ordinal = w.ordinal
+              -- Only the partitions of these segments are read.
+              where d.segment = any($1)`,
       values: [positions.map(({ segment }) => segment), positions.map(({ ordinal }) => ordinal)],
     });
     const bodies = new Array<StoredBody | undefined>(places.length);

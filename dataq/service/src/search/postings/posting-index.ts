@@ -1,4 +1,5 @@
 import { chinaInstant, Failure, type IndexState } from "@dataq/contract";
+import type { ClientBase } from "pg";
 import type { Database } from "../../database/database.ts";
 import type { Analyser } from "../analysis/analyser.ts";
 import { Lexicons } from "../analysis/lexicons.ts";
@@ -26,12 +27,14 @@ import type { OpenSegment, OpenSnapshot } from "./open-segment.ts";
 import { type Place, wantedConcepts } from "./rank.ts";
 import { Ranking, type RankingOptions, type ReadSnapshot } from "./ranking.ts";
 import { Recent } from "./recent.ts";
-import { bodiesAt, rebuild, refresh } from "./refresh.ts";
+import { type Building, bodiesAt, rebuild, refresh } from "./refresh.ts";
+import { type BuildSizes, usualSizes } from "./segment-writer.ts";
 import { Snapshots } from "./snapshots.ts";
 import { exactScore, shownScore } from "./wanted.ts";
 
 export interface PostingIndexOptions extends RankingOptions {
   readonly now?: () => number;
+  readonly sizes?: BuildSizes;
 }
 
 /** Posting blocks in PostgreSQL: the terms of a question are read in one statement, the page's documents in another. */
@@ -39,6 +42,7 @@ export class PostingIndex implements SearchIndex, VectorSpace {
   readonly lexicons: Lexicons;
   readonly vectors: VectorSpace = this;
   readonly #database: Database;
+  readonly #sizes: BuildSizes;
   readonly #pool: Database["pool"];
   readonly #snapshots: Snapshots;
   readonly #ranking: Ranking;
@@ -47,8 +51,12 @@ export class PostingIndex implements SearchIndex, VectorSpace {
   readonly #counts = new Recent<string, number>(countBytes);
   readonly #contents = new Recent<number, Contents>(contentsBytes);
 
-  constructor(database: Database, { now = Date.now, ...ranking }: PostingIndexOptions = {}) {
+  constructor(
+    database: Database,
+    { now = Date.now, sizes = usualSizes, ...ranking }: PostingIndexOptions = {},
+  ) {
     this.#database = database;
+    this.#sizes = sizes;
     this.#pool = database.pool;
     this.#ranking = new Ranking(database.pool, ranking);
     this.#snapshots = new Snapshots(database.pool, now, (snapshot) => this.#ranking.forget(snapshot));
@@ -198,7 +206,7 @@ export class PostingIndex implements SearchIndex, VectorSpace {
     const client = await this.#database.connect();
     try {
       const analyser = async () => this.lexicons.analyser(await this.#analysisFor(corpus, options));
-      const report = await refresh(client, corpus, documents, analyser, options);
+      const report = await refresh(this.#building(client), corpus, documents, analyser, options);
       this.#snapshots.forget(corpus);
       return report;
     } finally {
@@ -246,7 +254,7 @@ export class PostingIndex implements SearchIndex, VectorSpace {
     const client = await this.#database.connect();
     try {
       const analyser = await this.lexicons.newestAnalyser();
-      const { size } = await rebuild(client, corpus, document, analyser, options.signal);
+      const { size } = await rebuild(this.#building(client), corpus, document, analyser, options.signal);
       this.#snapshots.forget(corpus);
       return size;
     } finally {
@@ -338,6 +346,18 @@ export class PostingIndex implements SearchIndex, VectorSpace {
     const isKept = (dataset: string) => options.mode === "update" || dataset !== options.dataset;
     const kept = found.rows.find((row) => isKept(row.dataset));
     return kept?.analysis ?? this.lexicons.newest();
+  }
+
+  #building(client: ClientBase): Building {
+    const asOwner: Building["asOwner"] = async (run) => {
+      const owner = await this.#database.connectAsOwner();
+      try {
+        return await run(owner);
+      } finally {
+        await owner.end();
+      }
+    };
+    return { client, asOwner, sizes: this.#sizes };
   }
 
   async #read(

@@ -4,28 +4,37 @@ import type { Analyser } from "../analysis/analyser.ts";
 import type { IndexDocument, RefreshOptions, RefreshReport } from "../search-index.ts";
 import { BitSet } from "./bitset.ts";
 import { unpackBody } from "./bodies.ts";
-import { SegmentWriter } from "./segment-writer.ts";
+import { type AsOwner, abandonedTables, attachOwnTables, dropOwnTables, ownTables } from "./own-tables.ts";
+import { type BuildSizes, SegmentWriter } from "./segment-writer.ts";
 import { covered, type ServedSegment, served, switchTo } from "./switch.ts";
+
+/** What a build works with. */
+export interface Building {
+  /** A separate connection, because the lock that keeps two builds of a corpus apart belongs to the session. */
+  readonly client: ClientBase;
+  readonly asOwner: AsOwner;
+  readonly sizes: BuildSizes;
+}
 
 /**
  * Builds segments from the documents beside what is served, then switches to a snapshot with them in one transaction.
- * A process that is killed before the switch leaves the old data in service; the next refresh removes its rows. The
- * client must be a separate connection, because the lock that keeps two refreshes of a corpus apart belongs to the
- * session.
+ * A process that is killed before the switch leaves the old data in service; the next refresh removes its rows.
  */
 export function refresh(
-  client: ClientBase,
+  building: Building,
   corpus: string,
   documents: AsyncIterable<IndexDocument>,
   findAnalyser: () => Promise<Analyser>,
   options: RefreshOptions,
 ): Promise<RefreshReport> {
-  return alone(client, corpus, async () => {
+  const { client } = building;
+  return alone(building, corpus, async () => {
     // Read only now, because a rebuild may just have switched to a newer dictionary.
     const analyser = await findAnalyser();
-    const left = await leftByCutOff(client, corpus, analyser.version, options);
-    await removeUnfinished(client, corpus, left.segments);
-    const writer = new SegmentWriter(client, corpus, options.dataset, analyser, options.resumeKey);
+    const left = await leftByCutOff(building, corpus, analyser.version, options);
+    await removeUnfinished(building, corpus, left.segments);
+    const { dataset, resumeKey } = options;
+    const writer = new SegmentWriter({ ...building, corpus, dataset, analyser, resumeKey });
     let count = 0;
     for await (const document of documents) {
       options.signal?.throwIfAborted();
@@ -45,20 +54,21 @@ export function refresh(
  * at once: a process that is killed leaves no snapshot whose segments use two dictionaries.
  */
 export function rebuild(
-  client: ClientBase,
+  building: Building,
   corpus: string,
   make: (body: never) => IndexDocument,
   analyser: Analyser,
   signal: AbortSignal | undefined,
 ): Promise<RefreshReport> {
-  return alone(client, corpus, async () => {
-    await removeUnfinished(client, corpus, []);
+  const { client } = building;
+  return alone(building, corpus, async () => {
+    await removeUnfinished(building, corpus, []);
     const before = await served(client, corpus);
     const added: number[] = [];
     const dead = new Map<number, BitSet>();
     for (const dataset of new Set(before.map((segment) => segment.dataset))) {
       const own = before.filter((segment) => segment.dataset === dataset);
-      const writer = new SegmentWriter(client, corpus, dataset, analyser, undefined);
+      const writer = new SegmentWriter({ ...building, corpus, dataset, analyser, resumeKey: undefined });
       for await (const { body, isDead } of keptBodies(client, own, before)) {
         signal?.throwIfAborted();
         const { segment, ordinal } = await writer.add(make(body as never));
@@ -94,23 +104,27 @@ const keepHours = 24;
 const scanRows = 500;
 
 async function alone<Result>(
-  client: ClientBase,
+  building: Building,
   corpus: string,
   run: () => Promise<Result>,
 ): Promise<Result> {
+  const { client } = building;
   await lock(client, "corpus", corpus);
   try {
     const result = await run();
-    await sweep(client, corpus);
+    await sweep(building, corpus);
     return result;
   } finally {
     await unlock(client, "corpus", corpus);
   }
 }
 
-/** Without statistics of a new segment, the planner reads it row by row, in the switch and in every query. */
+/**
+ * Without statistics of a new segment, the planner reads it row by row, in the switch and in every query. Tables of their
+ * own have theirs already.
+ */
 async function analyse(client: ClientBase): Promise<void> {
-  await client.query("analyze search_posting, search_document, search_segment");
+  await client.query("analyze search_posting_shared, search_document_shared, search_segment");
 }
 
 /**
@@ -146,14 +160,28 @@ async function* bodiesOf(
 }
 
 /** Complete segments that the same refresh wrote before it was interrupted. */
-async function leftByCutOff(client: ClientBase, corpus: string, analysis: string, options: RefreshOptions) {
+async function leftByCutOff(
+  { client, asOwner }: Building,
+  corpus: string,
+  analysis: string,
+  options: RefreshOptions,
+) {
   if (options.resumeKey === undefined) return { segments: [], documents: 0 };
-  const found = await client.query<{ id: number; documents: number }>(
-    `select s.id, s.documents from search_segment s
+  const found = await client.query<{ id: number; documents: number; own_tables: number | null }>(
+    `select s.id, s.documents, s.own_tables from search_segment s
       where s.corpus = $1 and s.dataset = $2 and s.resume_key = $3 and s.analysis = $4 and s.is_ready
         and not exists (select from search_snapshot_segment p where p.segment = s.id) order by s.id`,
     [corpus, options.dataset, options.resumeKey, analysis],
   );
+  for (const first of new Set(found.rows.map(({ own_tables }) => own_tables))) {
+    if (first === null) continue;
+    const own = found.rows.filter(({ own_tables }) => own_tables === first);
+    await attachOwnTables(
+      asOwner,
+      first,
+      own.map(({ id }) => id),
+    );
+  }
   return {
     segments: found.rows.map(({ id }) => id),
     documents: found.rows.reduce((sum, row) => sum + row.documents, 0),
@@ -161,18 +189,18 @@ async function leftByCutOff(client: ClientBase, corpus: string, analysis: string
 }
 
 async function removeUnfinished(
-  client: ClientBase,
+  building: Building,
   corpus: string,
   except: readonly number[],
 ): Promise<void> {
-  const found = await client.query<{ id: number }>(
+  const found = await building.client.query<{ id: number }>(
     `select s.id from search_segment s
       where s.corpus = $1 and not s.id = any($2)
         and not exists (select from search_snapshot_segment p where p.segment = s.id)`,
     [corpus, except],
   );
   await removeSegments(
-    client,
+    building,
     found.rows.map(({ id }) => id),
   );
 }
@@ -181,7 +209,8 @@ async function removeUnfinished(
  * Deletes snapshots of a corpus that no page can name and nobody can restore, and its segments without a snapshot.
  * Those of other corpora may belong to a running build, whose lock we do not hold.
  */
-async function sweep(client: ClientBase, corpus: string): Promise<void> {
+async function sweep(building: Building, corpus: string): Promise<void> {
+  const { client, asOwner } = building;
   await client.query(
     `delete from search_snapshot where corpus = $2 and retired_at < now() - make_interval(hours => $1)
       and (kept_until is null or kept_until < now())`,
@@ -194,14 +223,35 @@ async function sweep(client: ClientBase, corpus: string): Promise<void> {
     [keepHours, corpus],
   );
   await removeSegments(
-    client,
+    building,
     found.rows.map(({ id }) => id),
   );
+  await dropOwnTables(asOwner, await abandonedTables(client));
 }
 
-async function removeSegments(client: ClientBase, ids: readonly number[]): Promise<void> {
+/** Tables go as a whole when none of their segments is left. Segments that share a table are deleted row by row. */
+async function removeSegments({ client, asOwner }: Building, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
-  await client.query("delete from search_posting where segment = any($1)", [ids]);
-  await client.query("delete from search_document where segment = any($1)", [ids]);
+  const found = await client.query<{ own_tables: number | null; removed: number[]; is_whole: boolean }>(
+    `select own_tables, array_agg(id) filter (where id = any($1)) as removed, bool_and(id = any($1)) as is_whole
+       from search_segment
+      where id = any($1) or own_tables in (select own_tables from search_segment where id = any($1))
+      group by own_tables`,
+    [ids],
+  );
+  const whole: number[] = [];
+  for (const { own_tables: own, removed, is_whole } of found.rows) {
+    if (own !== null && is_whole) {
+      whole.push(own);
+      continue;
+    }
+    const [postings, documents] =
+      own === null
+        ? ["search_posting_shared", "search_document_shared"]
+        : [ownTables(own).postings, ownTables(own).documents];
+    await client.query(`delete from ${postings} where segment = any($1)`, [removed]);
+    await client.query(`delete from ${documents} where segment = any($1)`, [removed]);
+  }
+  await dropOwnTables(asOwner, whole);
   await client.query("delete from search_segment where id = any($1)", [ids]);
 }

@@ -2,7 +2,27 @@ import type { ClientBase } from "pg";
 import type { Analyser } from "../analysis/analyser.ts";
 import type { IndexDocument } from "../search-index.ts";
 import type { Position } from "./bodies.ts";
+import { type AsOwner, attachOwnTables, makeOwnTables, ownTables } from "./own-tables.ts";
 import { SegmentBuilder } from "./segment-builder.ts";
+
+export interface WriterOptions {
+  readonly client: ClientBase;
+  readonly asOwner: AsOwner;
+  readonly corpus: string;
+  readonly dataset: string;
+  readonly analyser: Analyser;
+  readonly resumeKey: string | undefined;
+  readonly sizes: BuildSizes;
+}
+
+export interface BuildSizes {
+  /** Documents of a full segment. */
+  readonly segment: number;
+  /** A build that has more documents gets tables of its own. */
+  readonly shared: number;
+}
+
+export const usualSizes: BuildSizes = { segment: 25_000, shared: 5_000 };
 
 /**
  * Writes documents as segments of limited size, so that memory does not grow with an import. Nothing is visible
@@ -10,27 +30,17 @@ import { SegmentBuilder } from "./segment-builder.ts";
  */
 export class SegmentWriter {
   readonly segments: number[] = [];
+  readonly #options: WriterOptions;
   readonly #client: ClientBase;
-  readonly #corpus: string;
-  readonly #dataset: string;
-  readonly #analyser: Analyser;
-  readonly #resumeKey: string | null;
+  /** The first segment, which names the build's own tables; undefined while it shares one. */
+  #own: number | undefined;
   #builder: SegmentBuilder | undefined;
-  #pending: { id: string; ordinal: number; body: Uint8Array }[] = [];
+  #pending: PendingDocument[] = [];
   #pendingBytes = 0;
 
-  constructor(
-    client: ClientBase,
-    corpus: string,
-    dataset: string,
-    analyser: Analyser,
-    resumeKey: string | undefined,
-  ) {
-    this.#client = client;
-    this.#corpus = corpus;
-    this.#dataset = dataset;
-    this.#analyser = analyser;
-    this.#resumeKey = resumeKey ?? null;
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    this.#client = options.client;
   }
 
   /** The position of the document. */
@@ -42,13 +52,25 @@ export class SegmentWriter {
     const body = builder.add(document);
     this.#pending.push({ id: document.id, ordinal, body });
     this.#pendingBytes += body.length;
-    if (this.#pendingBytes > batchBytes || this.#pending.length === batchRows) await this.#writeDocuments();
-    if (builder.documents === mostDocuments) await this.finish();
+    if (this.#own === undefined && this.segments.length === 1 && ordinal === this.#options.sizes.shared) {
+      await makeOwnTables(this.#client, this.#options.asOwner, place.segment);
+      this.#own = place.segment;
+    }
+    const isKnown = this.#own !== undefined || this.segments.length > 1;
+    const isFull = this.#pendingBytes > batchBytes || this.#pending.length >= batchRows;
+    // Until the tables are known, few documents wait.
+    if (isFull && isKnown) await this.#writeDocuments();
+    if (builder.documents === this.#options.sizes.segment) await this.#finishSegment();
     return place;
   }
 
-  /** Writes what is still in memory. */
+  /** Writes what is still in memory. Afterwards a snapshot may name the segments. */
   async finish(): Promise<void> {
+    await this.#finishSegment();
+    if (this.#own !== undefined) await attachOwnTables(this.#options.asOwner, this.#own, this.segments);
+  }
+
+  async #finishSegment(): Promise<void> {
     if (this.#builder === undefined) return;
     await this.#writeDocuments();
     const segment = this.#builder.finish();
@@ -76,12 +98,14 @@ export class SegmentWriter {
   }
 
   async #begin(): Promise<void> {
+    const { corpus, dataset, analyser, resumeKey } = this.#options;
     const made = await this.#client.query<{ id: number }>(
-      "insert into search_segment (corpus, dataset, analysis, resume_key) values ($1, $2, $3, $4) returning id",
-      [this.#corpus, this.#dataset, this.#analyser.version, this.#resumeKey],
+      `insert into search_segment (corpus, dataset, analysis, resume_key, own_tables)
+       values ($1, $2, $3, $4, $5) returning id`,
+      [corpus, dataset, analyser.version, resumeKey ?? null, this.#own ?? null],
     );
     this.segments.push((made.rows[0] as { id: number }).id);
-    this.#builder = new SegmentBuilder(this.#analyser);
+    this.#builder = new SegmentBuilder(analyser);
   }
 
   #current(): number {
@@ -89,12 +113,17 @@ export class SegmentWriter {
   }
 
   async #writeDocuments(): Promise<void> {
-    const rows = this.#pending;
-    if (rows.length === 0) return;
+    const pending = this.#pending;
     this.#pending = [];
     this.#pendingBytes = 0;
+    for (let from = 0; from < pending.length; from += batchRows)
+      await this.#writeRows(pending.slice(from, from + batchRows));
+  }
+
+  async #writeRows(rows: readonly PendingDocument[]): Promise<void> {
+    const table = this.#own === undefined ? "search_document" : ownTables(this.#own).documents;
     await this.#client.query(
-      `insert into search_document (segment, ordinal, id, body)
+      `insert into ${table} (segment, ordinal, id, body)
        select $1, ordinal, id, body from unnest($2::int[], $3::text[], $4::bytea[]) as d(ordinal, id, body)`,
       [
         this.#current(),
@@ -106,8 +135,9 @@ export class SegmentWriter {
   }
 
   async #writePostings(segment: number, rows: readonly PostingRow[]): Promise<void> {
+    const table = this.#own === undefined ? "search_posting" : ownTables(this.#own).postings;
     await this.#client.query(
-      `insert into search_posting (term, segment, documents, data, places)
+      `insert into ${table} (term, segment, documents, data, places)
        select term, $1, documents, data, places
          from unnest($2::text[], $3::int[], $4::bytea[], $5::bytea[]) as p(term, documents, data, places)`,
       [
@@ -121,6 +151,12 @@ export class SegmentWriter {
   }
 }
 
+interface PendingDocument {
+  readonly id: string;
+  readonly ordinal: number;
+  readonly body: Uint8Array;
+}
+
 interface PostingRow {
   readonly term: string;
   readonly documents: number;
@@ -128,7 +164,6 @@ interface PostingRow {
   readonly places: Uint8Array | null;
 }
 
-const mostDocuments = 25_000;
 const batchBytes = 1 << 20;
 const batchRows = 2_000;
 

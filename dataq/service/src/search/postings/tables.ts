@@ -2,7 +2,8 @@ import type { Migration } from "../../database/migrations.ts";
 
 /**
  * A corpus is served from a snapshot: a list of segments, each with a bit set of dead documents. A segment never
- * changes once it is ready; a refresh adds one and makes a new snapshot.
+ * changes once it is ready; a refresh adds one and makes a new snapshot. Large builds have tables of their own
+ * (`own-tables.ts`).
  */
 export const searchMigrations: readonly Migration[] = [
   {
@@ -93,5 +94,42 @@ alter table search_posting alter column places set statistics 0;
     name: "search/4-postings-by-segment",
     // A replaced segment is deleted as a whole.
     up: "create index search_posting_segment on search_posting (segment)",
+  },
+  {
+    name: "search/5-partitions",
+    // The tables of before become the default partitions: an older version, which knows no others, still writes to them.
+    up: `
+alter table search_segment add column own_tables bigint;
+
+alter table search_posting rename to search_posting_shared;
+alter index search_posting_pkey rename to search_posting_shared_pkey;
+create table search_posting (
+  term text collate "C" not null,
+  segment bigint not null,
+  documents int not null,
+  data bytea not null,
+  places bytea,
+  primary key (term, segment)
+) partition by list (segment);
+alter table search_posting alter column data set storage external;
+alter table search_posting alter column places set storage external;
+alter table search_posting alter column data set statistics 0;
+alter table search_posting alter column places set statistics 0;
+alter table search_posting attach partition search_posting_shared default;
+
+alter table search_document rename to search_document_shared;
+alter index search_document_pkey rename to search_document_shared_pkey;
+create table search_document (
+  segment bigint not null,
+  ordinal int not null,
+  id text collate "C" not null,
+  body bytea not null,
+  primary key (segment, ordinal)
+) partition by list (segment);
+create index on search_document (id, segment);
+alter table search_document alter column body set storage external;
+alter table search_document alter column body set statistics 0;
+alter table search_document attach partition search_document_shared default;
+`,
   },
 ];
