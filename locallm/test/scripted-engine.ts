@@ -48,7 +48,11 @@ export async function startScriptedEngine(protocol: Upstream["protocol"] = "open
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const remote = new RemoteConnections({ hosts: ["127.0.0.1"], firstByteMs: 5_000, silenceMs: 5_000 });
+  const remote = new RemoteConnections({
+    addressCheck: async () => () => true,
+    firstByteMs: 5_000,
+    silenceMs: 5_000,
+  });
   const upstream: Upstream = {
     ...{ url: `http://127.0.0.1:${port}/v1`, model: "m", protocol, key: "secret" },
     ...{ weight: 1, maxRequests: null },
@@ -61,7 +65,7 @@ export async function startScriptedEngine(protocol: Upstream["protocol"] = "open
       script = typeof next === "function" ? next : () => next;
     },
     call: (parts: Partial<RemoteCall> = {}): RemoteCall => ({
-      ...{ fetch: remote.fetch({ byOwner: false }), signal: new AbortController().signal },
+      ...{ fetch: remote.fetch, signal: new AbortController().signal },
       ...parts,
     }),
     async stop() {

@@ -1,9 +1,9 @@
 import { LocallmError } from "../wire/errors.ts";
 import type { RemoteCall, RemoteEvent, RemoteResponse, Upstream } from "./engine.ts";
 import type { StreamEvent } from "./event-stream.ts";
-import { hostOf } from "./failure.ts";
-import { type JsonObject, jsonOf } from "./json-body.ts";
-import { readRefusal, refusalError } from "./refusal.ts";
+import { engineWords, hostOf } from "./failure.ts";
+import { asText, type JsonObject, jsonOf } from "./json-body.ts";
+import { readRefusal, refusalError, refusalOf } from "./refusal.ts";
 
 /** A body, and how to do without the fields that not every engine takes. */
 export interface Question {
@@ -145,6 +145,26 @@ export async function* knowingBegin(
       throw new LocallmError("remote_failed", { host, reason }, { cause: error });
     throw error;
   }
+}
+
+export function bearer({ key }: Upstream): Record<string, string> {
+  return key === null ? {} : { authorization: `Bearer ${key}` };
+}
+
+/** The most bytes of an answer to a probe. */
+export const maxProbeBytes = 1024 * 1024;
+
+/** What a locallm says that it ignores, in the names of its API. */
+export function toldIgnored({ headers }: RemoteResponse): string[] {
+  const told = asText(headers["x-ignored-fields"]);
+  return told === "" ? [] : told.slice(0, 2000).split(", ").map(engineWords);
+}
+
+/** Throws if a proxy sends a page instead of an answer. */
+export function refusePage(upstream: Upstream, response: RemoteResponse): void {
+  if (!/^text\/html\b/i.test(asText(response.headers["content-type"]))) return;
+  response.close();
+  throw refusalError(upstream, refusalOf(500, "it answered with an HTML page"), "");
 }
 
 /** Text of an answer's end that has no reason of its own. */

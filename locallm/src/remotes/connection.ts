@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import { Network, type NetworkSettings } from "../sources/network.ts";
 import { LocallmError } from "../wire/errors.ts";
-import type { RemoteFetch, RemoteRequest, RemoteResponse } from "./engine.ts";
+import type { RemoteFetch } from "./engine.ts";
 import { engineWords } from "./failure.ts";
 
-export interface ConnectionSettings extends Pick<NetworkSettings, "certificates" | "lookup" | "isPrivate"> {
-  /** LOCALLM_REMOTES: hosts that any model may name, with or without a port. */
-  readonly hosts: readonly string[];
+export interface ConnectionSettings extends Pick<NetworkSettings, "certificates" | "lookup"> {
+  /** Throws if no model may use the URL's host; otherwise tells which addresses the host may have. */
+  readonly addressCheck: (url: string) => Promise<(address: string) => boolean>;
   /** How long an engine may take until the first byte of its answer. */
   readonly firstByteMs?: number;
   /** How long an engine may pause within its answer. */
@@ -24,8 +24,8 @@ const defaults = {
 };
 
 /**
- * Connections to engines, kept open between requests. Each address is checked when it is connected to, by the rules
- * of downloads; proxies are not used, because they would hide the address.
+ * Connections to engines, kept open between requests. Each address is checked when it is connected to; proxies are
+ * not used, because they would hide it.
  */
 export class RemoteConnections {
   readonly #network: Network;
@@ -33,37 +33,19 @@ export class RemoteConnections {
 
   constructor(settings: ConnectionSettings) {
     this.#settings = settings;
-    const { certificates = [], lookup, isPrivate } = settings;
+    const { certificates = [], lookup } = settings;
     this.#network = new Network({
       certificates,
       ...(lookup === undefined ? {} : { lookup }),
-      ...(isPrivate === undefined ? {} : { isPrivate }),
       // Engines in Python (uvicorn) and llama-server close an unused connection after 5 s.
       idleMs: 4_000,
     });
   }
 
-  /** `byOwner`: the model was created on this machine's command line, so it may name any host. */
-  fetch({ byOwner }: { readonly byOwner: boolean }): RemoteFetch {
-    return async (url, request) => {
-      if (!byOwner && !isNamed(url, this.#settings.hosts))
-        throw new LocallmError("connection_refused", {
-          host: url.host,
-          reason:
-            "add the host to LOCALLM_REMOTES, or create the model with `locallm create` on this machine",
-        });
-      return await this.#send(url, request);
-    };
-  }
-
-  /** Closes unused connections. */
-  close(): void {
-    this.#network.close();
-  }
-
-  async #send(url: URL, request: RemoteRequest): Promise<RemoteResponse> {
+  readonly fetch: RemoteFetch = async (url, request) => {
     const limits = { ...defaults, ...this.#settings };
     const firstByteMs = request.firstByteMs ?? limits.firstByteMs;
+    const accepts = await this.#settings.addressCheck(url.href);
     const silence = new Silence(firstByteMs);
     const watch: Watch = { ...limits, host: url.host, silence, signal: request.signal };
     try {
@@ -74,7 +56,7 @@ export class RemoteConnections {
         signal: AbortSignal.any([request.signal, silence.signal]),
         redirects: "return",
         insecure: true,
-        trusted: true,
+        accepts,
         connectMs: Math.min(limits.connectMs, firstByteMs),
         // `Silence` is stricter: it also ends an engine that sends its headers byte by byte.
         silenceMs: firstByteMs + limits.silenceMs,
@@ -102,12 +84,12 @@ export class RemoteConnections {
       silence.stop();
       throw beforeFirstByte(error, watch);
     }
-  }
-}
+  };
 
-/** Whether a host is in the list. An entry without a port stands for all ports. */
-export function isNamed(url: URL, hosts: readonly string[]): boolean {
-  return hosts.some((host) => [url.host, url.hostname].includes(host.toLowerCase()));
+  /** Closes unused connections. */
+  close(): void {
+    this.#network.close();
+  }
 }
 
 interface Watch {

@@ -42,6 +42,10 @@ export async function readObject(
   return body;
 }
 
+export function isJson({ headers }: Pick<RemoteResponse, "headers">): boolean {
+  return /^application\/json\b/i.test(asText(headers["content-type"]));
+}
+
 /** Undefined if the bytes are not JSON, or nested too deep, or have too many values. */
 export function jsonOf(bytes: Uint8Array): unknown {
   try {

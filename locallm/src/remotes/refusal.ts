@@ -67,7 +67,7 @@ export function refusalError(upstream: Upstream, refusal: Refusal, path: string)
 
 /**
  * How engines say that the conversation exceeds their window. Codes where they have one (OpenAI; llama-server), words
- * where they have none (vLLM; SGLang; TGI; Anthropic), because agents shorten a conversation only if they are told.
+ * where they have none (vLLM; SGLang; TGI; Ollama and older llama-server; Anthropic), because agents shorten a conversation only if they are told.
  */
 const tooLong: readonly (string | RegExp)[] = [
   "context_length_exceeded",
@@ -75,6 +75,7 @@ const tooLong: readonly (string | RegExp)[] = [
   /maximum context length/i,
   /longer than the model's context length/i,
   /`inputs` (tokens \+ `max_new_tokens` )?must (be|have)/,
+  /exceeds the (available )?context (length|size)/,
   /^prompt is too long/,
 ];
 

@@ -46,8 +46,8 @@ export interface NetworkRequest {
   silenceMs?: number;
   /** How long to wait for a connection, if that is less than for the answer. */
   connectMs?: number;
-  /** The owner of this machine named the host: it may have a private address, also without encryption. */
-  trusted?: boolean;
+  /** Decides which addresses the host may have, instead of the rules for downloads. */
+  accepts?: (address: string) => boolean;
 }
 
 export interface NetworkResponse {
@@ -123,10 +123,13 @@ export class Network {
     const check = (address: string) => {
       const isPrivate = (this.#settings.isPrivate ?? isPrivateAddress)(address);
       isPublic ||= !isPrivate;
+      if (options.accepts !== undefined) {
+        if (!options.accepts(address)) throw refused(url, `it may not have the address ${address}`);
+        return;
+      }
       if (isPrivate && !mayBePrivate)
         throw refused(url, "a public host must not resolve or redirect to a private address");
-      const isNamed = options.trusted === true || this.#isNamed(url);
-      if (isPrivate && options.insecure && !isLoopback(address) && !isNamed)
+      if (isPrivate && options.insecure && !isLoopback(address) && !this.#isNamed(url))
         throw refused(url, "insecure requests to private addresses need the host in LOCALLM_REGISTRIES");
     };
     if (isIP(hostname)) check(hostname);

@@ -1,9 +1,8 @@
 import type { Embeddings } from "../../wire/inference/embed.ts";
-import { ask } from "../asking.ts";
+import { ask, bearer } from "../asking.ts";
 import { inBatches, vectorOf } from "../embedding-batches.ts";
 import type { RemoteCall, Upstream } from "../engine.ts";
 import { asAmount, asList, asObject, readObject } from "../json-body.ts";
-import { bearer } from "./headers.ts";
 
 export function embed(upstream: Upstream, inputs: readonly string[], call: RemoteCall): Promise<Embeddings> {
   return inBatches(upstream, inputs, async (batch, limitBytes) => {

@@ -572,7 +572,10 @@ describe("writing a request of OpenAI's protocol", () => {
   });
 
   it.each<[Partial<Turn>, object]>([
-    [{ think: true }, { chat_template_kwargs: { enable_thinking: true, thinking: true } }],
+    [
+      { think: true },
+      { chat_template_kwargs: { enable_thinking: true, thinking: true }, reasoning_effort: "medium" },
+    ],
     [{ think: false }, { chat_template_kwargs: { enable_thinking: false }, reasoning_effort: "none" }],
     [{ think: "low" }, { chat_template_kwargs: { enable_thinking: true }, reasoning_effort: "low" }],
     [{ think: "max" }, { reasoning_effort: "high" }],

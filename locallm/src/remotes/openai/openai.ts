@@ -1,6 +1,7 @@
 import type { AnswerPiece } from "../../dialogue/answer-piece.ts";
 import {
   ask,
+  bearer,
   brokeOff,
   eventJson,
   inBounds,
@@ -8,18 +9,19 @@ import {
   maxEventBytes,
   type Reply,
   readStream,
+  refusePage,
+  toldIgnored,
   unfinished,
 } from "../asking.ts";
 import { newCallId } from "../call-id.ts";
-import type { RemoteCall, RemoteEngine, RemoteEvent, Upstream } from "../engine.ts";
+import type { RemoteCall, RemoteEngine, RemoteEvent, RemoteResponse, Upstream } from "../engine.ts";
 import { EventStreamReader, type StreamEvent } from "../event-stream.ts";
-import { asObject, asText, type JsonObject, readObject } from "../json-body.ts";
+import { asObject, isJson, type JsonObject, readObject } from "../json-body.ts";
 import { Measured } from "../measured.ts";
 import { refusalError, refusalOf } from "../refusal.ts";
 import { RemoteCalls } from "../remote-calls.ts";
 import { doneReason, OpenAiAnswer } from "./answer.ts";
 import { embed } from "./embeddings.ts";
-import { bearer } from "./headers.ts";
 import { kindOfAnswer } from "./kinds.ts";
 import { probe } from "./probe.ts";
 import { chatBody, completionBody, type OpenAiRequest, usage } from "./request-body.ts";
@@ -111,14 +113,10 @@ async function* chunksOf(
   upstream: Upstream,
   { response }: Reply,
 ): AsyncGenerator<Iterable<JsonObject | null>> {
-  const type = asText(response.headers["content-type"]);
-  if (/^application\/json\b/i.test(type)) {
+  refusePage(upstream, response);
+  if (isJson(response)) {
     yield [await readObject(upstream, response, maxEventBytes), null];
     return;
-  }
-  if (/^text\/html\b/i.test(type)) {
-    response.close();
-    throw refusalError(upstream, refusalOf(500, "it answered with an HTML page"), "");
   }
   for await (const events of readStream(upstream, response, new EventStreamReader(maxEventBytes)))
     yield readEvents(upstream, events);
@@ -164,8 +162,8 @@ function* ignoredEvent(
 }
 
 /** A locallm names what it ignores. What was sent under two names is ignored if both are. */
-function toldByEngine({ headers }: Reply["response"], optional: OpenAiRequest["optional"]): string[] {
-  const told = asText(headers["x-ignored-fields"]).split(", ");
+function toldByEngine(response: RemoteResponse, optional: OpenAiRequest["optional"]): string[] {
+  const told = toldIgnored(response);
   const names = Object.entries(optional);
   return told.flatMap((field) => {
     const ours = optional[field]?.ours;

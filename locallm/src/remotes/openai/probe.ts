@@ -1,4 +1,4 @@
-import { look } from "../asking.ts";
+import { bearer, look, maxProbeBytes } from "../asking.ts";
 import type { Probe, RemoteCall, Upstream } from "../engine.ts";
 import {
   asAmount,
@@ -10,10 +10,7 @@ import {
   readBytes,
   readObject,
 } from "../json-body.ts";
-import { bearer } from "./headers.ts";
 import { kindOfModel } from "./kinds.ts";
-
-const maxProbeBytes = 1024 * 1024;
 
 /** Asks `/health`, which not every engine has, then `/v1/models`, and then where the engine tells how busy it is. */
 export async function probe(upstream: Upstream, call: RemoteCall): Promise<Probe> {

@@ -131,17 +131,21 @@ function samplingFields(options: RemoteOptions, at: "options") {
 }
 
 /**
- * Qwen, GLM and Granite read `enable_thinking`, DeepSeek and Granite `thinking`; gpt-oss and Ollama's `/v1` read the
- * effort. An engine or a template ignores what it does not know.
+ * Qwen, GLM and Granite read `enable_thinking`, DeepSeek and Granite `thinking`; gpt-oss, OpenAI, Ollama's `/v1` and
+ * locallm read the effort. An engine or a template ignores what it does not know.
  */
 function thinkingFields(think: Turn["think"]): JsonObject {
   if (think === null) return {};
   const isOn = think !== false;
-  const kwargs = { chat_template_kwargs: { enable_thinking: isOn, thinking: isOn } };
-  if (think === true) return kwargs;
-  const effort = think === false ? "none" : think === "max" ? "high" : think;
-  return { ...kwargs, reasoning_effort: effort };
+  return {
+    chat_template_kwargs: { enable_thinking: isOn, thinking: isOn },
+    reasoning_effort: efforts[String(think)],
+  };
 }
+
+const efforts: Readonly<Record<string, string>> = {
+  ...{ false: "none", true: "medium", low: "low", medium: "medium", high: "high", max: "high" },
+};
 
 function formatField(format: Turn["format"]): JsonObject {
   if (format === null) return {};
