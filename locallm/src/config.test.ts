@@ -35,6 +35,7 @@ describe("readConfig", () => {
       credentialsFile: join(homedir(), ".locallm/credentials.json"),
       remotes: [],
       remoteHostsFile: join(homedir(), ".locallm/remotes.json"),
+      drainedHostsFile: join(homedir(), ".locallm/drained.json"),
       keysFolder: join(homedir(), ".locallm/keys"),
       caFile: null,
       proxy: { http: null, https: null, except: null },

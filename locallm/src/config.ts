@@ -16,6 +16,8 @@ export interface CommandConfig {
   readonly credentialsFile: string;
   /** The hosts that remote models may name on the owner's command line. The file may be absent. */
   readonly remoteHostsFile: string;
+  /** The hosts of engines that are drained. The file may be absent. */
+  readonly drainedHostsFile: string;
 }
 
 /** All settings of the server. */
@@ -208,6 +210,7 @@ export function readCommandConfig(environment: Environment = process.env): Comma
     keysFolder: read("LOCALLM_KEYS", parsePath),
     credentialsFile,
     remoteHostsFile: join(dirname(credentialsFile), "remotes.json"),
+    drainedHostsFile: join(dirname(credentialsFile), "drained.json"),
   };
 }
 

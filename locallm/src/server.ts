@@ -26,6 +26,11 @@ import { Keys } from "./keys/keys.ts";
 import { systemKeyClock } from "./keys/usage.ts";
 import { makeFolder } from "./library/durable.ts";
 import { Store } from "./library/store.ts";
+import { RemoteConnections } from "./remotes/connection.ts";
+import { DrainedHosts } from "./remotes/drained-hosts.ts";
+import { engines } from "./remotes/engines.ts";
+import { RemoteAccess } from "./remotes/remote-access.ts";
+import { createRemotes } from "./remotes/remotes.ts";
 import type { StartRunner } from "./runner/handle.ts";
 import { measureLoad } from "./runner/measure.ts";
 import { rememberingStart } from "./runner/start.ts";
@@ -115,8 +120,22 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
 
   const credentials = new CredentialsFile(config.credentialsFile);
   const remoteHosts = new RemoteHosts({ file: config.remoteHostsFile, named: config.remotes });
+  const network = await networkSettings(config);
+  const connections = new RemoteConnections({
+    addressCheck: (url) => remoteHosts.addressCheck(url),
+    ...(network.certificates === undefined ? {} : { certificates: network.certificates }),
+  });
+  const remotes = createRemotes(
+    { maxQueue: config.maxQueue },
+    {
+      clock: systemClock,
+      engines,
+      fetch: connections.fetch,
+      drained: await DrainedHosts.open(config.drainedHostsFile),
+    },
+  );
   const pulls = new Pulls(store, {
-    network: await networkSettings(config),
+    network,
     registries: config.registries,
     credentials,
     remoteHosts,
@@ -143,6 +162,8 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     pulls,
     responses,
     remoteHosts,
+    remoteAccess: new RemoteAccess(remoteHosts, credentials),
+    remotes,
     settings: {
       defences: {
         loopbackOnly: isLoopback(config.host.hostname ?? ""),
@@ -183,7 +204,8 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
 
   async function close(deadlineMs: number): Promise<void> {
     conversations.closing();
-    await scheduler.close(deadlineMs);
+    await Promise.all([scheduler.close(deadlineMs), remotes.close(deadlineMs)]);
+    connections.close();
     await conversations.close();
     templates.close();
     schemas.close();

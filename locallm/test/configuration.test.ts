@@ -250,6 +250,7 @@ describe("with a model", () => {
         ...{ cudaVisibleDevices: null, vulkanVisibleDevices: null },
         ...{ registries: null, credentialsFile: inHome("credentials.json"), caFile: null },
         ...{ remotes: [], remoteHostsFile: inHome("remotes.json") },
+        drainedHostsFile: inHome("drained.json"),
         ...{ keysFolder: inHome("keys") },
         ...{ apiKey: "not set", proxy: { http: "not set", https: "not set", except: null } },
       });

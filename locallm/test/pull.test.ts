@@ -512,7 +512,12 @@ describe("the model hub", () => {
 
 describe("the allowed registries", () => {
   test("are those of LOCALLM_REGISTRIES", async () => {
-    const bound = await startServer({ env: { LOCALLM_REGISTRIES: `models.example,${registry.host}` } });
+    const bound = await startServer({
+      env: {
+        LOCALLM_REGISTRIES: `models.example,${registry.host}`,
+        LOCALLM_REMOTES: "gpu1.example:8000, 10.0.0.7",
+      },
+    });
     registry.publish("ns/m:v", tiny);
     expect((await pull({}, bound)).last).toEqual({ status: "success" });
     expect(await pull({ model: "127.0.0.1:9/ns/m" }, bound)).toMatchObject({
@@ -534,7 +539,58 @@ describe("the allowed registries", () => {
     for await (const { status } of lines(pushed)) statuses.push(status);
     expect(statuses.slice(0, 2)).toEqual([`pushing to ${registry.host}`, "retrieving manifest"]);
     expect(statuses.at(-1)).toBe("success");
+
+    // LOCALLM_REMOTES allows the hosts of pulled models. The manifest stays the same, byte for byte.
+    const manifest = publishRemote(["https://gpu1.example:8000/v1", "http://10.0.0.7:8000/v1"]);
+    expect((await pull({}, bound)).last).toEqual({ status: "success" });
+    expect(await bound.ask("/api/show", { model: name() })).toMatchObject({
+      remote_model: "qwen3",
+      remotes: [{ key: "gpu" }, { url: "http://10.0.0.7:8000/v1" }],
+    });
+    let put = "";
+    registry.answer = (request, response, path) => {
+      if (request.method !== "PUT" || !path.includes("manifests")) return false;
+      request.on("data", (chunk: Buffer) => {
+        put += chunk.toString();
+      });
+      request.on("end", () => response.writeHead(201).end());
+      return true;
+    };
+    expect((await bound.ask("/api/push", { model: name(), stream: false }))["status"]).toBe("success");
+    expect(put).toBe(manifest);
     await bound.stop();
+  });
+});
+
+/** Publishes a remote model with these replicas as `ns/m:v`. Returns its manifest. */
+function publishRemote(urls: readonly unknown[]): string {
+  const config = registry.add(
+    JSON.stringify({
+      remote_host: urls[0],
+      remote_model: "qwen3",
+      remotes: urls.map((url) => ({ url, model: "qwen3", key: "gpu" })),
+    }),
+    "application/vnd.docker.container.image.v1+json",
+  );
+  const layers = [registry.add("Be brief.", layerType("system"))];
+  const manifest = JSON.stringify({ schemaVersion: 2, config, layers });
+  registry.manifests.set("ns/m:v", manifest);
+  return manifest;
+}
+
+describe("a remote model is rejected before its layers are fetched", () => {
+  const notAllowed = /remote models may not use 127\.0\.0\.1:9; run `locallm remote allow 127\.0\.0\.1:9`/;
+  test.each([
+    ["if its host is not allowed", ["http://127.0.0.1:9/v1"], 403, notAllowed],
+    ["if one of its hosts is written in another way", ["http://0x7f.1:9/v1"], 403, notAllowed],
+    ["if its address contains a password", ["http://me:secret@gpu1.example"], 502, /is not a model/],
+    ["if its address is not one", ["file:///etc/passwd"], 502, /is not a model/],
+    ["if an address repeats", ["http://a.example", "http://A.example:80/"], 502, /is not a model/],
+    ["if an address is a number", [7], 502, /is not a model/],
+  ])("%s", async (_, urls, status, error) => {
+    publishRemote(urls);
+    await refused(status, error);
+    expect(registry.requests.filter((request) => request.includes("/blobs/"))).toHaveLength(2);
   });
 });
 

@@ -95,7 +95,8 @@ const law = (holds: (events: TurnEvent[]) => Promise<void>) =>
 
 describe("the streamed answer equals the unstreamed answer", () => {
   test("/api/chat", async () => {
-    const run = { options: { num_ctx: 2048 }, typedName: 'm"\n', startedMs: 0 } as Run;
+    const model = { remotes: null } as Run["model"];
+    const run = { options: { num_ctx: 2048 }, typedName: 'm"\n', startedMs: 0, model } as Run;
     interface Line {
       message: { content: string; thinking?: string; tool_calls?: unknown[] };
       done: boolean;

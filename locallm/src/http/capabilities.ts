@@ -25,7 +25,13 @@ export async function modelCapabilities(
   ];
 }
 
-/** What the Modelfile says; otherwise what most engines can do. Requests are checked only against the Modelfile. */
+/** Whether the Modelfile of a remote model allows a capability. Without a list it allows all: the engine decides. */
+export function remoteCapability({ config }: Model, capability: Capability): boolean {
+  const { capabilities: said } = config;
+  return !said || said.length === 0 || said.includes(capability);
+}
+
+/** What the Modelfile says; otherwise what most engines can do. */
 function remoteCapabilities({ config }: Model): Capability[] {
   const said = capabilities.filter((each) => config.capabilities?.includes(each));
   return said.length > 0 ? said : ["completion", "tools"];

@@ -1,4 +1,66 @@
 import { LocallmError } from "../wire/errors.ts";
+import type { Embeddings } from "../wire/inference/embed.ts";
+import { estimatedTokens } from "./metering.ts";
+import type { Parts } from "./parts.ts";
+import type { LocalRun, RemoteRun, Run } from "./run.ts";
+
+type Inputs = readonly (string | readonly number[])[];
+
+/** The embeddings, and how long they waited for the model. */
+export interface WaitedEmbeddings extends Embeddings {
+  readonly waitedMs: number;
+}
+
+/** Embeds in this machine's or another engine. `truncate` cuts inputs that exceed the window. */
+export async function embed(
+  parts: Parts,
+  run: Run,
+  inputs: Inputs,
+  truncate: boolean,
+): Promise<WaitedEmbeddings> {
+  return run.remote === null ? await embedHere(run, inputs, truncate) : await embedThere(parts, run, inputs);
+}
+
+async function embedHere(run: LocalRun, inputs: Inputs, truncate: boolean): Promise<WaitedEmbeddings> {
+  let lease = await run.lease();
+  try {
+    if (inputs.length === 0) return { vectors: [], tokens: [], waitedMs: lease.waitedMs };
+    checkCount(inputs.length, lease.info.embeddingLength);
+    lease = await run.window.growFor(lease, inputs, { answer: 0, canShorten: true });
+    const job = { inputs, truncate, numCtx: lease.numCtx };
+    return { ...(await run.embed(lease, job)), waitedMs: lease.waitedMs };
+  } finally {
+    lease.release();
+  }
+}
+
+async function embedThere(parts: Parts, run: RemoteRun, inputs: Inputs): Promise<WaitedEmbeddings> {
+  const texts = inputs.map((input) => {
+    if (typeof input === "string") return input;
+    throw new LocallmError("unsupported_parameter", {
+      field: "input",
+      hint: " with tokens: a remote model takes text only",
+    });
+  });
+  const { caller, signal, remote, model } = run;
+  if (texts.length === 0) return { vectors: [], tokens: [], waitedMs: 0 };
+  checkCount(texts.length, model.config.embedding_length || usualEmbeddingLength);
+  caller.requireTokens();
+  try {
+    const found = await parts.remotes.embed(remote, texts, { signal, key: caller.id });
+    caller.count(
+      found.tokens.reduce((sum, each) => sum + each, 0),
+      0,
+    );
+    return { ...found, waitedMs: 0 };
+  } catch (error) {
+    if (signal.aborted) caller.count(estimatedTokens(texts), 0);
+    throw error;
+  }
+}
+
+/** Of a remote model whose Modelfile does not tell it. Few models have longer vectors. */
+const usualEmbeddingLength = 4096;
 
 /** Rejects more texts than fit into an answer. V8's strings limit the JSON to half a GB. */
 export function checkCount(texts: number, embeddingLength: number): void {

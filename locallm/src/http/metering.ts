@@ -65,7 +65,7 @@ export async function meteredEmbed(
   }
 }
 
-const bytesPerToken = 4;
+export const bytesPerToken = 4;
 
 /** For a prompt whose client left before it was computed: its tokens were not counted, but took time. */
 export function estimatedTokens(prompt: Prompt): number {

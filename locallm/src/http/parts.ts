@@ -4,6 +4,8 @@ import type { SchemaThreads } from "../dialogue/grammar/schema-threads.ts";
 import type { Templates } from "../dialogue/template-work.ts";
 import type { Keys } from "../keys/keys.ts";
 import type { Store } from "../library/store.ts";
+import type { RemoteAccess } from "../remotes/remote-access.ts";
+import type { Remotes } from "../remotes/remotes.ts";
 import type { Scheduler } from "../scheduler/lease.ts";
 import type { Pulls } from "../sources/pulls.ts";
 import type { RemoteHosts } from "../sources/remote-hosts.ts";
@@ -26,6 +28,8 @@ export interface Parts {
   readonly pulls: Pulls;
   readonly responses: ResponseStore;
   readonly remoteHosts: RemoteHosts;
+  readonly remoteAccess: RemoteAccess;
+  readonly remotes: Remotes;
   readonly settings: HttpSettings;
   readonly log: Logger;
   readonly metrics: Metrics;

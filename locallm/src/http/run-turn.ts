@@ -9,7 +9,7 @@ import type { GenerateDone, GenerateJob, PromptCounts } from "../wire/inference/
 import { AnswerCheck } from "./answer-check.ts";
 import { generateJob } from "./generate-job.ts";
 import { PieceLogprobs } from "./logprobs.ts";
-import type { Run } from "./run.ts";
+import type { LocalRun, Run } from "./run.ts";
 
 export type Dropped = FittedTurn["dropped"];
 
@@ -20,13 +20,17 @@ export interface TurnDone {
   readonly done: GenerateDone;
   /** How many of the answer's tokens are thinking. */
   readonly thinkingTokens: number;
-  readonly lease: Lease;
+  readonly lease: AnswerLease;
   readonly dropped: Dropped;
   /** Violations of the schemas that the grammar could not fully enforce. */
   readonly violations: readonly string[];
 }
 
+/** How long the answer waited for the model, and the window that it has. */
+export type AnswerLease = Pick<Lease, "waitedMs" | "numCtx">;
+
 export interface TurnWish {
+  /** Includes the model's system text and example messages. */
   readonly turn: Turn;
   /** If the conversation is too long, drops its oldest messages (true) or rejects it. */
   readonly truncate: boolean;
@@ -39,8 +43,8 @@ export interface TurnWish {
   readonly logprobs?: GenerateJob["logprobs"];
 }
 
-/** Runs one turn for any API: render, fit, generate, parse. Leaving the loop cancels the generation. */
-export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): AsyncGenerator<TurnEvent> {
+/** Runs one turn on this machine: render, fit, generate, parse. Leaving the loop cancels the generation. */
+export async function* runTurn(run: LocalRun, dialogue: Dialogue, wish: TurnWish): AsyncGenerator<TurnEvent> {
   const { turn } = wish;
   // Check the constraint before waiting for the model, so that an invalid schema fails at once.
   const constraint = await dialogue.constraint(turn, run.schemas);

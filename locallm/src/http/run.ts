@@ -4,14 +4,22 @@ import type { SchemaThreads } from "../dialogue/grammar/schema-threads.ts";
 import type { Caller } from "../keys/keys.ts";
 import type { Model } from "../library/model.ts";
 import { headerLengths, headerOf, modelPurpose } from "../library/model-details.ts";
+import type { RemoteModel } from "../remotes/remotes.ts";
 import type { Lease, LeaseRequest, LoadWish, RunnableModel } from "../scheduler/lease.ts";
 import { parseKeepAlive } from "../wire/duration.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
 import type { GenerateDone, GenerateEvent, GenerateJob } from "../wire/inference/generate.ts";
 import { displayModelName } from "../wire/model-name.ts";
-import { type CompleteOptions, mergeOptions, modelOptions, parseOptions } from "../wire/options.ts";
+import {
+  type CompleteOptions,
+  mergeOptions,
+  modelOptions,
+  type Options,
+  parseOptions,
+} from "../wire/options.ts";
 import { tellIgnored } from "./body.ts";
+import { remoteCapability } from "./capabilities.ts";
 import { requireModel } from "./known-model.ts";
 import { meteredEmbed, meteredGenerate } from "./metering.ts";
 import type { Parts } from "./parts.ts";
@@ -24,13 +32,13 @@ export interface RunRequest {
   readonly keep_alive?: unknown;
 }
 
-/** A request whose model was found but not yet loaded. */
-export interface Run {
+/** A request whose model was found. */
+export type Run = LocalRun | RemoteRun;
+
+interface AnyRun {
   readonly model: Model;
   /** The model name as the client wrote it, which answers repeat. */
   readonly typedName: string;
-  readonly runnable: RunnableModel;
-  readonly options: CompleteOptions;
   readonly keepAliveMs: number;
   readonly signal: AbortSignal;
   readonly caller: Caller;
@@ -39,6 +47,24 @@ export interface Run {
   readonly schemas: SchemaThreads;
   /** Reports fields that have no effect, in a header and in the log. */
   tellIgnored(names: readonly string[]): void;
+  /** Adds a finished generation to the metrics and the log. */
+  count(done: GenerateDone): void;
+  /** Adds a finished embedding to the metrics and the log. Returns the number of tokens of all inputs. */
+  countEmbedded(tokens: readonly number[]): number;
+}
+
+/** A request for a model that other engines serve. */
+export interface RemoteRun extends AnyRun {
+  readonly remote: RemoteModel;
+  /** Only what the model or the request sets. */
+  readonly options: Options;
+}
+
+/** A request for a model of this machine, which may not be loaded yet. */
+export interface LocalRun extends AnyRun {
+  readonly remote: null;
+  readonly runnable: RunnableModel;
+  readonly options: CompleteOptions;
   /** Waits for the model and a slot. Release the lease when the answer is done. */
   lease(uses?: "slot" | "load" | "visit"): Promise<Lease>;
   /** The size of the request's window, and whether the window can grow. */
@@ -49,10 +75,6 @@ export interface Run {
   generate(lease: Lease, job: GenerateJob): AsyncIterable<GenerateEvent>;
   /** Embeds in the lease's slot. The tokens count towards the caller's limits. */
   embed(lease: Lease, job: EmbedJob): Promise<Embeddings>;
-  /** Adds a finished generation to the metrics and the log. */
-  count(done: GenerateDone): void;
-  /** Adds a finished embedding to the metrics and the log. Returns the number of tokens of all inputs. */
-  countEmbedded(tokens: readonly number[]): number;
 }
 
 /** Resolves the model and validates the options. Makes every check that does not need to wait. */
@@ -74,12 +96,52 @@ export async function prepareRun(
     reply,
     bad.map((name) => `model.${name}`),
   );
-  const source = windowSource(parts.settings.contextLength, own, given);
-  const options = mergeOptions(own, given, { num_ctx: source.numCtx });
   const keepAliveMs =
     body.keep_alive === undefined ? parts.settings.keepAliveMs : parseKeepAlive(body.keep_alive);
-  const runnable = await runnableModel(parts, model);
-  request.logFields["model"] = runnable.name;
+  const name = displayModelName(model.name);
+  request.logFields["model"] = name;
+  const run: AnyRun = {
+    model,
+    typedName: body.model,
+    keepAliveMs,
+    signal: request.clientGone,
+    caller,
+    startedMs: request.startedMs,
+    schemas: parts.schemas,
+    tellIgnored: (names) => tellIgnored(reply, names),
+    count(done) {
+      const labels = { model: name };
+      parts.metrics.promptTokens.inc(labels, done.promptTokens);
+      parts.metrics.cachedTokens.inc(labels, done.cachedTokens);
+      parts.metrics.generatedTokens.inc(labels, done.evalTokens);
+      request.logFields["promptTokens"] = done.promptTokens;
+      request.logFields["cachedTokens"] = done.cachedTokens;
+      request.logFields["evalTokens"] = done.evalTokens;
+    },
+    countEmbedded(tokens) {
+      const count = tokens.reduce((sum, each) => sum + each, 0);
+      parts.metrics.promptTokens.inc({ model: name }, count);
+      request.logFields["promptTokens"] = count;
+      return count;
+    },
+  };
+  if (model.remotes !== null) {
+    if (body.keep_alive !== undefined) tellIgnored(reply, ["keep_alive"]);
+    return { ...run, remote: await parts.remoteAccess.modelOf(model), options: { ...own, ...given } };
+  }
+  return await prepareLocalRun(parts, request, run, { own, given });
+}
+
+async function prepareLocalRun(
+  parts: Parts,
+  request: FastifyRequest,
+  run: AnyRun,
+  { own, given }: { readonly own: Options; readonly given: Options },
+): Promise<LocalRun> {
+  const { caller, keepAliveMs } = run;
+  const source = windowSource(parts.settings.contextLength, own, given);
+  const options = mergeOptions(own, given, { num_ctx: source.numCtx });
+  const runnable = await runnableModel(parts, run.model);
   const load = loadWish(options, source);
   const lease = async (uses: LeaseRequest["uses"], wish: LoadWish) => {
     const granted = await parts.scheduler.lease({
@@ -92,16 +154,10 @@ export async function prepareRun(
     return granted;
   };
   return {
-    model,
-    typedName: body.model,
+    ...run,
+    remote: null,
     runnable,
     options,
-    keepAliveMs,
-    signal: request.clientGone,
-    caller,
-    startedMs: request.startedMs,
-    schemas: parts.schemas,
-    tellIgnored: (names) => tellIgnored(reply, names),
     lease: (uses = "slot") => lease(uses, load),
     window: new RequestWindow({
       ...{ scheduler: parts.scheduler, model: runnable, load, source, options, signal: request.clientGone },
@@ -113,21 +169,6 @@ export async function prepareRun(
     },
     generate: (lease, job) => meteredGenerate(lease.runner, job, caller, request.clientGone),
     embed: (lease, job) => meteredEmbed(lease.runner, job, caller, request.clientGone),
-    count(done) {
-      const labels = { model: runnable.name };
-      parts.metrics.promptTokens.inc(labels, done.promptTokens);
-      parts.metrics.cachedTokens.inc(labels, done.cachedTokens);
-      parts.metrics.generatedTokens.inc(labels, done.evalTokens);
-      request.logFields["promptTokens"] = done.promptTokens;
-      request.logFields["cachedTokens"] = done.cachedTokens;
-      request.logFields["evalTokens"] = done.evalTokens;
-    },
-    countEmbedded(tokens) {
-      const count = tokens.reduce((sum, each) => sum + each, 0);
-      parts.metrics.promptTokens.inc({ model: runnable.name }, count);
-      request.logFields["promptTokens"] = count;
-      return count;
-    },
   };
 }
 
@@ -138,8 +179,21 @@ export async function requirePurpose(
   needed: "completion" | "embedding",
   asked: string,
 ): Promise<void> {
-  if ((await modelPurpose(parts.store, run.model)) !== needed)
-    throw new LocallmError("unsupported_capability", { model: run.typedName, capability: asked });
+  const { model } = run;
+  const isFit =
+    model.remotes === null
+      ? (await modelPurpose(parts.store, model)) === needed
+      : remoteCapability(model, needed);
+  if (!isFit) throw new LocallmError("unsupported_capability", { model: run.typedName, capability: asked });
+}
+
+/** Throws `unsupported_capability` for a remote model. */
+export function localRun(run: Run, capability: string): LocalRun {
+  if (run.remote === null) return run;
+  throw new LocallmError("unsupported_capability", {
+    model: run.typedName,
+    capability: `${capability}, because it is a remote model`,
+  });
 }
 
 async function runnableModel(parts: Parts, model: Model): Promise<RunnableModel> {

@@ -1,6 +1,6 @@
-import type { Dialogue } from "../../dialogue/dialogue.ts";
 import type { Turn } from "../../dialogue/turn.ts";
 import type { ConversationRequest } from "../../wire/anthropic/messages.ts";
+import { traitsOf } from "../answer-turn.ts";
 import type { Parts } from "../parts.ts";
 import type { Run } from "../run.ts";
 import { conversation, requireTraits } from "../run-turn.ts";
@@ -8,8 +8,8 @@ import { refuse } from "../sampling.ts";
 import { messagesTurn } from "./messages-turn.ts";
 
 export interface AskedTurn {
+  /** Includes the model's system text and example messages. */
   readonly turn: Turn;
-  readonly dialogue: Dialogue;
   /** Fields that are accepted but have no effect. */
   readonly ignored: readonly string[];
 }
@@ -19,11 +19,11 @@ export async function askedTurn(parts: Parts, run: Run, body: ConversationReques
   refuse("mcp_servers", (body.mcp_servers?.length ?? 0) > 0);
   refuse("container", body.container !== undefined);
   const { turn: asked, ignored } = messagesTurn(body);
-  const dialogue = await parts.dialogues.of(run.model);
+  const traits = await traitsOf(parts, run);
   // Like Ollama, a model that cannot think answers without thinking, because agents request thinking from every model.
-  const relaxed = dialogue.traits.thinking ? asked : { ...asked, think: null };
-  requireTraits(run, dialogue.traits, relaxed);
+  const relaxed = traits.thinking ? asked : { ...asked, think: null };
+  requireTraits(run, traits, relaxed);
   const turn = { ...relaxed, messages: conversation(run.model, relaxed.messages) };
-  const lostThinking = !dialogue.traits.thinking && asked.think !== false;
-  return { turn, dialogue, ignored: [...ignored, ...(lostThinking ? ["thinking"] : [])] };
+  const lostThinking = !traits.thinking && asked.think !== false;
+  return { turn, ignored: [...ignored, ...(lostThinking ? ["thinking"] : [])] };
 }

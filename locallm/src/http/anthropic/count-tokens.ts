@@ -5,7 +5,7 @@ import { countTokensRequest } from "../../wire/anthropic/messages.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { readBody } from "../body.ts";
 import type { Parts } from "../parts.ts";
-import { prepareRun, type Run, requirePurpose } from "../run.ts";
+import { type LocalRun, localRun, prepareRun, type Run, requirePurpose } from "../run.ts";
 import { type AskedTurn, askedTurn } from "./asked-turn.ts";
 
 /** The number of cached results. Agents repeatedly count each part of a conversation separately. */
@@ -22,11 +22,11 @@ export function countTokensRoute(app: FastifyInstance, parts: Parts): void {
   const counts = new RecentlyUsed<string, number>(keptCounts);
   app.post("/v1/messages/count_tokens", async (request, reply) => {
     const body = readBody(request, reply, countTokensRequest);
-    const run = await prepareRun(parts, request, reply, body);
+    const run = localRun(await prepareRun(parts, request, reply, body), "count_tokens");
     await requirePurpose(parts, run, "completion", "chat");
     const asked = await askedTurn(parts, run, body);
     const key = countKey(run, asked, parts.now());
-    const known = counts.get(key) ?? (await count(run, asked));
+    const known = counts.get(key) ?? (await count(parts, run, asked));
     counts.set(key, known);
     return { input_tokens: known };
   });
@@ -39,7 +39,8 @@ function countKey({ model }: Run, { turn }: AskedTurn, now: Date): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
 }
 
-async function count(run: Run, { turn, dialogue }: AskedTurn): Promise<number> {
+async function count(parts: Parts, run: LocalRun, { turn }: AskedTurn): Promise<number> {
+  const dialogue = await parts.dialogues.of(run.model);
   const lease = await run.lease("visit");
   try {
     const prompt = await dialogue.prompt(turn, run.promptVocabulary(lease), run.signal);

@@ -1,9 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import { messagesRequest } from "../../wire/anthropic/messages.ts";
+import { answerTurn } from "../answer-turn.ts";
 import { readBody, tellIgnored } from "../body.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, requirePurpose } from "../run.ts";
-import { runTurn, type TurnEvent } from "../run-turn.ts";
+import type { TurnEvent } from "../run-turn.ts";
 import { samplingOptions } from "../sampling.ts";
 import { namedEvent, sse } from "../sse.ts";
 import { sendStream } from "../stream.ts";
@@ -28,7 +29,7 @@ export function messagesRoute(app: FastifyInstance, parts: Parts): void {
     const options = samplingOptions(given, max_tokens);
     const run = await prepareRun(parts, request, reply, { ...body, options });
     await requirePurpose(parts, run, "completion", "chat");
-    const { turn, dialogue, ignored } = await askedTurn(parts, run, body);
+    const { turn, ignored } = await askedTurn(parts, run, body);
     tellIgnored(reply, ignored);
     const builder = new MessageBuilder({
       model: run.typedName,
@@ -38,7 +39,8 @@ export function messagesRoute(app: FastifyInstance, parts: Parts): void {
     });
     // Do not drop messages. The client can compact its conversation itself and knows better which parts it
     // needs.
-    const events = runTurn(run, dialogue, { turn, truncate: false, shift: false, onPrompt: builder.prompt });
+    const wish = { turn, truncate: false, shift: false, onPrompt: builder.prompt };
+    const events = await answerTurn(parts, run, wish);
     if (body.stream !== true) {
       for await (const piece of events) builder.take(piece);
       return builder.message;

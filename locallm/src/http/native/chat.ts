@@ -1,14 +1,17 @@
 import type { FastifyInstance } from "fastify";
 import { plainTurn } from "../../dialogue/turn.ts";
+import { remoteFields } from "../../library/remote.ts";
 import { type ChatRequest, chatRequest } from "../../wire/api/inference.ts";
+import { answerTurn } from "../answer-turn.ts";
 import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
 import { answerFormat } from "../format.ts";
 import { refuseImages } from "../images.ts";
 import { logprobsWish } from "../logprobs.ts";
 import type { Parts } from "../parts.ts";
+import { windowFields } from "../remote-turn.ts";
 import { prepareRun, type Run, requirePurpose } from "../run.ts";
-import { conversation, requireTraits, runTurn, type TurnEvent } from "../run-turn.ts";
+import { conversation, type TurnEvent } from "../run-turn.ts";
 import { sendStream } from "../stream.ts";
 import { counters, extras, violationsField } from "./counters.ts";
 import { loadOrUnload } from "./load.ts";
@@ -29,11 +32,9 @@ export function chatRoute(app: FastifyInstance, parts: Parts): void {
       refuseImages(run.typedName, message.images, `messages[${index}].images`);
     });
 
-    const dialogue = await parts.dialogues.of(run.model);
-    const turn = plainTurn(conversation(run.model, messages), wishes(body));
-    requireTraits(run, dialogue.traits, turn);
-    const events = runTurn(run, dialogue, {
-      turn,
+    if (run.remote !== null) run.tellIgnored(windowFields(body));
+    const events = await answerTurn(parts, run, {
+      turn: plainTurn(conversation(run.model, messages), wishes(body)),
       truncate: body.truncate ?? true,
       shift: body.shift ?? false,
       logprobs,
@@ -70,6 +71,7 @@ function finalFields(run: Run, { done, lease, dropped, violations }: DoneEvent):
     done_reason: done.reason,
     ...counters(run, lease, done),
     ...extras(run, lease, done, dropped),
+    ...remoteFields(run.model),
     ...violationsField(violations),
   };
 }

@@ -1,7 +1,6 @@
-import type { Lease } from "../../scheduler/lease.ts";
 import type { GenerateDone } from "../../wire/inference/generate.ts";
 import type { Run } from "../run.ts";
-import type { Dropped } from "../run-turn.ts";
+import type { AnswerLease, Dropped } from "../run-turn.ts";
 
 /**
  * The counters of every final chunk. All of them are always present, including zeros. Durations are integer
@@ -16,7 +15,7 @@ export interface Counters {
   readonly eval_duration: number;
 }
 
-export function counters(run: Run, lease: Lease, done: GenerateDone): Counters {
+export function counters(run: Run, lease: AnswerLease, done: GenerateDone): Counters {
   return {
     total_duration: nanoseconds(performance.now() - run.startedMs),
     load_duration: nanoseconds(lease.waitedMs),
@@ -30,7 +29,7 @@ export function counters(run: Run, lease: Lease, done: GenerateDone): Counters {
 /** Fields that Ollama does not have. Each is present only if it applies. */
 export function extras(
   run: Run,
-  lease: Lease,
+  lease: AnswerLease,
   done: GenerateDone,
   dropped: Dropped | null,
 ): Record<string, unknown> {
@@ -56,7 +55,7 @@ export function nanoseconds(ms: number): number {
 }
 
 /** Whether to report the window, because it is smaller than requested or ended the answer. */
-function isWindowWorthTelling(run: Run, lease: Lease, done: GenerateDone): boolean {
+function isWindowWorthTelling(run: Run, lease: AnswerLease, done: GenerateDone): boolean {
   const isFull = done.reason === "length" && done.promptTokens + done.evalTokens >= lease.numCtx;
-  return isFull || lease.numCtx < run.options.num_ctx;
+  return isFull || lease.numCtx < (run.options.num_ctx ?? 0);
 }

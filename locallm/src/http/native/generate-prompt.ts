@@ -4,11 +4,20 @@ import { plainTurn } from "../../dialogue/turn.ts";
 import type { Lease } from "../../scheduler/lease.ts";
 import type { GenerateRequest } from "../../wire/api/inference.ts";
 import { LocallmError } from "../../wire/errors.ts";
-import type { GenerateJob, PromptText } from "../../wire/inference/generate.ts";
+import type { GenerateJob, PromptText, SampledLogprob } from "../../wire/inference/generate.ts";
 import { answerFormat } from "../format.ts";
 import type { Parts } from "../parts.ts";
-import type { Run } from "../run.ts";
+import type { LocalRun, Run } from "../run.ts";
 import { conversation, requireTraits } from "../run-turn.ts";
+
+/** A piece of the answer, in the form that lines show. */
+export type GeneratePiece =
+  | {
+      readonly kind: "response" | "thinking";
+      readonly text: string;
+      readonly logprobs?: readonly SampledLogprob[] | undefined;
+    }
+  | { readonly kind: "final"; readonly fields: Record<string, unknown> };
 
 /** A request's prompt for a loaded model. */
 export interface ReadyPrompt {
@@ -26,17 +35,21 @@ export interface ReadyPrompt {
  */
 export async function generatePrompt(
   parts: Parts,
-  run: Run,
+  run: LocalRun,
   body: GenerateRequest,
 ): Promise<(lease: Lease) => Promise<ReadyPrompt>> {
-  if (body.raw === true && (body.system ?? body.template ?? body.context) !== undefined)
-    throw new LocallmError("raw_conflict", {});
+  refuseRawConflict(body);
   const asked = (body.system ?? body.template ?? body.suffix) !== undefined;
   const templated = body.raw !== true && (asked || parts.settings.generate === "template");
   return templated ? await templatedPrompt(parts, run, body) : await rawPrompt(parts, run, body);
 }
 
-async function rawPrompt(parts: Parts, run: Run, body: GenerateRequest) {
+export function refuseRawConflict({ raw, system, template, context }: GenerateRequest): void {
+  if (raw === true && (system ?? template ?? context) !== undefined)
+    throw new LocallmError("raw_conflict", {});
+}
+
+async function rawPrompt(parts: Parts, run: LocalRun, body: GenerateRequest) {
   const turn = plainTurn([], { think: body.think ?? null });
   if (body.think) requireTraits(run, await parts.dialogues.traits(run.model), turn);
   const constraint = await formatConstraint(answerFormat(body.format), run.schemas);
@@ -46,7 +59,7 @@ async function rawPrompt(parts: Parts, run: Run, body: GenerateRequest) {
   return async () => ({ prompt, grammar, constraint, read: asItIs });
 }
 
-async function templatedPrompt(parts: Parts, run: Run, body: GenerateRequest) {
+async function templatedPrompt(parts: Parts, run: LocalRun, body: GenerateRequest) {
   const dialogue = await parts.dialogues.of(run.model, body.template);
   const turn = plainTurn(firstMessages(run, body), {
     think: body.think ?? null,
@@ -99,7 +112,7 @@ function inFront(context: readonly number[] | undefined, text: PromptText): Gene
  * Returns a conversation of one message. A `context` already contains the model's system text and example
  * messages.
  */
-function firstMessages(run: Run, body: GenerateRequest) {
+export function firstMessages(run: Run, body: GenerateRequest) {
   const system = body.system === undefined ? [] : [{ role: "system", content: body.system }];
   const messages = [...system, { role: "user", content: body.prompt ?? "" }];
   return body.context === undefined ? conversation(run.model, messages) : messages;

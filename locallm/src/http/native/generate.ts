@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Lease } from "../../scheduler/lease.ts";
 import { type GenerateRequest, generateRequest } from "../../wire/api/inference.ts";
-import type { GenerateJob, SampledLogprob } from "../../wire/inference/generate.ts";
+import type { GenerateJob } from "../../wire/inference/generate.ts";
 import { AnswerCheck } from "../answer-check.ts";
 import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
@@ -9,12 +9,13 @@ import { generateJob } from "../generate-job.ts";
 import { refuseImages } from "../images.ts";
 import { logprobsWish, PieceLogprobs } from "../logprobs.ts";
 import type { Parts } from "../parts.ts";
-import { prepareRun, type Run, requirePurpose } from "../run.ts";
+import { type LocalRun, prepareRun, type Run, requirePurpose } from "../run.ts";
 import { sendStream } from "../stream.ts";
 import { counters, extras, violationsField } from "./counters.ts";
-import { generatePrompt, type ReadyPrompt } from "./generate-prompt.ts";
+import { type GeneratePiece, generatePrompt, type ReadyPrompt } from "./generate-prompt.ts";
 import { loadOrUnload } from "./load.ts";
 import { ndjson } from "./ndjson.ts";
+import { remoteGeneration } from "./remote-generation.ts";
 import { shownLogprobs } from "./shown-logprobs.ts";
 
 /** `POST /api/generate`: one prompt, one answer. */
@@ -25,37 +26,39 @@ export function generateRoute(app: FastifyInstance, parts: Parts): void {
     await requirePurpose(parts, run, "completion", "generate");
     const logprobs = logprobsWish(body);
     refuseImages(run.typedName, body.images, "images");
-    const prompt = await generatePrompt(parts, run, body);
+    const onCut = (tokens: number) => tellDropped(reply, { messages: 0, tokens });
+    const generating =
+      run.remote === null
+        ? await localGeneration(parts, run, body, { logprobs, onCut })
+        : await remoteGeneration(parts, run, body, logprobs);
 
     const isEmpty = (body.prompt ?? "") === "" && body.suffix === undefined;
     if (isEmpty) return await loadOrUnload(parts, run, { response: "" });
 
-    const onCut = (tokens: number) => tellDropped(reply, { messages: 0, tokens });
-    const pieces = generate(run, body, prompt, { logprobs, onCut });
+    const pieces = generating();
     if (body.stream === false) return await wholeAnswer(run, pieces);
     await sendStream(reply, encode(run, pieces), ndjson(request));
     return reply;
   });
 }
 
-type Piece =
-  | {
-      readonly kind: "response" | "thinking";
-      readonly text: string;
-      readonly logprobs?: readonly SampledLogprob[] | undefined;
-    }
-  | { readonly kind: "final"; readonly fields: Record<string, unknown> };
+interface GenerateWish {
+  readonly logprobs: GenerateJob["logprobs"];
+  /** Called before the first piece, when headers can still be set. */
+  onCut(tokens: number): void;
+}
+
+async function localGeneration(parts: Parts, run: LocalRun, body: GenerateRequest, wish: GenerateWish) {
+  const prompt = await generatePrompt(parts, run, body);
+  return () => generate(run, body, prompt, wish);
+}
 
 async function* generate(
-  run: Run,
+  run: LocalRun,
   body: GenerateRequest,
   ready: (lease: Lease) => Promise<ReadyPrompt>,
-  wish: {
-    readonly logprobs: GenerateJob["logprobs"];
-    /** Called before the first piece, when headers can still be set. */
-    onCut(tokens: number): void;
-  },
-): AsyncGenerator<Piece> {
+  wish: GenerateWish,
+): AsyncGenerator<GeneratePiece> {
   let lease = await run.lease();
   try {
     const { prompt, constraint, grammar, read, renderSpecial = false } = await ready(lease);
@@ -103,7 +106,7 @@ async function* generate(
 }
 
 /** Builds the constant part of the lines once. */
-async function* encode(run: Run, pieces: AsyncIterable<Piece>): AsyncGenerator<string> {
+async function* encode(run: Run, pieces: AsyncIterable<GeneratePiece>): AsyncGenerator<string> {
   const head = `{"model":${JSON.stringify(run.typedName)},"created_at":"`;
   for await (const piece of pieces) {
     const start = `${head}${new Date().toISOString()}","response":`;
@@ -117,7 +120,7 @@ async function* encode(run: Run, pieces: AsyncIterable<Piece>): AsyncGenerator<s
   }
 }
 
-async function wholeAnswer(run: Run, pieces: AsyncIterable<Piece>) {
+async function wholeAnswer(run: Run, pieces: AsyncIterable<GeneratePiece>) {
   const texts = { response: "", thinking: "" };
   let final: Record<string, unknown> = {};
   const logprobs: unknown[] = [];

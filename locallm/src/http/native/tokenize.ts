@@ -3,7 +3,7 @@ import { detokenizeRequest, tokenizeRequest } from "../../wire/api/inference.ts"
 import { LocallmError } from "../../wire/errors.ts";
 import { readBody } from "../body.ts";
 import type { Parts } from "../parts.ts";
-import { prepareRun } from "../run.ts";
+import { localRun, prepareRun } from "../run.ts";
 
 /** The maximum number of tokens in one answer. A longer list would block the server while it is printed. */
 const mostTokens = 1_048_576;
@@ -13,7 +13,7 @@ export function tokenizeRoutes(app: FastifyInstance, parts: Parts): void {
   app.post("/api/tokenize", async (request, reply) => {
     const body = readBody(request, reply, tokenizeRequest);
     const run = await prepareRun(parts, request, reply, body);
-    const lease = await run.lease("visit");
+    const lease = await localRun(run, "tokenize").lease("visit");
     try {
       const addSpecial = body.add_special ?? true;
       const parseSpecial = body.parse_special ?? true;
@@ -29,7 +29,7 @@ export function tokenizeRoutes(app: FastifyInstance, parts: Parts): void {
   app.post("/api/detokenize", async (request, reply) => {
     const body = readBody(request, reply, detokenizeRequest);
     const run = await prepareRun(parts, request, reply, body);
-    const lease = await run.lease("visit");
+    const lease = await localRun(run, "detokenize").lease("visit");
     try {
       return { model: run.typedName, content: await lease.runner.detokenize(body.tokens) };
     } finally {

@@ -3,12 +3,13 @@ import type { AnswerPiece } from "../../dialogue/answer-piece.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { GenerateDone, SampledLogprob } from "../../wire/inference/generate.ts";
 import { chatCompletionsRequest, type Usage } from "../../wire/openai/chat-completions.ts";
+import { answerTurn } from "../answer-turn.ts";
 import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
 import { logprobsWish } from "../logprobs.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, type Run, requirePurpose } from "../run.ts";
-import { conversation, requireTraits, runTurn, type TurnEvent } from "../run-turn.ts";
+import { conversation, type TurnEvent } from "../run-turn.ts";
 import { refuse, samplingOptions } from "../sampling.ts";
 import { done, event, fingerprint, newId, sse } from "../sse.ts";
 import { sendStream } from "../stream.ts";
@@ -26,10 +27,8 @@ export function chatCompletionsRoute(app: FastifyInstance, parts: Parts): void {
     const options = samplingOptions(body, body.max_completion_tokens ?? body.max_tokens);
     const run = await prepareRun(parts, request, reply, { ...body, options });
     await requirePurpose(parts, run, "completion", "chat");
-    const dialogue = await parts.dialogues.of(run.model);
-    requireTraits(run, dialogue.traits, asked);
     const turn = { ...asked, messages: conversation(run.model, asked.messages) };
-    const events = runTurn(run, dialogue, {
+    const events = await answerTurn(parts, run, {
       turn,
       truncate: true,
       shift: false,

@@ -12,7 +12,8 @@ import { type CompletionsRequest, completionsRequest, inputList } from "../../wi
 import { readBody } from "../body.ts";
 import { generateJob } from "../generate-job.ts";
 import type { Parts } from "../parts.ts";
-import { prepareRun, type Run, requirePurpose } from "../run.ts";
+import { remoteEvents, remoteTraits } from "../remote-turn.ts";
+import { type LocalRun, prepareRun, type RemoteRun, requirePurpose } from "../run.ts";
 import { refuse, samplingOptions } from "../sampling.ts";
 import { done, event, fingerprint, newId, sse } from "../sse.ts";
 import { sendStream } from "../stream.ts";
@@ -28,10 +29,15 @@ export function completionsRoute(app: FastifyInstance, parts: Parts): void {
     refuse("logprobs", body.logprobs !== undefined && body.echo === true, " together with echo");
     const run = await prepareRun(parts, request, reply, { ...body, options: samplingOptions(body) });
     await requirePurpose(parts, run, "completion", "generate");
-    const dialogue = body.suffix === undefined ? null : await parts.dialogues.of(run.model);
-    if (dialogue !== null && !dialogue.traits.insert)
+    const isLocal = run.remote === null;
+    const dialogue = body.suffix === undefined || !isLocal ? null : await parts.dialogues.of(run.model);
+    const traits = isLocal ? dialogue?.traits : remoteTraits(run.model);
+    if (body.suffix !== undefined && traits?.insert !== true)
       throw new LocallmError("unsupported_capability", { model: run.typedName, capability: "insert" });
-    const pieces = complete(run, body, dialogue);
+    const pieces =
+      run.remote === null
+        ? complete(run, body, dialogue)
+        : completeThere(parts, run, body, inputList(body.prompt).map(requireText));
     const head = { id: newId("cmpl-"), created: Math.floor(Date.now() / 1000), model: run.typedName };
     if (body.stream !== true) return await wholeAnswer(head, pieces);
     await sendStream(reply, encode(head, pieces, body.stream_options?.include_usage === true), sse(request));
@@ -50,7 +56,7 @@ type Piece =
 
 /** Answers several prompts one after the other, in the same slot. */
 async function* complete(
-  run: Run,
+  run: LocalRun,
   body: CompletionsRequest,
   dialogue: Dialogue | null,
 ): AsyncGenerator<Piece> {
@@ -76,8 +82,38 @@ async function* complete(
   }
 }
 
+/** Asks another engine for the prompts, one after the other. */
+async function* completeThere(
+  parts: Parts,
+  run: RemoteRun,
+  { suffix, echo, logprobs: top }: CompletionsRequest,
+  prompts: readonly string[],
+): AsyncGenerator<Piece> {
+  for (const [index, prompt] of prompts.entries()) {
+    if (echo === true) yield { kind: "text", index, text: prompt };
+    const ask = {
+      prompt,
+      options: run.options,
+      ...(suffix === undefined ? {} : { suffix }),
+      ...(top === undefined ? {} : { logprobs: { top } }),
+    };
+    for await (const event of remoteEvents(parts, run, { kind: "complete", ask })) {
+      if (event.kind === "content") yield { kind: "text", index, text: event.text, logprobs: event.logprobs };
+      else if (event.kind === "done") yield { kind: "done", index, done: event.done };
+    }
+  }
+}
+
+function requireText(prompt: string | number[]): string {
+  if (typeof prompt === "string") return prompt;
+  throw new LocallmError("unsupported_parameter", {
+    field: "prompt",
+    hint: " with tokens: a remote model takes text only",
+  });
+}
+
 function answer(
-  run: Run,
+  run: LocalRun,
   lease: Lease,
   prompt: GenerateJob["prompt"],
   top: number | undefined,
@@ -90,7 +126,7 @@ async function promptOf(
   prompt: string | number[],
   { suffix = "" }: CompletionsRequest,
   dialogue: Dialogue | null,
-  run: Run,
+  run: LocalRun,
   lease: Lease,
 ): Promise<GenerateJob["prompt"]> {
   if (dialogue === null) return prompt;

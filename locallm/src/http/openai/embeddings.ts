@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { LocallmError } from "../../wire/errors.ts";
 import { embeddingsRequest, inputList } from "../../wire/openai/completions.ts";
 import { readBody } from "../body.ts";
-import { checkCount, normalise, shorten } from "../embedding.ts";
+import { embed, normalise, shorten } from "../embedding.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, requirePurpose } from "../run.ts";
 
@@ -15,30 +15,22 @@ export function embeddingsRoute(app: FastifyInstance, parts: Parts): void {
       throw new LocallmError("invalid_field", { field: "input", problem: "must not be empty" });
     const run = await prepareRun(parts, request, reply, body);
     await requirePurpose(parts, run, "embedding", "embeddings");
-    let lease = await run.lease();
-    try {
-      checkCount(inputs.length, lease.info.embeddingLength);
-      lease = await run.window.growFor(lease, inputs, { answer: 0, canShorten: true });
-      const job = { inputs, truncate: true, numCtx: lease.numCtx };
-      const { vectors, tokens } = await run.embed(lease, job);
-      const count = run.countEmbedded(tokens);
-      const data = vectors.map((vector, index) => {
-        const embedding = normalise(shorten(vector, body.dimensions));
-        return {
-          object: "embedding",
-          index,
-          embedding: body.encoding_format === "base64" ? base64(embedding) : [...embedding],
-        };
-      });
+    const { vectors, tokens } = await embed(parts, run, inputs, true);
+    const count = run.countEmbedded(tokens);
+    const data = vectors.map((vector, index) => {
+      const embedding = normalise(shorten(vector, body.dimensions));
       return {
-        object: "list",
-        data,
-        model: run.typedName,
-        usage: { prompt_tokens: count, total_tokens: count },
+        object: "embedding",
+        index,
+        embedding: body.encoding_format === "base64" ? base64(embedding) : [...embedding],
       };
-    } finally {
-      lease.release();
-    }
+    });
+    return {
+      object: "list",
+      data,
+      model: run.typedName,
+      usage: { prompt_tokens: count, total_tokens: count },
+    };
   });
 }
 

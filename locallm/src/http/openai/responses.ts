@@ -2,12 +2,13 @@ import type { FastifyInstance } from "fastify";
 import type { Caller } from "../../keys/keys.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { type ResponsesItem, type ResponsesRequest, responsesRequest } from "../../wire/openai/responses.ts";
+import { answerTurn } from "../answer-turn.ts";
 import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
 import type { ErrorBody } from "../error-reply.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, requirePurpose } from "../run.ts";
-import { conversation, requireTraits, runTurn, type TurnEvent } from "../run-turn.ts";
+import { conversation, type TurnEvent } from "../run-turn.ts";
 import { refuse, samplingOptions } from "../sampling.ts";
 import { namedEvent, sse } from "../sse.ts";
 import { sendStream } from "../stream.ts";
@@ -35,10 +36,8 @@ export function responsesRoute(app: FastifyInstance, parts: Parts): void {
       options: samplingOptions({ temperature, top_p, options }, body.max_output_tokens),
     });
     await requirePurpose(parts, run, "completion", "chat");
-    const dialogue = await parts.dialogues.of(run.model);
-    requireTraits(run, dialogue.traits, asked);
     const turn = { ...asked, messages: conversation(run.model, asked.messages) };
-    const events = runTurn(run, dialogue, {
+    const events = await answerTurn(parts, run, {
       turn,
       truncate: body.truncation === "auto",
       shift: false,
@@ -78,13 +77,13 @@ function earlierItems(
 /** The request fields that a response repeats. */
 function echoed(
   body: ResponsesRequest,
-  options: { readonly temperature: number; readonly top_p: number },
+  options: { readonly temperature?: number | undefined; readonly top_p?: number | undefined },
 ): Record<string, unknown> {
   return {
     instructions: body.instructions ?? null,
     max_output_tokens: body.max_output_tokens ?? null,
-    temperature: options.temperature,
-    top_p: options.top_p,
+    temperature: options.temperature ?? null,
+    top_p: options.top_p ?? null,
     tools: body.tools ?? [],
     tool_choice: body.tool_choice ?? "auto",
     parallel_tool_calls: body.parallel_tool_calls ?? true,

@@ -88,7 +88,8 @@ async function requireModel(
       { host: registry.host, reason: "the content with that name is not a model" },
       { cause },
     );
-  if (config.sizeBytes > maxRemoteConfigBytes) throw notModel();
+  const isConfig = config.mediaType === mediaTypes.config && config.sizeBytes <= maxRemoteConfigBytes;
+  if (!isConfig) throw notModel();
   const [missing] = await missingLayers([config], context);
   const arrived: Digest[] = [];
   try {
