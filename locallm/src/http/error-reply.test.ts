@@ -47,6 +47,15 @@ describe("errorReply", () => {
     expect([given, (body as { error: { type: string } }).error.type]).toEqual([status, type]);
   });
 
+  it("gives errors of remote engines the codes that clients act on", () => {
+    const details = { host: "gpu1:8000", reason: "no", retryAfterSeconds: 30 };
+    const busy = errorReply(new LocallmError("remote_busy", details), context("/v1/chat/completions"));
+    expect(busy).toMatchObject({ status: 503, headers: { "retry-after": "30" } });
+    expect(busy.body).toMatchObject({ error: { type: "server_overloaded" } });
+    const long = errorReply(new LocallmError("remote_prompt_too_long", details), context("/v1/completions"));
+    expect(long.body).toMatchObject({ error: { code: "context_length_exceeded" } });
+  });
+
   it("uses Ollama's shape under /api and OpenAI's under /v1", () => {
     const error = new LocallmError("model_not_found", { model: "x" });
     expect(errorReply(error, context("/api/chat"))).toEqual({

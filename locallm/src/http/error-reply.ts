@@ -116,7 +116,7 @@ function openAiBody(error: LocallmError): OpenAiErrorBody {
 }
 
 function openAiType(error: LocallmError): string {
-  if (error.code === "queue_full") return "server_overloaded";
+  if (error.code === "queue_full" || error.code === "remote_busy") return "server_overloaded";
   if (error.status === 401) return "authentication_error";
   if (error.code === "key_rate_exceeded") return "requests";
   if (error.code === "key_tokens_used_up") return "tokens";
@@ -135,6 +135,7 @@ const openAiCodes: Partial<Record<LocallmError["code"], string>> = {
   unsupported_parameter: "unsupported_parameter",
   prompt_too_long: "context_length_exceeded",
   prompt_over_limit: "context_length_exceeded",
+  remote_prompt_too_long: "context_length_exceeded",
   input_too_long: "context_length_exceeded",
   input_cut_away: "context_length_exceeded",
 };
