@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createSmallStore, type ModelStore } from "./model-store.ts";
+import { createSmallStore, embeddingModelPath, type ModelStore } from "./model-store.ts";
 import { launch, metricsOf, type ServerProcess, startServer, until } from "./server-process.ts";
 
 /** A locallm in front of a second locallm, which is the engine. */
@@ -13,6 +13,7 @@ let front: ServerProcess;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "locallm-remote-answers-"));
   store = await createSmallStore();
+  if (embeddingModelPath !== null) await store.add("embedder", embeddingModelPath);
   [engine, front] = await Promise.all([
     startServer({ models: store.folder }),
     startServer({ env: { LOCALLM_CREDENTIALS: join(folder, "credentials.json") } }),
@@ -190,6 +191,27 @@ describe.each(["openai", "anthropic", "ollama"])("an engine with the protocol %s
     expect(answer).toEqual({ status: 400, text: expect.stringContaining("prompt is too long") as string });
   });
 });
+
+test.skipIf(embeddingModelPath === null).each(["openai", "ollama"] as const)(
+  "an engine with the protocol %s embeds (needs TEST_MODELS)",
+  async (protocol) => {
+    const url = protocol === "openai" ? `${engine.url}/v1` : engine.url;
+    const model = `embedder-${protocol}`;
+    await front.ask("/api/create", { model, remotes: [{ url, model: "embedder", protocol }], stream: false });
+    const input = ["one", "two words"];
+    const expected = await engine.ask<{ embeddings: number[][] }>("/api/embed", { model: "embedder", input });
+    const answer = await front.ask<{ embeddings: number[][] }>("/api/embed", { model, input });
+    expect(answer).toMatchObject({ model, prompt_eval_count: expected["prompt_eval_count" as never] });
+    for (const [index, vector] of answer.embeddings.entries())
+      for (const [at, value] of vector.entries())
+        expect(value).toBeCloseTo(expected.embeddings[index]?.[at] ?? Number.NaN, 4);
+    const openai = await front.ask<{ data: { embedding: number[] }[] }>("/v1/embeddings", { model, input });
+    expect(openai.data.map(({ embedding }) => embedding.length)).toEqual([384, 384]);
+    expect(
+      (await front.ask<{ embedding: number[] }>("/api/embeddings", { model, prompt: "one" })).embedding,
+    ).toHaveLength(384);
+  },
+);
 
 describe("a remote model", () => {
   const model = "openai";

@@ -35,7 +35,8 @@ export function overview(shown: ShowAnswer, verbose: boolean): string {
         ["context length", String(details.context_length ?? "")],
         ["embedding length", String(details.embedding_length ?? "")],
         ["quantization", details.quantization_level],
-      ],
+        // A remote model has few of them.
+      ].filter(([, value]) => value !== ""),
     ],
     ["Remote", (shown.remotes ?? []).map(remoteRow)],
     ["Capabilities", shown.capabilities.map((capability) => [capability])],
