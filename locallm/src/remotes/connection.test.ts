@@ -1,162 +1,254 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo, LookupFunction } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { CredentialsFile } from "../sources/credentials.ts";
-import { RemoteHosts } from "../sources/remote-hosts.ts";
-import { parseNamedHosts } from "../wire/remote-address.ts";
-import { RemoteConnections } from "./connection.ts";
-import { RemoteAccess } from "./remote-access.ts";
+import type { AddressInfo } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { LocallmError } from "../wire/errors.ts";
+import { type ConnectionSettings, RemoteConnections } from "./connection.ts";
+import type { RemoteRequest } from "./engine.ts";
+import { engines } from "./engines.ts";
+import { mayRetryElsewhere } from "./failure.ts";
 
-let folder: string;
 let server: Server;
 let port: number;
-let received = 0;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "locallm-connection-"));
-  server = createServer((_, response) => {
-    received += 1;
-    response.end("{}");
+let answer: (socket: Socket) => void;
+let connections: RemoteConnections;
+const open = new Set<Socket>();
+
+beforeEach(async () => {
+  server = createServer((socket) => {
+    open.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => open.delete(socket));
+    socket.once("data", () => answer(socket));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  ({ port } = server.address() as AddressInfo);
+  port = (server.address() as AddressInfo).port;
 });
-afterAll(async () => {
-  server.closeAllConnections();
+afterEach(async () => {
+  connections.close();
+  for (const socket of open) socket.destroy();
   await new Promise((resolve) => server.close(resolve));
-  await rm(folder, { recursive: true, force: true });
-});
-beforeEach(() => {
-  received = 0;
 });
 
-const hostsOf = (text: string) =>
-  new RemoteHosts({ file: join(folder, "remotes.json"), named: parseNamedHosts(text) ?? [] });
+const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n";
+const chunked = `${head}transfer-encoding: chunked\r\n\r\n`;
+const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 
-/** Every name has these addresses. */
-const resolvesTo =
-  (...addresses: string[]): LookupFunction =>
-  (_name, options, callback) => {
-    const all = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
-    if (options.all) callback(null, all);
-    else callback(null, all[0]!.address, all[0]!.family);
-  };
-
-async function get(url: string, hosts: RemoteHosts, lookup?: LookupFunction): Promise<number> {
-  const connections = new RemoteConnections({
-    addressCheck: (checked) => hosts.addressCheck(checked),
-    ...(lookup === undefined ? {} : { lookup }),
-  });
-  try {
-    const request = { method: "GET", headers: {}, signal: new AbortController().signal } as const;
-    const response = await connections.fetch(new URL(url), request);
-    response.close();
-    return response.status;
-  } finally {
-    connections.close();
-  }
+function connect(settings: Partial<ConnectionSettings> = {}) {
+  connections = new RemoteConnections({ addressCheck: async () => () => true, ...settings });
+  return connections;
 }
 
+async function read(settings: Partial<ConnectionSettings> = {}, request: Partial<RemoteRequest> = {}) {
+  const { fetch } = connect(settings);
+  const signal = new AbortController().signal;
+  const response = await fetch(new URL(`http://engine.test:${port}/v1`), {
+    ...{ method: "POST", headers: {}, body: "{}", signal },
+    ...request,
+  });
+  let bytes = 0;
+  for await (const part of response.body) bytes += part.length;
+  return { status: response.status, bytes };
+}
+
+/** Writes again and again until the connection ends. */
+function forever(socket: Socket, text: string, begin: string): void {
+  socket.write(begin);
+  const write = () => {
+    while (!socket.destroyed && socket.write(text));
+    if (!socket.destroyed) socket.once("drain", write);
+  };
+  write();
+}
+
+const lookup: ConnectionSettings["lookup"] = (_, options, callback) =>
+  options.all ? callback(null, [{ address: "127.0.0.1", family: 4 }]) : callback(null, "127.0.0.1", 4);
+
 describe("a connection to an engine", () => {
-  test("reaches an address that is named", async () => {
-    expect(await get(`http://127.0.0.1:${port}/v1`, hostsOf("127.0.0.1"))).toBe(200);
-    expect(await get(`http://localhost:${port}/v1`, hostsOf("localhost"), resolvesTo("127.0.0.1"))).toBe(200);
-    expect(await get(`http://[::ffff:127.0.0.1]:${port}/`, hostsOf("[::ffff:7f00:1]"))).toBe(200);
-    expect(received).toBe(3);
-  });
-
-  test.each([
-    ["a host that is not named", "", "http://127.0.0.1/v1", []],
-    ["another spelling of the address", "localhost", "http://127.1/v1", []],
-    ["a number as address", "10.0.0.7", "http://2130706433/v1", []],
-    ["an IPv4-mapped address", "127.0.0.2", "http://[::ffff:7f00:1]/v1", []],
-    [
-      "another host with the named one in its name",
-      "gpu1.example",
-      "http://gpu1.example.evil.example/",
-      ["127.0.0.1"],
-    ],
-    ["a name that leads to this machine", "gpu1.example", "http://gpu1.example/v1", ["127.0.0.1"]],
-    ["a name that leads to this machine by IPv6", "gpu1.example", "http://gpu1.example/", ["::1"]],
-    ["a name with a dot at its end", "gpu1.example", "http://GPU1.example./v1", ["127.0.0.1"]],
-    [
-      "a name with a public address and this machine",
-      "gpu1.example",
-      "http://gpu1.example/",
-      ["203.0.113.7", "127.0.0.1"],
-    ],
-    ["a name that leads to a metadata service", "gpu1.example", "http://gpu1.example/", ["169.254.169.254"]],
-    ["a name with a mapped link-local address", "gpu1.example", "http://gpu1.example/", ["::ffff:a9fe:a9fe"]],
-    ["any public name that leads into a network", "*", "http://gpu1.example/v1", ["10.1.2.3"]],
-    ["an address if all public hosts are named", "*", "http://127.0.0.1/v1", []],
-  ])("does not reach %s", async (_, named, url, addresses) => {
-    const target = new URL(url);
-    target.port = String(port);
-    const getting = get(
-      target.href,
-      hostsOf(named),
-      addresses.length === 0 ? undefined : resolvesTo(...addresses),
-    );
-    await expect(getting).rejects.toThrow(/remote models may not use|locallm refuses to connect to/);
-    expect(received).toBe(0);
-  });
-
-  test("is not reused once its name leads elsewhere or its host is forbidden", async () => {
-    const hosts = hostsOf("");
-    const url = `http://localhost:${port}/v1`;
-    await hosts.allow([url]);
-    let address = "127.0.0.1";
-    const connections = new RemoteConnections({
-      addressCheck: (checked) => hosts.addressCheck(checked),
-      lookup: (name, options, callback) => resolvesTo(address)(name, options, callback),
+  it("is refused to a host that no model may use, and to an address that the host may not have", async () => {
+    answer = (socket) => socket.end(`${head}content-length: 2\r\n\r\nok`);
+    const refused = async () => {
+      throw new LocallmError("connection_refused", { host: "engine.test", reason: "not allowed" });
+    };
+    await expect(read({ lookup, addressCheck: refused })).rejects.toMatchObject({
+      code: "connection_refused",
     });
-    const request = { method: "GET", headers: {}, signal: new AbortController().signal } as const;
-    const first = await connections.fetch(new URL(url), request);
-    for await (const _ of first.body);
-    first.close();
-    await hosts.forbid(`localhost:${port}`);
-    address = "169.254.169.254";
-    await expect(connections.fetch(new URL(url), request)).rejects.toThrow("remote models may not use");
-    connections.close();
-    expect(received).toBe(1);
+    const seen: string[] = [];
+    const picky = async () => (address: string) => {
+      seen.push(address);
+      return false;
+    };
+    await expect(read({ lookup, addressCheck: picky })).rejects.toMatchObject({ code: "connection_refused" });
+    expect(seen).toEqual(["127.0.0.1"]);
+    expect(await read({ lookup })).toEqual({ status: 200, bytes: 2 });
+  });
+
+  it("is checked again when it is used again", async () => {
+    answer = (socket) => {
+      const reply = `${head}content-length: 2\r\n\r\nok`;
+      socket.write(reply);
+      socket.on("data", () => socket.write(reply));
+    };
+    let mayConnect = true;
+    const { fetch } = connect({ lookup, addressCheck: async () => () => mayConnect });
+    const ask = async () => {
+      const signal = new AbortController().signal;
+      const response = await fetch(new URL(`http://engine.test:${port}/`), {
+        method: "GET",
+        headers: {},
+        signal,
+      });
+      for await (const _ of response.body);
+    };
+    await ask();
+    await ask();
+    expect(open.size).toBe(1);
+    mayConnect = false;
+    await expect(ask()).rejects.toMatchObject({ code: "connection_refused" });
+  });
+
+  it.each<[string, (socket: Socket) => void, string, boolean, Partial<ConnectionSettings>]>([
+    [
+      "headers without end",
+      (socket) => forever(socket, `x-a: ${"b".repeat(1000)}\r\n`, head),
+      "remote_unreachable",
+      true,
+      {},
+    ],
+    [
+      "a header line without end",
+      (socket) => forever(socket, "x".repeat(1000), head),
+      "remote_unreachable",
+      true,
+      {},
+    ],
+    [
+      "headers byte by byte",
+      (socket) => void setInterval(() => socket.write("h"), 20).unref(),
+      "remote_unreachable",
+      true,
+      { firstByteMs: 200 },
+    ],
+    [
+      "a valid header byte by byte",
+      (socket) => {
+        socket.write(`${head}x-a: `);
+        const timer = setInterval(() => (socket.destroyed ? clearInterval(timer) : socket.write("b")), 20);
+      },
+      "remote_timeout",
+      true,
+      { firstByteMs: 200 },
+    ],
+    ["nothing", () => {}, "remote_timeout", true, { firstByteMs: 50 }],
+    ["headers only", (socket) => void socket.write(chunked), "remote_timeout", true, { firstByteMs: 50 }],
+    [
+      "a first byte only",
+      (socket) => void socket.write(chunked + chunk("a")),
+      "remote_broke_off",
+      false,
+      { silenceMs: 50 },
+    ],
+    [
+      "something that is not HTTP",
+      (socket) => void socket.end("SSH-2.0-x\r\n"),
+      "remote_unreachable",
+      true,
+      {},
+    ],
+    [
+      "an answer without end",
+      (socket) => forever(socket, chunk(": ping\n".repeat(100)), chunked),
+      "remote_broke_off",
+      false,
+      { maxAnswerBytes: 100_000 },
+    ],
+    [
+      "a compressed bomb",
+      (socket) => {
+        const bomb = gzipSync(Buffer.alloc(1_000_000));
+        socket.write(`${head}content-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
+        socket.end(bomb);
+      },
+      "remote_failed",
+      true,
+      {},
+    ],
+    [
+      "fewer bytes than it announced",
+      (socket) => void socket.end(`${head}content-length: 10\r\n\r\nabc`),
+      "remote_broke_off",
+      false,
+      {},
+    ],
+    ["the end of the connection", (socket) => socket.destroy(), "remote_unreachable", true, {}],
+  ])("ends when the engine sends %s", async (_, send, code, mayRetry, settings) => {
+    answer = send;
+    const failed = read({ lookup, ...settings });
+    await expect(failed).rejects.toMatchObject({ code });
+    await failed.catch((error: unknown) => expect(mayRetryElsewhere(error)).toBe(mayRetry));
+    await expect.poll(() => open.size).toBe(0);
+  });
+
+  it("does not count the time in which nobody reads", async () => {
+    answer = (socket) => {
+      socket.write(chunked + chunk("a"));
+      setTimeout(() => socket.end(`${chunk("b")}0\r\n\r\n`), 10);
+    };
+    const { fetch } = connect({ lookup, silenceMs: 40 });
+    const signal = new AbortController().signal;
+    const response = await fetch(new URL(`http://engine.test:${port}/`), {
+      method: "GET",
+      headers: {},
+      signal,
+    });
+    let text = "";
+    for await (const part of response.body) {
+      text += Buffer.from(part).toString();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect(text).toBe("ab");
+  });
+
+  it("ends with the caller's reason when the caller gives up", async () => {
+    const gone = new LocallmError("client_gone", {});
+    for (const begin of ["", chunked, chunked + chunk("a")]) {
+      const abort = new AbortController();
+      answer = (socket) => {
+        socket.write(begin);
+        setTimeout(() => abort.abort(gone), 20);
+      };
+      await expect(read({ lookup }, { signal: abort.signal })).rejects.toBe(gone);
+      await expect.poll(() => open.size).toBe(0);
+    }
   });
 });
 
-describe("access to a remote model", () => {
-  test("needs all hosts and keys, and follows changes of a key", async () => {
-    const hosts = hostsOf("gpu1.example");
-    const credentials = new CredentialsFile(join(folder, "credentials.json"));
-    const access = new RemoteAccess(hosts, credentials);
-    const address = { model: "m", protocol: "openai", weight: 1, requests: 4, key: "gpu" } as const;
-    const model = (...urls: string[]) =>
-      ({
-        name: { host: "registry.ollama.ai", namespace: "library", model: "big", tag: "latest" },
-        digest: "d",
-        remotes: urls.map((url) => ({ ...address, url })),
-      }) as unknown as Parameters<typeof access.modelOf>[0];
-    const one = model("https://gpu1.example/v1");
-    await expect(access.modelOf(one)).rejects.toThrow("has no key gpu for gpu1.example:443");
-    await credentials.setRemoteKey("gpu", {
-      token: "first",
-      hosts: ["gpu1.example:443", "gpu2.example:443"],
-    });
-    const first = await access.modelOf(one);
-    expect(first).toEqual({
-      name: "big:latest",
-      digest: "d",
-      upstreams: [
-        {
-          ...{ url: "https://gpu1.example/v1", model: "m", protocol: "openai" },
-          ...{ key: "first", weight: 1, maxRequests: 4 },
-        },
-      ],
-    });
-    expect(await access.modelOf(one)).toBe(first);
-    await credentials.setRemoteKey("gpu", { token: "second", hosts: ["gpu1.example:443"] });
-    expect((await access.modelOf(one)).upstreams[0]?.key).toBe("second");
-    const two = access.modelOf(model("https://gpu1.example/v1", "https://gpu2.example/v1"));
-    await expect(two).rejects.toThrow("remote models may not use gpu2.example:443");
+describe.each(["openai", "anthropic", "ollama"] as const)("the protocol %s", (protocol) => {
+  it.each<[string, string]>([
+    ["a line without end", "x".repeat(60_000)],
+    ["an event without end", 'data: "x"\n'.repeat(6_000)],
+    ["an event that is nested too deep", `data: ${"[".repeat(60_000)}\n\n`],
+    ["a line that is nested too deep", `${"[".repeat(60_000)}\n`],
+  ])("ends when the engine sends %s", async (_, text) => {
+    answer = (socket) => forever(socket, chunk(text), chunked);
+    const url = `http://engine.test:${port}`;
+    const upstream = { ...{ url, model: "m", protocol, key: null }, ...{ weight: 1, maxRequests: null } };
+    const turn = {
+      messages: [],
+      tools: [],
+      toolChoice: { kind: "auto" as const },
+      think: null,
+      format: null,
+    };
+    const call = {
+      fetch: connect({ lookup, maxAnswerBytes: 10_000_000 }).fetch,
+      signal: new AbortController().signal,
+    };
+    const events = engines[protocol].turn(upstream, { turn, options: {} }, call);
+    const readAll = async () => {
+      for await (const event of events) expect(event.kind).toBe("ignored");
+    };
+    await expect(readAll()).rejects.toMatchObject({ code: "remote_failed" });
+    await expect.poll(() => open.size).toBe(0);
   });
 });
