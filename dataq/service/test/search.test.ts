@@ -374,7 +374,8 @@ test("a refresh deletes old snapshots and segments of its own corpus only", asyn
 });
 
 describe("a large build", () => {
-  const sizes = { segment: 40, shared: 10 };
+  const here = { threads: 1, here: 0, part: 50 };
+  const sizes = { segment: 40, shared: 10, cut: here };
   const large = () => new PostingIndex(database, { now: () => Number.POSITIVE_INFINITY, sizes });
   const many = documents.slice(0, 100).map((document, place) => ({ ...document, id: `d${place}` }));
 
@@ -399,6 +400,35 @@ describe("a large build", () => {
         [corpus],
       ),
     ]);
+
+  test("writes the same rows in threads as without them", async () => {
+    const rowsOf = async (corpus: string, cut: typeof here) => {
+      const cutting = new PostingIndex(database, { sizes: { segment: 60, shared: 10, cut } });
+      const list = [...many, { ...many[0]!, id: "no text", texts: [], terms: [] }, ...many.slice(3, 9)];
+      await cutting.refresh(corpus, each(list), { dataset: "a", mode: "replace" });
+      const found = async (table: string, columns: string) => {
+        const rows = await database.query(
+          `select dense_rank() over (order by t.segment) as place, ${columns} from ${table} t
+             join search_segment s on s.id = t.segment where s.corpus = $1 order by place, 2`,
+          [corpus],
+        );
+        return rows.rows;
+      };
+      const segments = await database.query(
+        "select documents, tokens, lengths, dates from search_segment where corpus = $1 order by id",
+        [corpus],
+      );
+      return [
+        segments.rows,
+        await found("search_posting", "term, t.documents, data, places"),
+        await found("search_document", "ordinal, t.id, body"),
+      ];
+    };
+    const expected = await rowsOf("test:cut-here", here);
+    expect(expected[0]).toHaveLength(2);
+    const inThreads = await rowsOf("test:cut-in-threads", { threads: 2, here: 20, part: 7 });
+    expect(JSON.stringify(inThreads) === JSON.stringify(expected)).toBe(true);
+  });
 
   test("has tables of its own, which are dropped as a whole once nothing can name it", async () => {
     const corpus = "test:large";

@@ -11,6 +11,8 @@ import { simplified } from "./script.ts";
 export class Analyser {
   /** Names the rules and the dictionary; an index built under another name must be rebuilt. */
   readonly version: string;
+  /** The words in addition to jieba's own. */
+  readonly words: readonly string[];
   readonly #jieba: Jieba;
 
   constructor(version: string = analysisRules, words: readonly string[] = []) {
@@ -20,6 +22,7 @@ export class Analyser {
       this.#jieba.loadDict(Buffer.from(extra.map((word) => `${word} ${wordFrequency}\n`).join("")));
     }
     this.version = version;
+    this.words = words;
   }
 
   /** Terms of a document's text, in order, with repeats. */

@@ -51,8 +51,8 @@ export class Bodies {
  * Packs a body for the table. Short bodies are not compressed: setting up the compression costs more than it
  * saves.
  */
-export function packBody(body: object): Uint8Array {
-  const json = Buffer.from(JSON.stringify(body));
+export function packJson(text: string): Uint8Array {
+  const json = Buffer.from(text);
   return json.length < shortBytes ? json : zstdCompressSync(json);
 }
 

@@ -12,15 +12,16 @@ export interface Postings {
 /** Builds a block posting by posting. Ordinals must ascend. */
 export class BlockWriter {
   documents = 0;
+  /** The last ordinal. */
+  last = 0;
   #bytes = new Uint8Array(8);
   #length = 0;
-  #last = 0;
 
   add(ordinal: number, frequency: number): void {
-    if (this.#length + 6 > this.#bytes.length) this.#grow();
+    this.#fit(6);
     const bytes = this.#bytes;
     let length = this.#length;
-    let gap = ordinal - this.#last;
+    let gap = ordinal - this.last;
     while (gap > 127) {
       bytes[length++] = (gap & 127) | 128;
       gap >>>= 7;
@@ -28,16 +29,34 @@ export class BlockWriter {
     bytes[length++] = gap;
     bytes[length++] = Math.min(frequency, 255);
     this.#length = length;
-    this.#last = ordinal;
+    this.last = ordinal;
     this.documents++;
+  }
+
+  /** Adds a block whose ordinals begin at `base`. It has at least one document. */
+  append(block: Uint8Array, documents: number, base: number, last: number): void {
+    let at = 0;
+    let first = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = block[at++] as number;
+      first |= (byte & 127) << shift;
+      if (byte < 128) break;
+    }
+    this.add(base + first, block[at++] as number);
+    this.#fit(block.length - at);
+    this.#bytes.set(block.subarray(at), this.#length);
+    this.#length += block.length - at;
+    this.documents += documents - 1;
+    this.last = base + last;
   }
 
   bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  #grow(): void {
-    const bigger = new Uint8Array(this.#bytes.length * 2);
+  #fit(more: number): void {
+    if (this.#length + more <= this.#bytes.length) return;
+    const bigger = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + more));
     bigger.set(this.#bytes);
     this.#bytes = bigger;
   }

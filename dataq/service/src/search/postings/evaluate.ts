@@ -2,8 +2,8 @@ import type { Query, Question } from "../search-index.ts";
 import type { BitSet } from "./bitset.ts";
 import type { Postings } from "./codec.ts";
 import type { OpenSegment } from "./open-segment.ts";
+import { dateNumber } from "./part-builder.ts";
 import { type PhraseWord, withPhrase } from "./phrase.ts";
-import { dateNumber } from "./segment-builder.ts";
 import {
   common,
   type Intersection,

@@ -22,12 +22,19 @@ export class PlaceWriter {
     this.#last = 0;
   }
 
+  /** Adds the positions of further documents, as another writer wrote them. */
+  append(bytes: Uint8Array): void {
+    this.#fit(bytes.length);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
   bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
 
   #write(isLast: 0 | 1): void {
-    if (this.#length + 5 > this.#bytes.length) this.#grow();
+    this.#fit(5);
     const bytes = this.#bytes;
     let length = this.#length;
     let value = ((this.#pending - this.#last) << 1) | isLast;
@@ -40,8 +47,9 @@ export class PlaceWriter {
     this.#last = this.#pending;
   }
 
-  #grow(): void {
-    const bigger = new Uint8Array(this.#bytes.length * 2);
+  #fit(more: number): void {
+    if (this.#length + more <= this.#bytes.length) return;
+    const bigger = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + more));
     bigger.set(this.#bytes);
     this.#bytes = bigger;
   }

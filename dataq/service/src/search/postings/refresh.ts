@@ -36,13 +36,17 @@ export function refresh(
     const { dataset, resumeKey } = options;
     const writer = new SegmentWriter({ ...building, corpus, dataset, analyser, resumeKey });
     let count = 0;
-    for await (const document of documents) {
-      options.signal?.throwIfAborted();
-      if (count >= left.documents) await writer.add(document);
-      count++;
-      if (count % progressEvery === 0) options.progress?.(count);
+    try {
+      for await (const document of documents) {
+        options.signal?.throwIfAborted();
+        if (count >= left.documents) await writer.add(document);
+        count++;
+        if (count % progressEvery === 0) options.progress?.(count);
+      }
+      await writer.finish();
+    } finally {
+      await writer.close();
     }
-    await writer.finish();
     options.progress?.(count);
     await analyse(client);
     return switchTo(client, corpus, [...left.segments, ...writer.segments], options);
@@ -69,14 +73,18 @@ export function rebuild(
     for (const dataset of new Set(before.map((segment) => segment.dataset))) {
       const own = before.filter((segment) => segment.dataset === dataset);
       const writer = new SegmentWriter({ ...building, corpus, dataset, analyser, resumeKey: undefined });
-      for await (const { body, isDead } of keptBodies(client, own, before)) {
-        signal?.throwIfAborted();
-        const { segment, ordinal } = await writer.add(make(body as never));
-        if (!isDead) continue;
-        const bits = dead.get(segment) ?? BitSet.ofSize(0);
-        dead.set(segment, bits.with(ordinal));
+      try {
+        for await (const { body, isDead } of keptBodies(client, own, before)) {
+          signal?.throwIfAborted();
+          const { segment, ordinal } = await writer.add(make(body as never));
+          if (!isDead) continue;
+          const bits = dead.get(segment) ?? BitSet.ofSize(0);
+          dead.set(segment, bits.with(ordinal));
+        }
+        await writer.finish();
+      } finally {
+        await writer.close();
       }
-      await writer.finish();
       added.push(...writer.segments);
     }
     await analyse(client);
