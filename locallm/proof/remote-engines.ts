@@ -20,7 +20,7 @@ const python = process.env["PROOF_PYTHON"] ?? "python3";
 const rayPython = process.env["PROOF_RAY_PYTHON"] ?? "python3";
 
 const atOnce = 12;
-/** The generated model never ends an answer itself, and each of its tokens is one character. */
+/** The generated model never ends an answer itself. */
 const answerTokens = 24;
 
 export async function run(print: (line: string) => void): Promise<void> {
@@ -60,7 +60,8 @@ export async function run(print: (line: string) => void): Promise<void> {
       await startServer({ env: { LOCALLM_REMOTES: "127.0.0.1", HOME: folder, LOCALLM_MAX_QUEUE: "1000" } }),
     );
 
-    const openAi = (url: string) => ({ url: `${url}/v1`, model: "small" });
+    // llama-server lists its model by its path.
+    const openAi = (url: string) => ({ url: `${url}/v1`, model });
     const replicas: object[] = [
       openAi(firstFront.url),
       { url: oursFront.url, model: "small:a", protocol: "ollama" },
@@ -138,6 +139,7 @@ interface Outcome {
 async function ask(gateway: ServerProcess, id: number): Promise<Outcome> {
   const messages = [{ role: "user", content: `#${id} hello` }];
   let content = "";
+  let tokens = 0;
   let isDone = false;
   let error = "";
   try {
@@ -147,18 +149,31 @@ async function ask(gateway: ServerProcess, id: number): Promise<Outcome> {
       for await (const line of lines(answer)) {
         content += (line["message"] as { content?: string } | undefined)?.content ?? "";
         isDone ||= line["done"] === true;
+        tokens += Number(line["eval_count"] ?? 0);
         if (line["error"] !== undefined) error = String(line["error"]);
       }
     } else {
-      const body = { model: "fleet", messages, max_tokens: answerTokens, temperature: 0, stream: true };
+      const body = {
+        model: "fleet",
+        messages,
+        max_tokens: answerTokens,
+        temperature: 0,
+        stream: true,
+        stream_options: { include_usage: true },
+      };
       const answer = await gateway.post("/v1/chat/completions", body);
       const text = await answer.text();
       if (!answer.ok) error = text;
       for (const [, data = ""] of text.matchAll(/^data: (.*)$/gm)) {
         if (data === "[DONE]") isDone = true;
         else {
-          const chunk = JSON.parse(data) as { error?: unknown; choices?: { delta?: { content?: string } }[] };
+          const chunk = JSON.parse(data) as {
+            error?: unknown;
+            choices?: { delta?: { content?: string } }[];
+            usage?: { completion_tokens: number } | null;
+          };
           content += chunk.choices?.[0]?.delta?.content ?? "";
+          tokens += chunk.usage?.completion_tokens ?? 0;
           if (chunk.error !== undefined) error = JSON.stringify(chunk.error);
         }
       }
@@ -166,9 +181,9 @@ async function ask(gateway: ServerProcess, id: number): Promise<Outcome> {
   } catch (thrown) {
     error = String(thrown);
   }
-  const isWhole = isDone && error === "" && content.length === answerTokens;
+  const isWhole = isDone && error === "" && tokens === answerTokens;
   if (isWhole) return { kind: "whole", text: "" };
-  const text = (error || `${content.length} of ${answerTokens} characters`).replace(
+  const text = (error || `${tokens} of ${answerTokens} tokens, ${content.length} characters`).replace(
     /127\.0\.0\.1:\d+|req[-_]\w+/g,
     "…",
   );
