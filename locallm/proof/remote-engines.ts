@@ -21,7 +21,7 @@ const rayPython = process.env["PROOF_RAY_PYTHON"] ?? "python3";
 
 const atOnce = 12;
 /** The generated model never ends an answer itself. */
-const answerTokens = 24;
+const answerTokens = 200;
 
 export async function run(print: (line: string) => void): Promise<void> {
   const has = (program: string, module: string) =>
