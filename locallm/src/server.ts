@@ -30,7 +30,7 @@ import { RemoteConnections } from "./remotes/connection.ts";
 import { DrainedHosts } from "./remotes/drained-hosts.ts";
 import { engines } from "./remotes/engines.ts";
 import { RemoteAccess } from "./remotes/remote-access.ts";
-import { createRemotes } from "./remotes/remotes.ts";
+import { createRemotes, type RemoteNews } from "./remotes/remotes.ts";
 import type { StartRunner } from "./runner/handle.ts";
 import { measureLoad } from "./runner/measure.ts";
 import { rememberingStart } from "./runner/start.ts";
@@ -132,6 +132,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
       engines,
       fetch: connections.fetch,
       drained: await DrainedHosts.open(config.drainedHostsFile),
+      onNews: (news) => recordRemote(news, metrics, log),
     },
   );
   const pulls = new Pulls(store, {
@@ -286,6 +287,39 @@ function record(decision: Decision, metrics: Metrics, log: Logger): void {
   if (what === "fail" || what === "died" || what === "retry") log.warn(line, "scheduler");
   else if (what === "evict" || what === "ready") log.info(line, "scheduler");
   else log.debug(line, "scheduler");
+}
+
+function recordRemote(news: RemoteNews, metrics: Metrics, log: Logger): void {
+  const { model, host, what } = news;
+  const replica = { model, host };
+  switch (what) {
+    case "given":
+      metrics.queueSeconds.observe({ model }, news.waitedMs / 1000);
+      log.debug({ ...replica, what, why: news.why }, "remotes");
+      return;
+    case "first piece":
+      metrics.remoteFirstToken.observe(replica, news.afterMs / 1000);
+      return;
+    case "answered":
+    case "cancelled":
+      metrics.remoteRequests.inc({ ...replica, outcome: what });
+      return;
+    case "failed": {
+      const code = news.error instanceof LocallmError ? news.error.code : "internal";
+      metrics.remoteRequests.inc({ ...replica, outcome: what });
+      metrics.remoteErrors.inc({ ...replica, code });
+      return;
+    }
+    case "retry":
+      metrics.remoteRetries.inc(replica);
+      log.warn({ ...replica, what, why: news.why }, "remotes");
+      return;
+    case "breaker":
+      log[news.state === "closed" ? "info" : "warn"](
+        { ...replica, what, state: news.state, why: news.why },
+        "remotes",
+      );
+  }
 }
 
 async function makeModelsFolder(folder: string): Promise<void> {

@@ -2,20 +2,24 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { launch, type ServerProcess, startServer } from "./server-process.ts";
+import { done, eventStream, type ScriptedEngine, startScriptedEngine } from "./scripted-engine.ts";
+import { launch, metricsOf, type ServerProcess, startServer, until } from "./server-process.ts";
 
 let folder: string;
 let front: ServerProcess;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "locallm-remote-models-"));
-  front = await startServer({ env: environment() });
+  front = await startServer({ models: join(folder, "models"), env: environment() });
 });
 afterAll(async () => {
   await front?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
-const environment = () => ({ LOCALLM_CREDENTIALS: join(folder, "credentials.json") });
+const environment = () => ({
+  LOCALLM_CREDENTIALS: join(folder, "credentials.json"),
+  LOCALLM_MODELS: join(folder, "models"),
+});
 
 /** Runs a command of the owner of the front server's machine. */
 async function cli(args: readonly string[], input?: string) {
@@ -185,3 +189,127 @@ describe("a remote model", () => {
     );
   });
 });
+
+describe("replicas", () => {
+  let engines: ScriptedEngine[];
+  const dead = "http://127.0.0.1:1/v1";
+  const hosts = () => engines.map(({ upstream }) => new URL(upstream.url).host);
+  const asked = ({ received }: ScriptedEngine) => received.filter(({ method }) => method === "POST").length;
+  const ask = (content: string, init?: RequestInit) =>
+    front.post("/api/chat", { model: "pair", messages: [{ role: "user", content }], stream: false }, init);
+
+  beforeAll(async () => {
+    engines = await Promise.all([startScriptedEngine(), startScriptedEngine()]);
+    for (const engine of engines)
+      engine.answers(({ method, path, body }) => {
+        if (method === "GET")
+          return path === "/v1/models"
+            ? { headers: json, chunks: ['{"data": [{"id": "m"}]}'] }
+            : { status: 404, headers: json, chunks: ["{}"] };
+        const hello = { choices: [{ index: 0, delta: { content: "Hello" } }] };
+        const end = { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
+        if (JSON.stringify(body).includes("forever")) return { chunks: [eventStream(hello)], end: "hang" };
+        return { chunks: [eventStream(hello, end, done)] };
+      });
+    const from = [...engines.map(({ upstream }) => upstream.url), dead].map((url) => `FROM ${url}#m`);
+    expect(await createFrom("pair", from.join("\n"))).toMatchObject({ code: 0 });
+  });
+  afterAll(async () => {
+    await Promise.all(engines.map((engine) => engine.stop()));
+  });
+
+  test("that are down cost no request, and are shown with their error", async () => {
+    const all = await Promise.all(Array.from({ length: 12 }, (_, index) => ask(`question ${index}`)));
+    expect(all.map(({ status }) => status)).toEqual(all.map(() => 200));
+    expect(engines.map(asked).reduce((sum, each) => sum + each)).toBe(12);
+    interface Remotes {
+      models: { model: string; replicas: Record<string, unknown>[] }[];
+    }
+    const replicas = async () => {
+      const { models } = await front.ask<Remotes>("/api/remotes");
+      return models.find(({ model }) => model === "pair:latest")!.replicas;
+    };
+    await until("the replica is found to be down", async () => (await replicas())[2]?.["state"] !== "ready");
+    expect(await replicas()).toMatchObject([
+      { host: hosts()[0], state: "ready", open: 0, has_model: true, last_error: null },
+      { host: hosts()[1], state: "ready", open: 0, has_model: true },
+      {
+        host: "127.0.0.1:1",
+        answered: 0,
+        last_error: { message: expect.stringContaining("ECONNREFUSED") as string },
+      },
+    ]);
+    const { explain } = await front.ask<{ explain: { remotes: unknown[] } }>("/api/ps?explain");
+    expect(explain.remotes).toMatchObject([{ model: "pair:latest", waiting: 0 }]);
+    const metric = await metricsOf(front);
+    const labels = (host: string) => `model="pair:latest",host="${host}"`;
+    const answered = hosts().map((host) =>
+      metric("remote_requests_total", `${labels(host)},outcome="answered"`),
+    );
+    expect(answered).toEqual(engines.map(asked));
+    expect(metric("remote_breaker", labels("127.0.0.1:1"))).toBeGreaterThan(0);
+    expect(metric("remote_first_token_seconds_count", labels(hosts()[0]!))).toBe(answered[0]);
+  });
+
+  test("hear of it when a client leaves", async () => {
+    const leaving = new AbortController();
+    const left = ask("forever", { signal: leaving.signal });
+    const open = async () => {
+      const metric = await metricsOf(front);
+      return hosts().reduce(
+        (sum, host) => sum + metric("remote_open", `model="pair:latest",host="${host}"`),
+        0,
+      );
+    };
+    await until("the request runs", async () => (await open()) === 1);
+    leaving.abort();
+    await expect(left).rejects.toThrow();
+    await until("its place is free", async () => (await open()) === 0);
+  });
+
+  test("that are drained get no new requests until they are resumed", async () => {
+    const [first = ""] = hosts();
+    const drained = await cli(["remote", "drain", `http://${first}`, "--wait"]);
+    expect(drained).toEqual({
+      code: 0,
+      stdout: `${first} gets no new requests; no answer is running.\n`,
+      stderr: "",
+    });
+    const before = engines.map(asked);
+    for (let count = 0; count < 6; count++) expect((await ask(`drained ${count}`)).status).toBe(200);
+    expect(engines.map(asked)).toEqual([before[0], before[1]! + 6]);
+    expect((await cli(["remote"])).stdout).toMatch(new RegExp(`pair:latest +${first} +m +drained +0 `));
+    expect((await cli(["remote", "drain", "gpu9.example:1"])).stderr).toContain(
+      "no remote model uses host gpu9.example:1; remote models use",
+    );
+    await front.ask("/api/remotes/drain", { host: "127.0.0.1" });
+    expect(await refusal("/api/chat", { model: "pair", messages: [] })).toMatchObject({ status: 200 });
+    expect(await refusal("/api/chat", { model: "pair", messages: [{ role: "user", content: "x" }] })).toEqual(
+      {
+        status: 503,
+        error: expect.stringContaining("all replicas of pair:latest are drained") as string,
+      },
+    );
+    expect(await front.ask("/api/remotes/resume", { host: "127.0.0.1" })).toEqual({
+      host: "127.0.0.1",
+      open: 0,
+    });
+    expect((await ask("resumed")).status).toBe(200);
+    expect(await refusal("/api/remotes/drain", { host: "a b" })).toEqual({
+      status: 400,
+      error: "host must be a host, with or without a port, such as gpu1.example:8000",
+    });
+  });
+
+  test("are asked by the doctor", async () => {
+    // Its replicas do not exist, so the doctor would wait for them.
+    await fetch(`${front.url}/api/delete`, { method: "DELETE", body: '{"model": "big"}' });
+    const { code, stdout } = await cli(["doctor", "--quick"]);
+    expect(code).toBe(1);
+    for (const host of hosts())
+      expect(stdout).toContain(`remote     http://${host}/v1#m (pair:latest): reachable, has the model`);
+    expect(stdout).toContain(`problem    ${dead}#m (pair:latest): cannot reach the engine at 127.0.0.1:1`);
+  });
+});
+
+const json = { "content-type": "application/json" };

@@ -15,6 +15,7 @@ import { embedRoutes } from "./native/embed.ts";
 import { generateRoute } from "./native/generate.ts";
 import { libraryRoutes } from "./native/library.ts";
 import { psRoute } from "./native/ps.ts";
+import { remoteRoutes } from "./native/remotes.ts";
 import { statusRoutes } from "./native/status.ts";
 import { tokenizeRoutes } from "./native/tokenize.ts";
 import { usageRoute } from "./native/usage.ts";
@@ -104,6 +105,7 @@ export function createApp(parts: Parts): FastifyInstance {
   chatRoute(app, parts);
   embedRoutes(app, parts);
   psRoute(app, parts);
+  remoteRoutes(app, parts);
   usageRoute(app, parts);
   tokenizeRoutes(app, parts);
   openAiRoutes(app, parts);

@@ -17,6 +17,14 @@ export interface Metrics {
   readonly keyRequests: Counter<"key">;
   readonly keyPromptTokens: Counter<"key">;
   readonly keyGeneratedTokens: Counter<"key">;
+  /** The host is the one of the replica. */
+  readonly remoteRequests: Counter<"model" | "host" | "outcome">;
+  readonly remoteErrors: Counter<"model" | "host" | "code">;
+  readonly remoteRetries: Counter<"model" | "host">;
+  readonly remoteFirstToken: Histogram<"model" | "host">;
+  readonly remoteOpen: Gauge<"model" | "host">;
+  readonly remoteBreaker: Gauge<"model" | "host">;
+  readonly remoteDrained: Gauge<"model" | "host">;
   readonly conversations: Gauge<"where">;
   readonly conversationBytes: Gauge<"where">;
   readonly conversationLimitBytes: Gauge<"where">;
@@ -30,6 +38,9 @@ export function createMetrics(): Metrics {
   const gauge = (name: string, help: string) => new Gauge({ name, help, labelNames: byModel, registers });
   const byKey = (name: string, help: string) =>
     new Counter({ name, help, labelNames: ["key"] as const, registers });
+  const byReplica = ["model", "host"] as const;
+  const replicaGauge = (name: string, help: string) =>
+    new Gauge({ name, help, labelNames: byReplica, registers });
   const byPlace = (name: string, help: string) =>
     new Gauge({ name, help, labelNames: ["where"] as const, registers });
   const seconds = (name: string, help: string) =>
@@ -60,6 +71,37 @@ export function createMetrics(): Metrics {
     keyRequests: byKey("locallm_key_requests_total", "Requests admitted with the API key"),
     keyPromptTokens: byKey("locallm_key_prompt_tokens_total", "Prompt tokens, by API key"),
     keyGeneratedTokens: byKey("locallm_key_generated_tokens_total", "Tokens generated, by API key"),
+    remoteRequests: new Counter({
+      name: "locallm_remote_requests_total",
+      help: "Requests sent to a replica of a remote model, by outcome: answered, failed or cancelled",
+      labelNames: [...byReplica, "outcome"] as const,
+      registers,
+    }),
+    remoteErrors: new Counter({
+      name: "locallm_remote_errors_total",
+      help: "Failed requests to a replica, by error code",
+      labelNames: [...byReplica, "code"] as const,
+      registers,
+    }),
+    remoteRetries: new Counter({
+      name: "locallm_remote_retries_total",
+      help: "Requests that went to another replica after this one failed",
+      labelNames: byReplica,
+      registers,
+    }),
+    remoteFirstToken: new Histogram({
+      name: "locallm_remote_first_token_seconds",
+      help: "Time from sending a request to a replica to the first piece of its answer",
+      labelNames: byReplica,
+      registers,
+      buckets: secondBuckets,
+    }),
+    remoteOpen: replicaGauge("locallm_remote_open", "Requests that a replica computes"),
+    remoteBreaker: replicaGauge(
+      "locallm_remote_breaker",
+      "State of a replica's breaker: 0 closed, 1 half-open, 2 open",
+    ),
+    remoteDrained: replicaGauge("locallm_remote_drained", "1 if the replica's host is drained"),
     conversations: byPlace(
       "locallm_conversations",
       "Conversations kept without a slot, in memory or on disk",

@@ -140,6 +140,8 @@ function model(hosts: string | readonly string[], parts: Partial<Upstream> = {})
   return { name: "m", digest: "d", upstreams };
 }
 
+const urlsOf = ({ upstreams }: RemoteModel) => upstreams.map(({ url }) => url);
+
 interface Asked {
   readonly events: RemoteEvent[];
   readonly gone: AbortController;
@@ -549,11 +551,11 @@ describe("draining", () => {
     await settled();
     const waiting = ask(remotes, to, "three");
     await settled();
-    await remotes.drain(named("a:8000"), [to]);
+    await remotes.drain(named("a:8000"), urlsOf(to));
     open("a")[0]!.end();
     await settled();
     expect([open("a").length, remotes.view()[0]!.waiting]).toEqual([0, 1]);
-    await remotes.drain(named("b"), [to]);
+    await remotes.drain(named("b"), urlsOf(to));
     await waiting.finished;
     expect(waiting.error?.message).toBe(
       "all replicas of m are drained; to use one again: locallm remote resume a:8000",
@@ -562,7 +564,7 @@ describe("draining", () => {
     await Promise.all(running.map(({ finished }) => finished));
     expect(running.every(({ error }) => error === null)).toBe(true);
     expect(remotes.view()[0]!.replicas.map(({ state }) => state)).toEqual(["drained", "drained"]);
-    await remotes.resume(named("b"), [to]);
+    await remotes.resume(named("b"), urlsOf(to));
     ask(remotes, to);
     await settled();
     expect(open().map(({ host }) => host)).toEqual(["b"]);
@@ -570,7 +572,7 @@ describe("draining", () => {
 
   it("rejects a host that no remote model uses, and names those that are used", async () => {
     const { remotes } = await world();
-    await expect(remotes.drain(named("c"), [model(["b", "a"])])).rejects.toThrow(
+    await expect(remotes.drain(named("c"), urlsOf(model(["b", "a"])))).rejects.toThrow(
       "no remote model uses host c; remote models use a:8000, b:8000",
     );
     await expect(remotes.resume(named("c"), [])).rejects.toThrow("there is no remote model");
@@ -578,7 +580,7 @@ describe("draining", () => {
 
   it("can resume a host whose model was deleted meanwhile", async () => {
     const { remotes } = await world();
-    await remotes.drain(named("a"), [model("a")]);
+    await remotes.drain(named("a"), urlsOf(model("a")));
     await remotes.resume(named("a"), []);
     expect(remotes.view([model("a")])[0]!.replicas[0]!.state).toBe("ready");
   });
@@ -740,14 +742,14 @@ describe("in any order of events", () => {
           else if (each.do === "probe") {
             if (each.finds === undefined) probes.delete(each.host);
             else probes.set(each.host, each.finds);
-          } else if (each.do === "drain") await remotes.drain(named(each.host), models);
-          else if (each.do === "resume") await remotes.resume(named(each.host), models);
+          } else if (each.do === "drain") await remotes.drain(named(each.host), models.flatMap(urlsOf));
+          else if (each.do === "resume") await remotes.resume(named(each.host), models.flatMap(urlsOf));
           await settled();
           check();
         }
         // Everything works again: all that wait must be served.
         for (const host of hosts) {
-          await remotes.resume(named(host), models);
+          await remotes.resume(named(host), models.flatMap(urlsOf));
           probes.set(host, healthy);
         }
         for (const each of models) asked.push(ask(remotes, each, `question ${asked.length}`));

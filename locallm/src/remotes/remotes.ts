@@ -100,11 +100,11 @@ export interface Remotes {
   turn(model: RemoteModel, ask: RemoteTurn, caller: RemoteCaller): AsyncGenerator<RemoteEvent>;
   complete(model: RemoteModel, ask: RemoteCompletion, caller: RemoteCaller): AsyncGenerator<RemoteEvent>;
   embed(model: RemoteModel, inputs: readonly string[], caller: RemoteCaller): Promise<Embeddings>;
-  /** The models used since the start, and `models`. */
+  /** `models`, or those used since the start. */
   view(models?: readonly RemoteModel[]): RemoteView[];
-  /** Sends no new requests to a host of `models`. Running ones continue. */
-  drain(host: NamedHost, models: readonly RemoteModel[]): Promise<void>;
-  resume(host: NamedHost, models: readonly RemoteModel[]): Promise<void>;
+  /** Sends no new requests to a host. Running ones continue. `urls` are those of all remote models. */
+  drain(host: NamedHost, urls: readonly string[]): Promise<void>;
+  resume(host: NamedHost, urls: readonly string[]): Promise<void>;
   /** False while the queue is full or the server is shutting down. */
   accepts(): boolean;
   /** Rejects waiting and new requests, and lets running ones finish until the deadline. */
@@ -539,8 +539,11 @@ class Dispatcher implements Remotes {
 
   view(models?: readonly RemoteModel[]): RemoteView[] {
     const now = this.#clock.now();
-    const groups = models?.map((model) => this.#groupOf(model)) ?? [...this.#groups.values()];
     const waiters = this.#queue.line(everyReplica);
+    const wasUsed = (group: Group) =>
+      group.members.some(({ lastChosen }) => lastChosen !== null) ||
+      waiters.some((waiter) => waiter.group === group);
+    const groups = models?.map((model) => this.#groupOf(model)) ?? [...this.#groups.values()].filter(wasUsed);
     return groups.map((group) => {
       const waiting = waiters.filter((waiter) => waiter.group === group);
       return {
@@ -578,20 +581,19 @@ class Dispatcher implements Remotes {
     };
   }
 
-  async drain(host: NamedHost, models: readonly RemoteModel[]): Promise<void> {
-    this.#requireNamed(host, models);
+  async drain(host: NamedHost, urls: readonly string[]): Promise<void> {
+    this.#requireNamed(host, urls);
     await this.#parts.drained.add(host);
     this.#dispatch();
   }
 
-  async resume(host: NamedHost, models: readonly RemoteModel[]): Promise<void> {
-    if (!this.#parts.drained.includes(host)) this.#requireNamed(host, models);
+  async resume(host: NamedHost, urls: readonly string[]): Promise<void> {
+    if (!this.#parts.drained.includes(host)) this.#requireNamed(host, urls);
     await this.#parts.drained.remove(host);
     this.#dispatch();
   }
 
-  #requireNamed(host: NamedHost, models: readonly RemoteModel[]): void {
-    const urls = models.flatMap(({ upstreams }) => upstreams.map(({ url }) => url));
+  #requireNamed(host: NamedHost, urls: readonly string[]): void {
     if (urls.some((url) => isNamedHost(url, host))) return;
     const hosts = [...new Set(urls.map(hostAndPort))].sort();
     const known = hosts.length === 0 ? "there is no remote model" : `remote models use ${hosts.join(", ")}`;

@@ -47,7 +47,7 @@ export class Replica {
   /** Whether its models include the upstream's. True if it does not list them. */
   hasModel({ model }: Upstream): boolean {
     const models = this.probe?.models ?? null;
-    return models === null || models.some((name) => name === model || name === `${model}:latest`);
+    return models === null || isListed(model, models);
   }
 
   /** Returns the breaker's state if the error changed it. */
@@ -86,6 +86,11 @@ export class Replica {
     const pauseMs = Number.isFinite(seconds) ? Math.max(0, seconds * 1000) : 1_000;
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.now() + pauseMs);
   }
+}
+
+/** Ollama adds a tag to names without one. */
+export function isListed(model: string, models: readonly string[]): boolean {
+  return models.some((name) => name === model || name === `${model}:latest`);
 }
 
 /**

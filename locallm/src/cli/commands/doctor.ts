@@ -21,11 +21,19 @@ import { freeBytes } from "../../library/disk-space.ts";
 import { makeFolder } from "../../library/durable.ts";
 import { Store } from "../../library/store.ts";
 import { checkStore } from "../../library/store-check.ts";
+import { checkReplica } from "../../remotes/check.ts";
+import { RemoteConnections } from "../../remotes/connection.ts";
+import { DrainedHosts } from "../../remotes/drained-hosts.ts";
+import { engines } from "../../remotes/engines.ts";
+import { CredentialsFile } from "../../sources/credentials.ts";
 import { networkSettings } from "../../sources/network-settings.ts";
 import { Pulls } from "../../sources/pulls.ts";
+import { RemoteHosts } from "../../sources/remote-hosts.ts";
 import { missingFiles } from "../../sources/wheel-files.ts";
 import { versionAnswer } from "../../wire/api/answers.ts";
 import { LocallmError } from "../../wire/errors.ts";
+import { displayModelName } from "../../wire/model-name.ts";
+import type { RemoteAddress } from "../../wire/remote-address.ts";
 import { Client } from "../client.ts";
 import { progressView } from "../progress.ts";
 import { humanBytes, plain } from "../text.ts";
@@ -38,7 +46,7 @@ interface Options {
 
 export function doctorCommand(): Command {
   return new Command("doctor")
-    .description("check engine, memory, GPU, server and model store")
+    .description("check engine, memory, GPU, server, remote models and model store")
     .option("--repair", "move damaged files out of the model store")
     .option("--quick", "do not verify the files' digests")
     .option("--install [backend]", "download the engine for this machine's GPU (cuda, vulkan or metal)")
@@ -53,7 +61,8 @@ export function doctorCommand(): Command {
       if (serverConfig !== null) await tellConversations(serverConfig);
       await tellGpus(config);
       await tellServer(config);
-      const problems = settingsProblems + (await tellStore(config, options));
+      const remoteProblems = serverConfig === null ? 0 : await tellRemotes(serverConfig);
+      const problems = settingsProblems + remoteProblems + (await tellStore(config, options));
       say(
         "verdict",
         problems === 0 ? "no problems" : `${problems} ${problems === 1 ? "problem" : "problems"}`,
@@ -224,6 +233,40 @@ async function tellServer(config: CommandConfig): Promise<void> {
 }
 
 const patienceMs = 5_000;
+
+/** Asks every replica of the remote models. Returns the number of those that cannot serve. */
+async function tellRemotes(config: Config): Promise<number> {
+  const { models } = await new Store(config.modelsFolder).list();
+  const replicas = new Map<string, { address: RemoteAddress; names: string[] }>();
+  for (const { name, remotes } of models)
+    for (const address of remotes ?? []) {
+      const id = JSON.stringify([address.protocol, address.url, address.model, address.key]);
+      const { names } = replicas.get(id) ?? { names: [] };
+      replicas.set(id, { address, names: [...names, displayModelName(name)] });
+    }
+  if (replicas.size === 0) return 0;
+  const hosts = new RemoteHosts({ file: config.remoteHostsFile, named: config.remotes });
+  const credentials = new CredentialsFile(config.credentialsFile);
+  const drained = await DrainedHosts.open(config.drainedHostsFile);
+  const { certificates = [] } = await networkSettings(config);
+  const connections = new RemoteConnections({
+    addressCheck: (url) => hosts.addressCheck(url),
+    certificates,
+  });
+  const { fetch } = connections;
+  const signal = AbortSignal.timeout(patienceMs);
+  const checks = await Promise.all(
+    [...replicas.values()].map(async ({ address, names }) => ({
+      where: `${address.url}#${address.model} (${names.join(", ")})`,
+      state: drained.has(address.url) ? ", drained" : "",
+      check: await checkReplica(address, { hosts, credentials, engines, fetch, signal }),
+    })),
+  );
+  connections.close();
+  for (const { where, state, check } of checks)
+    say(check.isUsable ? "remote" : "problem", `${where}: ${check.found}${state}`);
+  return checks.filter(({ check }) => !check.isUsable).length;
+}
 
 async function tellStore(config: CommandConfig, { repair = false, quick = false }: Options): Promise<number> {
   const store = new Store(config.modelsFolder);

@@ -1,14 +1,34 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
+import { setTimeout } from "node:timers/promises";
 import { Command } from "commander";
 import { readCommandConfig } from "../../config.ts";
 import { CredentialsFile } from "../../sources/credentials.ts";
 import { RemoteHosts } from "../../sources/remote-hosts.ts";
+import { remoteHostAnswer, remotesAnswer } from "../../wire/api/answers.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { hostAndPort, parseNamedHost, parseRemoteUrl, remoteKeyName } from "../../wire/remote-address.ts";
+import { Client } from "../client.ts";
+import { humanSeconds, plain, table } from "../text.ts";
 
 export function remoteCommand(): Command {
-  const command = new Command("remote").description("manage the engines that remote models use");
+  const command = new Command("remote")
+    .description("list the engines that remote models use, or manage them")
+    .action(list);
+  command
+    .command("drain")
+    .description("send a host no new requests; running answers finish, and a restart changes nothing")
+    .argument("<host>", "host, with or without a port, such as gpu1.example:8000, or a URL")
+    .option("--wait", "wait until the running answers have finished")
+    .action(drain);
+  command
+    .command("resume")
+    .description("send a drained host requests again")
+    .argument("<host>", "host, with or without a port, such as gpu1.example:8000, or a URL")
+    .action(async (typed: string) => {
+      const { host } = await change("resume", typed);
+      console.log(plain(`${host} gets requests again.`));
+    });
   command
     .command("allow")
     .description("let remote models use a host; run it on the server's machine, as the server's user")
@@ -46,6 +66,59 @@ export function remoteCommand(): Command {
     .addHelpText("after", "\nExample: locallm remote key gpu1 --host gpu1.example:8000 < key.txt")
     .action(setKey);
   return command;
+}
+
+/** Prints a line for each replica. */
+async function list(): Promise<void> {
+  const { models } = await new Client(readCommandConfig()).json("/api/remotes", remotesAnswer);
+  const rows = models.flatMap(({ model, replicas }) =>
+    replicas.map((replica) => [
+      model,
+      replica.host,
+      replica.model,
+      replica.retry_seconds > 0
+        ? `${replica.state}, again in ${humanSeconds(replica.retry_seconds)}`
+        : replica.state,
+      String(replica.open),
+      String(replica.answered),
+      String(replica.failed),
+      replica.last_error?.message ?? "",
+    ]),
+  );
+  console.log(
+    table(["MODEL", "HOST", "ITS MODEL", "STATE", "RUNNING", "ANSWERED", "FAILED", "LAST ERROR"], rows),
+  );
+  for (const { model, waiting, error } of models) {
+    if (waiting > 0)
+      console.log(plain(`${model}: ${waiting} ${waiting === 1 ? "request" : "requests"} waiting`));
+    if (error !== undefined) console.error(plain(`${model}: ${error}`));
+  }
+}
+
+async function drain(typed: string, { wait }: { readonly wait?: true }): Promise<void> {
+  const { host, open } = await change("drain", typed);
+  console.log(plain(`${host} gets no new requests; ${running(open)}.`));
+  let left = open;
+  while (wait === true && left > 0) {
+    await setTimeout(pollMs);
+    // Draining again changes nothing, and says how many still run.
+    left = (await change("drain", host)).open;
+    if (left === 0) console.log(plain(`${host} has finished its answers.`));
+  }
+}
+
+const pollMs = 1_000;
+
+function running(open: number): string {
+  if (open === 0) return "no answer is running";
+  return open === 1 ? "1 answer is still running" : `${open} answers are still running`;
+}
+
+async function change(verb: "drain" | "resume", typed: string) {
+  const url = /^https?:\/\//i.test(typed) ? parseRemoteUrl(typed) : null;
+  const host = typeof url === "string" ? hostAndPort(url) : typed;
+  const client = new Client(readCommandConfig());
+  return await client.json(`/api/remotes/${verb}`, remoteHostAnswer, { body: { host } });
 }
 
 interface KeyOptions {

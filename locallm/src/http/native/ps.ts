@@ -5,10 +5,12 @@ import type { ResidentView, SchedulerView } from "../../scheduler/lease.ts";
 import { parseModelName } from "../../wire/model-name.ts";
 import { modelOptions } from "../../wire/options.ts";
 import type { Parts } from "../parts.ts";
+import { shownRemote } from "./remotes.ts";
 
 /**
  * `GET /api/ps`: lists loaded models, those that stay loaded longest first. `?explain` adds the queue, the
- * scheduler's reasons and the kept conversations, for callers that see all models: the reasons name models.
+ * scheduler's reasons, the replicas of remote models and the kept conversations, for callers that see all models: the
+ * reasons name models.
  */
 export function psRoute(app: FastifyInstance, parts: Parts): void {
   app.get("/api/ps", async (request) => {
@@ -22,7 +24,8 @@ export function psRoute(app: FastifyInstance, parts: Parts): void {
     const { explain } = request.query as { explain?: string };
     if (explain === undefined || explain === "false" || explain === "0" || !caller.seesAllModels)
       return { models };
-    return { models, explain: { ...(await explanation(parts, view)), conversations: kept(parts) } };
+    const remotes = parts.remotes.view().map(shownRemote);
+    return { models, explain: { ...(await explanation(parts, view)), remotes, conversations: kept(parts) } };
   });
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { ConversationsView } from "../../conversations/conversations.ts";
 import type { Keys } from "../../keys/keys.ts";
+import type { RemoteView } from "../../remotes/remotes.ts";
 import type { ResidentView } from "../../scheduler/lease.ts";
 import { Guides } from "../guides.ts";
 import type { Metrics } from "../metrics.ts";
@@ -27,6 +28,7 @@ export function statusRoutes(app: FastifyInstance, parts: Parts): void {
     const { residents, waiting } = parts.scheduler.view();
     const accepts = parts.scheduler.accepts();
     const stalled = residents.filter(({ responds }) => !responds).map(({ model }) => model.name);
+    const waitingElsewhere = parts.remotes.view().reduce((sum, model) => sum + model.waiting, 0);
     const ready = accepts && stalled.length === 0;
     return reply.code(ready ? 200 : 503).send({
       status: ready ? "ok" : accepts ? "stalled" : "busy",
@@ -34,7 +36,7 @@ export function statusRoutes(app: FastifyInstance, parts: Parts): void {
       ready,
       loading: residents.some((resident) => resident.state === "loading"),
       stalled,
-      queued: waiting.reduce((sum, line) => sum + line.count, 0),
+      queued: waiting.reduce((sum, line) => sum + line.count, waitingElsewhere),
     });
   });
 
@@ -49,11 +51,29 @@ export function statusRoutes(app: FastifyInstance, parts: Parts): void {
       metrics.activeSlots.set({ model: resident.model.name }, resident.activeSlots);
       setModelBytes(metrics, resident);
     }
+    setRemotes(metrics, parts.remotes.view());
     setKeys(metrics, parts.keys.all);
     setConversations(metrics, parts.conversations.view());
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
   });
 }
+
+function setRemotes(metrics: Metrics, views: readonly RemoteView[]): void {
+  metrics.remoteOpen.reset();
+  metrics.remoteBreaker.reset();
+  metrics.remoteDrained.reset();
+  for (const { model, waiting, replicas } of views) {
+    if (waiting > 0) metrics.waiting.set({ model }, waiting);
+    for (const { host, open, breaker, state } of replicas) {
+      const labels = { model, host };
+      metrics.remoteOpen.inc(labels, open);
+      metrics.remoteBreaker.set(labels, breakerValues[breaker]);
+      metrics.remoteDrained.set(labels, state === "drained" ? 1 : 0);
+    }
+  }
+}
+
+const breakerValues = { closed: 0, "half-open": 1, open: 2 };
 
 function setConversations(metrics: Metrics, { memory, disk }: ConversationsView): void {
   for (const [where, { count, bytes, limitBytes }] of Object.entries({ memory, ...(disk && { disk }) })) {

@@ -51,6 +51,31 @@ export const psAnswer = z.object({
   ),
 });
 
+const replicaAnswer = z.object({
+  url: z.string(),
+  host: z.string(),
+  model: z.string(),
+  state: z.string(),
+  retry_seconds: z.number(),
+  open: z.number(),
+  answered: z.number(),
+  failed: z.number(),
+  last_error: z.object({ message: z.string() }).nullable(),
+});
+
+export const remotesAnswer = z.object({
+  models: z.array(
+    z.object({
+      model: z.string(),
+      waiting: z.number(),
+      replicas: z.array(replicaAnswer),
+      error: optional(z.string()),
+    }),
+  ),
+});
+
+export const remoteHostAnswer = z.object({ host: z.string(), open: z.number() });
+
 export const showAnswer = z.object({
   license: optional(z.string()),
   modelfile: z.string(),

@@ -25,6 +25,8 @@ const address = z.object({
   requests: optional(z.int().min(1).max(remoteLimits.requests)),
 });
 
+export const remoteHostRequest = z.object({ host: z.string().max(300) });
+
 export const createRequest = z.object({
   ...named,
   /** A model name, or the address of an engine: `https://host:port/v1#model`. */
