@@ -107,6 +107,30 @@ describe("a connection to an engine", () => {
     await expect(ask()).rejects.toMatchObject({ code: "connection_refused" });
   });
 
+  it("is opened again if the engine closes it before it answers", async () => {
+    let requests = 0;
+    answer = (socket) => {
+      socket.write(`${head}content-length: 2\r\n\r\nok`);
+      requests++;
+      socket.on("data", () => {
+        requests++;
+        socket.resetAndDestroy();
+      });
+    };
+    const { fetch } = connect({ lookup });
+    const ask = async () => {
+      const signal = new AbortController().signal;
+      const url = new URL(`http://engine.test:${port}/`);
+      const response = await fetch(url, { method: "POST", headers: {}, body: "{}", signal });
+      for await (const _ of response.body);
+      return response.status;
+    };
+    expect([await ask(), await ask(), requests]).toEqual([200, 200, 3]);
+    // A new connection that is closed is an engine that fails.
+    answer = (socket) => socket.resetAndDestroy();
+    await expect(ask()).rejects.toMatchObject({ code: "remote_unreachable" });
+  });
+
   it.each<[string, (socket: Socket) => void, string, boolean, Partial<ConnectionSettings>]>([
     [
       "headers without end",

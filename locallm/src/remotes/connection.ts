@@ -56,6 +56,8 @@ export class RemoteConnections {
         signal: AbortSignal.any([request.signal, silence.signal]),
         redirects: "return",
         insecure: true,
+        // An engine that closed the connection has not begun an answer.
+        repeatable: true,
         accepts,
         connectMs: Math.min(limits.connectMs, firstByteMs),
         // `Silence` is stricter: it also ends an engine that sends its headers byte by byte.

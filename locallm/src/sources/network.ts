@@ -46,6 +46,11 @@ export interface NetworkRequest {
   silenceMs?: number;
   /** How long to wait for a connection, if that is less than for the answer. */
   connectMs?: number;
+  /**
+   * Sends the request again if the server closes a kept connection while the request is on its way. Only for requests
+   * that may be executed twice.
+   */
+  repeatable?: boolean;
   /** Decides which addresses the host may have, instead of the rules for downloads. */
   accepts?: (address: string) => boolean;
 }
@@ -139,8 +144,15 @@ export class Network {
       isPublic = true;
       if (isLoopback(hostname)) check("127.0.0.1");
     }
-    const response = await this.#send(url, hostname, options, usesProxy ? null : check);
-    return { response, isPublic };
+    const send = () => this.#send(url, hostname, options, usesProxy ? null : check);
+    // Each attempt removes a closed connection, so the last one opens a new one.
+    for (;;) {
+      const response = await send().catch((error: unknown) => {
+        if (error instanceof LocallmError && error.cause instanceof StaleConnection) return null;
+        throw error;
+      });
+      if (response !== null) return { response, isPublic };
+    }
   }
 
   async #send(
@@ -173,7 +185,11 @@ export class Network {
       resolve(response);
     });
     const proxy = this.#proxyFor(url, hostname);
-    request.on("error", (error) => reject(toNetworkError(error, url, proxy, options.signal)));
+    request.on("error", (error: NodeJS.ErrnoException) => {
+      const isStale = options.repeatable === true && request.reusedSocket && error.code === "ECONNRESET";
+      const cause = isStale ? new StaleConnection("ECONNRESET") : error;
+      reject(toNetworkError(cause, url, proxy, options.signal));
+    });
     writeBody(request, options.body);
     const body = await promise;
     return { status: body.statusCode ?? 0, headers: body.headers, body, url };
@@ -226,6 +242,9 @@ export class Network {
     return certificates;
   }
 }
+
+/** The server closed a kept connection before it answered. */
+class StaleConnection extends Error {}
 
 const systemLookup: LookupFunction = (hostname, options, callback) =>
   resolveName(hostname, options, callback);
