@@ -30,6 +30,8 @@ export interface Config extends CommandConfig, GpuSettings {
   readonly keepAliveMs: number;
   /** Longest time a load may make no progress; `Infinity`: no limit. */
   readonly loadTimeoutMs: number;
+  /** Longest time until the first byte of an engine's answer; `Infinity`: no limit. */
+  readonly remoteTimeoutMs: number;
   readonly debug: boolean;
   readonly origins: readonly string[];
   /**
@@ -137,6 +139,11 @@ export const settings: readonly Setting[] = [
     "hosts that remote models may use, comma-separated, such as gpu1.example:8000; * allows all public hosts; empty: only hosts allowed on the command line",
   ),
   setting(
+    "LOCALLM_REMOTE_TIMEOUT",
+    "5m",
+    "give up on an engine that begins no answer for this long; 0 sets no limit",
+  ),
+  setting(
     "LOCALLM_CREDENTIALS",
     "~/.locallm/credentials.json",
     "file with credentials for registries and keys of remote models; only its owner may have access",
@@ -188,6 +195,7 @@ export function readConfig(environment: Environment = process.env): Config {
     specialTokens: read("LOCALLM_SPECIAL_TOKENS", oneOf("template", "everywhere")),
     registries: read("LOCALLM_REGISTRIES", parseRegistries),
     remotes: read("LOCALLM_REMOTES", parseRemotes),
+    remoteTimeoutMs: read("LOCALLM_REMOTE_TIMEOUT", parseTimeout),
     caFile: read("LOCALLM_CA_FILE", parseOptionalPath),
     proxy: {
       http: readProxy("HTTP_PROXY"),

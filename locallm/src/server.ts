@@ -123,6 +123,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
   const network = await networkSettings(config);
   const connections = new RemoteConnections({
     addressCheck: (url) => remoteHosts.addressCheck(url),
+    firstByteMs: config.remoteTimeoutMs,
     ...(network.certificates === undefined ? {} : { certificates: network.certificates }),
   });
   const remotes = createRemotes(

@@ -213,6 +213,11 @@ describe("a connection to an engine", () => {
     await expect.poll(() => open.size).toBe(0);
   });
 
+  it("may have no time limit for the first byte", async () => {
+    answer = (socket) => setTimeout(() => socket.end(`${head}content-length: 2\r\n\r\nok`), 50);
+    expect(await read({ lookup, firstByteMs: Number.POSITIVE_INFINITY })).toEqual({ status: 200, bytes: 2 });
+  });
+
   it("does not count the time in which nobody reads", async () => {
     answer = (socket) => {
       socket.write(chunked + chunk("a"));

@@ -23,6 +23,9 @@ const defaults = {
   maxAnswerBytes: 256 * 1024 * 1024,
 };
 
+/** Longer timers would fire at once. */
+const longestTimerMs = 2 ** 29;
+
 /**
  * Connections to engines, kept open between requests. Each address is checked when it is connected to; proxies are
  * not used, because they would hide it.
@@ -44,7 +47,7 @@ export class RemoteConnections {
 
   readonly fetch: RemoteFetch = async (url, request) => {
     const limits = { ...defaults, ...this.#settings };
-    const firstByteMs = request.firstByteMs ?? limits.firstByteMs;
+    const firstByteMs = Math.min(request.firstByteMs ?? limits.firstByteMs, longestTimerMs);
     const accepts = await this.#settings.addressCheck(url.href);
     const silence = new Silence(firstByteMs);
     const watch: Watch = { ...limits, host: url.host, silence, signal: request.signal };
