@@ -370,6 +370,55 @@ it("lets commands on this machine work with the key in their file", async () => 
   expect(without).toMatchObject({ code: 1, text: expect.stringContaining("a valid API key is required") });
 });
 
+it("creates, lists and revokes keys with commands, and prints a key only once", async () => {
+  const own = await mkdtemp(join(tmpdir(), "locallm-keys-"));
+  const run = async (...args: string[]) => {
+    const { exited, stdout, stderr } = launch(["keys", ...args], { LOCALLM_KEYS: own });
+    return { ...(await exited), stdout: stdout(), stderr: stderr() };
+  };
+  try {
+    expect((await run("list")).stdout).toContain("There are no keys");
+    const limits = ["--models", "small:a,team-a/*", "--rate", "5", "--tokens-per-day", "1000"];
+    const made = await run("create", "--name", "Équipe 1", ...limits);
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^sk-locallm-[\w-]{43}\n$/) });
+    expect(made.stderr).toContain("From now on, every request to /api and /v1 needs a key");
+    const refusals: [string[], string][] = [
+      [["create", "--name", "e\u0301quipe 1"], 'the API key "équipe 1" already exists'],
+      [["create", "--name", "-x"], "--name must have 1 to 64 letters"],
+      [["create", "--name", "x", "--models", "a,b c"], '--models: "b c" must be a model name'],
+      [["create", "--name", "x", "--may", "ask,fly"], '--may: "fly" must be one of'],
+      [["create", "--name", "x", "--rate", "1e3"], "--rate must be an integer between 1 and"],
+      [
+        ["create", "--name", "x", "--tokens-per-day", "0"],
+        "--tokens-per-day must be an integer between 1 and",
+      ],
+      [["revoke", "nobody"], 'API key "nobody" not found'],
+    ];
+    await Promise.all(
+      refusals.map(async ([args, message]) =>
+        expect(await run(...args)).toMatchObject({
+          code: 1,
+          stdout: "",
+          stderr: expect.stringContaining(message),
+        }),
+      ),
+    );
+    const [listed, shown] = await Promise.all([run("list"), run("show", "équipe 1")]);
+    expect(listed.stdout).toMatch(
+      /command-line[\s\S]*Équipe 1 +ask +small:a,team-a\/\* +5 +0 of 1000 +Never/,
+    );
+    expect(shown.stdout).toContain("TOKENS PER DAY        1000");
+    expect(listed.stdout + shown.stdout).not.toContain(made.stdout.trim().slice(-20));
+    expect((await run("revoke", "ÉQUIPE 1", "command-line")).stdout).toBe(
+      "revoked Équipe 1\nrevoked command-line\n",
+    );
+    expect(await new KeysFile(own).read()).toEqual([]);
+    expect(await commandLineFile(own).read()).toBeNull();
+  } finally {
+    await rm(own, { recursive: true, force: true });
+  }
+});
+
 it("gives a stored response to nobody but the key that made it", async () => {
   const response = (await (
     await post("stream", "/v1/responses", { model: "small:a", input: "x", max_output_tokens: 2 })
