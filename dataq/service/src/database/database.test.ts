@@ -44,7 +44,7 @@ test("a second process joins the same server, and does not stop it when it leave
   expect((await database.pool.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
 });
 
-test("migrations run once, in order, and a changed text or a missing step is refused", async () => {
+test("migrations run once, in order, and a changed text is refused", async () => {
   const first = { name: "test/1-one", up: "create table one (id int)" };
   const second = {
     name: "test/2-two",
@@ -54,7 +54,30 @@ test("migrations run once, in order, and a changed text or a missing step is ref
   expect(await migrate(database, [first, second])).toEqual(["test/2-two"]);
   expect(await migrate(database, [first, second])).toEqual([]);
   await expect(migrate(database, [{ ...first, up: "select 1" }, second])).rejects.toThrow("test/1-one");
-  await expect(migrate(database, [first])).rejects.toThrow("test/2-two");
+});
+
+test("an older version starts on what newer ones only added, and refuses by name what they removed", async () => {
+  const added = { name: "test/8-added", up: "alter table one add column more text" };
+  const removed = {
+    name: "test/9-removed",
+    up: "alter table one drop column more",
+    contract: { oldest: "2.10.0" },
+  };
+  expect(await migrate(database, [...known.slice(0, 2), added], "2.10.0")).toEqual(["test/8-added"]);
+  expect(await migrate(database, known.slice(0, 2), "2.9.0")).toEqual([]);
+  expect(await migrate(database, [...known.slice(0, 2), added, removed], "2.11.1")).toEqual([
+    "test/9-removed",
+  ]);
+  expect(await migrate(database, known.slice(0, 2), "2.10.0")).toEqual([]);
+  await expect(migrate(database, known.slice(0, 2), "2.9.9")).rejects.toThrow(
+    "A newer dataq (2.11.1) changed this database (migration test/9-removed), and versions before 2.10.0 cannot use it. This is dataq 2.9.9. Start dataq 2.11.1 or newer, or restore a backup from before that change.",
+  );
+  // A step from before versions were noted.
+  const owner = await database.connectAsOwner();
+  await owner.query("insert into migration (name, sha256) values ('test/7-old', '')");
+  await expect(migrate(database, known.slice(0, 2), "3.0.0")).rejects.toThrow("migration test/7-old");
+  await owner.query("delete from migration where name in ('test/7-old', 'test/8-added', 'test/9-removed')");
+  await owner.end();
 });
 
 test("a migration that fails leaves nothing behind", async () => {
