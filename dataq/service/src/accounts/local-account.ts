@@ -63,7 +63,7 @@ async function openLocalKey(database: Database, keys: Keys, folder: string, now:
 /** Services with different secrets would reject each other's keys, so a second secret on one database is an error. */
 async function openPepper(database: Database, folder: string, given: string | undefined): Promise<string> {
   const pepper = given ?? (await keepSecret(join(folder, "secret")));
-  const sha256 = createHash("sha256").update(`dataq pepper ${pepper}`).digest();
+  const sha256 = pepperFingerprint(pepper);
   await database.pool.query("insert into pepper (sha256) select $1 where not exists (select from pepper)", [
     sha256,
   ]);
@@ -73,6 +73,16 @@ async function openPepper(database: Database, folder: string, given: string | un
       `The keys in this database were created with another secret. Set DATAQ_SECRET to the secret of the first service (the file "secret" in its data folder).`,
     );
   return pepper;
+}
+
+/** Tells whether two services have the same secret, without telling the secret. */
+export function pepperFingerprint(secret: string): Buffer {
+  return createHash("sha256").update(`dataq pepper ${secret}`).digest();
+}
+
+/** The secret that a service on this data folder would use; undefined if its first start would create one. */
+export async function findSecret(folder: string, given: string | undefined): Promise<string | undefined> {
+  return given ?? (await readText(join(folder, "secret")));
 }
 
 async function keepSecret(path: string): Promise<string> {

@@ -9,6 +9,8 @@ const verbs: Readonly<Record<string, () => Promise<Command>>> = {
   service: async () => (await import("./commands/service.ts")).serviceCommand(),
   accounts: async () => (await import("./commands/accounts.ts")).accountsCommand(),
   keys: async () => (await import("./commands/keys.ts")).keysCommand(),
+  backup: async () => (await import("./commands/backup.ts")).backupCommand(),
+  restore: async () => (await import("./commands/restore.ts")).restoreCommand(),
   ledger: async () => (await import("./commands/ledger.ts")).ledgerCommand(),
   import: async () => (await import("./commands/import.ts")).importCommand(),
   connector: async () => (await import("./commands/connector.ts")).connectorCommand(),

@@ -28,6 +28,9 @@ export interface Migration {
   readonly contract?: { readonly oldest: string };
 }
 
+/** The mark of a database into which a backup is being restored. Only the restore itself passes it to `migrate`. */
+export const unfinishedRestore: Migration = { name: "restore/unfinished", up: "select" };
+
 /**
  * Applies all missing migrations, the SQL ones in one transaction. Returns their names. Throws if the database was
  * changed by a newer version in a way that this one cannot work with.
@@ -47,6 +50,10 @@ export async function migrate(
       "create table if not exists migration (name text primary key, sha256 text not null, applied_at timestamptz not null default now())",
     );
     const applied = await readApplied(client);
+    if (applied.has(unfinishedRestore.name) && !names.has(unfinishedRestore.name))
+      throw new Error(
+        'A restore into this database did not finish, so nothing can be served from it. Run "dataq restore" again, or use an empty database.',
+      );
     for (const step of applied.values()) if (!names.has(step.name)) assertWorks(step, version);
     const missing = migrations.filter((migration) => {
       const before = applied.get(migration.name);
