@@ -117,7 +117,8 @@ async function measure(database: Database, entries: number, print: (line: string
   const whole = await timed(() => verifyLedger(database, "whole"));
   assertHolds(whole.result);
 
-  const now = new Date();
+  // After the generated calls, and not after those that are generated next.
+  const now = new Date(START + (entries / 2) * ((DAYS * 86_400_000 * 2) / ENTRIES));
   for (let n = 0; n < NEW_CALLS; n++)
     await charge(database, {
       requestId: `req_new_${entries}_${n}`,
