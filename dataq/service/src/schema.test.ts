@@ -57,10 +57,13 @@ function removals(up: string): string[] {
     .replaceAll(/\$\$[\s\S]*?\$\$/g, "")
     .replaceAll(/--.*/g, "")
     .split(";");
-  return statements
-    .map((statement) => statement.trim())
-    .filter((statement) => takesAway.test(statement) && !/^create table/i.test(statement))
-    .filter((statement) => !made.some((name) => new RegExp(`^alter table ${name}\\b`, "i").test(statement)));
+  return (
+    statements
+      .map((statement) => statement.trim())
+      // Nobody names an index.
+      .filter((statement) => takesAway.test(statement) && !/^(create table|alter index)/i.test(statement))
+      .filter((statement) => !made.some((name) => new RegExp(`^alter table ${name}\\b`, "i").test(statement)))
+  );
 }
 
 test("a new migration only adds, or says which is the oldest version that works after it", () => {

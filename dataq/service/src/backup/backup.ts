@@ -50,8 +50,8 @@ export async function writeBackup(
     const contents: Contents = { rows: {}, pieces: {} };
     for (const { name, columns } of about.tables) {
       const list = columns.map(quoted).join(", ");
-      const source = name === jobs.name ? `(${PENDING_JOBS})` : `${name} (${list})`;
-      const copied = copyOut(client, `copy ${source} to stdout`, pieceBytes);
+      const source = name === jobs.name ? PENDING_JOBS : `select ${list} from ${name}`;
+      const copied = copyOut(client, `copy (${source}) to stdout`, pieceBytes);
       const before = bytes;
       let told = bytes;
       for (let piece = 1; ; piece++) {
@@ -125,7 +125,8 @@ async function describe(client: pg.ClientBase, now: Date): Promise<Manifest> {
 
 /**
  * The tables with their columns, those that others refer to first. Unlogged tables are caches and limits, which a crash
- * empties too. The table of migrations is in the manifest, and the workers of the queue belong to running services.
+ * empties too. Partitions are read through their table. Tables of an unfinished build of the search index are left out,
+ * because the build begins anew. The table of migrations is in the manifest, and the workers of the queue belong to running services.
  */
 async function listTables(client: pg.ClientBase): Promise<{ name: string; columns: string[] }[]> {
   const found = await client.query<{ id: number; name: string; columns: string[]; refers_to: number[] }>(
@@ -134,7 +135,8 @@ async function listTables(client: pg.ClientBase): Promise<{ name: string; column
              where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '' order by attnum) as columns,
        array(select confrelid::int from pg_constraint where conrelid = c.oid and contype = 'f' and confrelid <> c.oid) as refers_to
      from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where c.relkind = 'r' and c.relpersistence = 'p'
+     where c.relkind in ('r', 'p') and not c.relispartition and c.relpersistence = 'p'
+       and c.relname !~ '^search_(posting|document)_of_[0-9]+$'
        and n.nspname not in ('pg_catalog', 'information_schema', 'graphile_worker')
        and c.relname not in ('migration', 'webhook_worker') order by 2`,
   );

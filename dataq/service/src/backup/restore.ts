@@ -73,7 +73,10 @@ export async function restoreBackup(
         `The books of this backup are not in order, so no service starts on this database: ${broken.map(({ law, breaches }) => `${law} ${breaches.join(", ")}`).join("; ")}`,
       );
     await migrate(database, [unfinishedRestore, ...migrations]);
+    await owner.query("begin");
+    await ownNoTables(owner);
     await owner.query("delete from migration where name = $1", [unfinishedRestore.name]);
+    await owner.query("commit");
     return { takenAt: new Date(about.taken_at), rows: loaded, covers };
   } finally {
     // What is not committed is undone.
@@ -172,6 +175,21 @@ async function loadTable(
   const rows = await copyIn(owner, `copy ${name} (${list}) from stdin`, pieces);
   await owner.query(`alter table ${name} enable trigger user`);
   return rows;
+}
+
+/**
+ * All postings and documents were loaded into the shared tables, and builds with tables of their own that were not
+ * complete were left out.
+ */
+async function ownNoTables(owner: pg.ClientBase): Promise<void> {
+  const unfinished = await owner.query<{ id: number }>(
+    "select id from search_segment where own_tables is not null and not is_ready",
+  );
+  const ids = [unfinished.rows.map(({ id }) => id)];
+  await owner.query("delete from search_posting where segment = any($1)", ids);
+  await owner.query("delete from search_document where segment = any($1)", ids);
+  await owner.query("delete from search_segment where id = any($1)", ids);
+  await owner.query("update search_segment set own_tables = null where own_tables is not null");
 }
 
 async function loadJobs(owner: pg.ClientBase, pieces: AsyncIterable<Buffer>): Promise<number> {
