@@ -2,8 +2,10 @@ import { parseArgs } from "node:util";
 import { Failure } from "@dataq/contract";
 import { lawArticlesCorpus } from "../src/operations/legal/laws/corpus.ts";
 import { createSources } from "../src/operations/sources.ts";
+import { openIndex } from "../src/search/open-index.ts";
 import { WrittenRecord } from "../src/sources/written-record.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "../test/data-folder.ts";
+import { openSearchFolder, startOpenSearch } from "../test/opensearch-server.ts";
 import { depth, type Figures, figuresOf, meanOf } from "./judged/figures.ts";
 import { idOf, importRecords } from "./judged/held-records.ts";
 import { type Half, type JudgedQuestion, readJudged } from "./judged/judged-questions.ts";
@@ -17,7 +19,8 @@ const halves = ["dev", "test"] as const;
 
 /**
  * Needs TEST_DATA. Asks the judged questions of both halves, or of one with `--half dev` or `--half test`. `--show`
- * also lists what the dev half misses. `--stard FILE` asks the questions of STARD's queries.json instead.
+ * also lists what the dev half misses. `--stard FILE` asks the questions of STARD's queries.json instead. `--engine opensearch` asks
+ * OpenSearch instead of the embedded engine.
  */
 export async function run(
   print: (line: string) => void,
@@ -27,10 +30,14 @@ export async function run(
   const asked = optionsOf(args);
   const from = process.env["TEST_DATA"];
   if (from === undefined) return print("Skipped: TEST_DATA names no folder with the packs.");
+  if (asked.isOpenSearch && openSearchFolder === undefined)
+    return print("Skipped: TEST_OPENSEARCH names no unpacked distribution, or there is no Java 21.");
+  const server = asked.isOpenSearch ? await startOpenSearch() : undefined;
   const folder = await makeDataFolder("tables");
   const database = await openFolder(folder);
+  const index = await openIndex(database, server && { url: server.url, prefix: "dataq" });
   try {
-    const { index, held } = await importRecords(database, folder, from);
+    const { held } = await importRecords(database, folder, from, index);
     const sources = createSources({ index, samples: false });
     const engines = {
       dataq: ({ corpus, query }: JudgedQuestion) => askDataq(sources.find(corpus), query),
@@ -65,15 +72,27 @@ export async function run(
     print("\nMissed by dataq in the dev half: kind | question | first five | right\n");
     for (const line of missed) print(line);
   } finally {
+    await index.close();
     await database.close();
     await removeDataFolder(folder);
+    await server?.remove();
   }
 }
 
-function optionsOf(args: readonly string[]): { halves: readonly Half[]; show: boolean; stard?: string } {
+function optionsOf(args: readonly string[]): {
+  halves: readonly Half[];
+  show: boolean;
+  isOpenSearch: boolean;
+  stard?: string;
+} {
   const { values } = parseArgs({
     args: [...args],
-    options: { half: { type: "string" }, show: { type: "boolean" }, stard: { type: "string" } },
+    options: {
+      half: { type: "string" },
+      show: { type: "boolean" },
+      engine: { type: "string" },
+      stard: { type: "string" },
+    },
   });
   const chosen = halves.filter((half) => values.half === undefined || values.half === half);
   if (chosen.length === 0) throw new Error(`--half must be dev or test, not ${values.half}.`);
@@ -81,7 +100,15 @@ function optionsOf(args: readonly string[]): { halves: readonly Half[]; show: bo
     throw new Error(
       "--show lists the dev half only. Nobody looks at the test half while the search is tuned.",
     );
-  return { halves: chosen, show: values.show === true, ...(values.stard && { stard: values.stard }) };
+  if (values.engine !== undefined && values.engine !== "embedded" && values.engine !== "opensearch")
+    throw new Error(`--engine must be embedded or opensearch, not ${values.engine}.`);
+  const isOpenSearch = values.engine === "opensearch";
+  return {
+    halves: chosen,
+    show: values.show === true,
+    isOpenSearch,
+    ...(values.stard && { stard: values.stard }),
+  };
 }
 
 type Source = ReturnType<ReturnType<typeof createSources>["find"]>;

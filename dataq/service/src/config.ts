@@ -9,6 +9,7 @@ import {
 import { addressesOf } from "./database/servers.ts";
 import { type Failpoint, failpoints } from "./query/failpoint.ts";
 import type { EmbeddingModel } from "./search/meaning/embedder.ts";
+import type { SearchEngine } from "./search/open-index.ts";
 import { type TargetRule, targetRules } from "./webhooks/targets.ts";
 
 /** Every setting of the service; the only file that reads the environment. */
@@ -56,6 +57,11 @@ export interface Config {
   readonly locallm: string | undefined;
   /** DATAQ_EMBED: a model server and its model that makes vectors, as http://127.0.0.1:11434#all-minilm. Off when unset. */
   readonly embed: EmbeddingModel | undefined;
+  /**
+   * DATAQ_SEARCH: an OpenSearch that keeps the words of the index, as opensearch+https://user:password@host:9200/prefix.
+   * DATAQ_SEARCH_CA: a file with its certificates. The embedded engine when unset.
+   */
+  readonly search: SearchEngine | undefined;
   /** DATAQ_URL: the address where people reach the service, for links in emails. Its own address when unset. */
   readonly publicUrl: string | undefined;
   /** SMTP_URL: mail for hosted sign-ups. */
@@ -116,6 +122,7 @@ export function readConfig(environment: Environment = process.env): Config {
       (mode === "hosted" ? "public" : "local"),
     locallm: readNeighbour(get("DATAQ_LOCALLM")),
     embed: readEmbed(get("DATAQ_EMBED")),
+    search: readSearch(get("DATAQ_SEARCH"), get("DATAQ_SEARCH_CA"), get("DATAQ_EMBED")),
     publicUrl: readUrl("DATAQ_URL", get("DATAQ_URL"), ["http:", "https:"])?.replace(/\/+$/, ""),
     smtpUrl: readUrl("SMTP_URL", get("SMTP_URL"), ["smtp:", "smtps:"]),
     apiKey: get("DATAQ_API_KEY"),
@@ -213,6 +220,40 @@ function readEmbed(value: string | undefined): EmbeddingModel | undefined {
       "DATAQ_EMBED is not the address of a model server and a model; set it to a value such as http://127.0.0.1:11434#all-minilm, without credentials.",
     );
   return { address: url.origin, name };
+}
+
+/** The value holds a password, so an error does not repeat it. */
+function readSearch(
+  value: string | undefined,
+  certificateFile: string | undefined,
+  embed: string | undefined,
+): SearchEngine | undefined {
+  if (value === undefined) return undefined;
+  const plain = value.replace(/^opensearch\+/i, "");
+  const url = plain !== value && URL.canParse(plain) ? new URL(plain) : undefined;
+  const prefix = url?.pathname.replace(/^\/|\/$/g, "") || "dataq";
+  if (
+    !url ||
+    !/^https?:$/.test(url.protocol) ||
+    url.search + url.hash !== "" ||
+    !/^[a-z][a-z0-9_]{0,29}$/.test(prefix)
+  )
+    throw new Error(
+      "DATAQ_SEARCH is not the address of an OpenSearch; set it to a value such as opensearch+https://user:password@host:9200 or, with a prefix for the names of its indices, opensearch+https://user:password@host:9200/dataq.",
+    );
+  if (url.protocol === "http:" && !isLoopback(url.hostname.replace(/^\[|\]$/g, "")))
+    throw new Error(
+      "DATAQ_SEARCH sends records and passwords to another machine without encryption; use opensearch+https://.",
+    );
+  if (embed !== undefined)
+    throw new Error("DATAQ_EMBED works with the embedded engine only; unset DATAQ_EMBED or DATAQ_SEARCH.");
+  const user = decodeURIComponent(url.username);
+  return {
+    url: url.origin,
+    prefix,
+    ...(user !== "" && { credentials: { user, password: decodeURIComponent(url.password) } }),
+    ...(certificateFile !== undefined && { certificateFile: resolve(certificateFile) }),
+  };
 }
 
 function isLoopback(host: string): boolean {

@@ -7,6 +7,7 @@ import { limitMigrations } from "./limits/migrations.ts";
 import { peopleMigrations } from "./people/migrations.ts";
 import { queryMigrations } from "./query/migrations.ts";
 import { vectorMigrations } from "./search/meaning/vector-blocks.ts";
+import { openSearchMigrations } from "./search/opensearch/tables.ts";
 import { searchMigrations } from "./search/postings/tables.ts";
 import { watchMigrations } from "./watches/migrations.ts";
 import { webhookMigrations } from "./webhooks/migrations.ts";
@@ -21,6 +22,7 @@ export const migrations: readonly Migration[] = [
   ...queryMigrations,
   ...searchMigrations,
   ...vectorMigrations,
+  ...openSearchMigrations,
   ...importMigrations,
   ...jobMigrations,
   ...webhookMigrations,

@@ -142,7 +142,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
         `The last stop of the service interrupted ${recovered} ${recovered === 1 ? "call" : "calls"}; the tokens were returned.`,
       );
 
-    const index = await openIndex(database);
+    const index = await openIndex(database, config.search);
     closers.push(() => index.close());
     const cache = new AnswerCache(database, (places) => index.read(places));
     const firstData = new FirstData(database, { ...config, progress });
@@ -325,6 +325,7 @@ function createLogger(config: Config, logTo: ServiceOptions["logTo"]): Logger {
     ...passwordsOf(config.databaseUrl),
     ...passwordsOf(config.databaseDirectUrl),
     ...passwordsOf(config.smtpUrl),
+    config.search?.credentials?.password ?? "",
   ].filter((secret) => secret.length >= 4);
   const clean = (line: string) => secrets.reduce((text, secret) => text.replaceAll(secret, "…"), scrub(line));
   const destination = logTo ?? process.stderr;

@@ -5,6 +5,7 @@ import type { ImportReport } from "../src/importer/import-file.ts";
 import { fetchOrigin } from "../src/importer/origin/origin.ts";
 import { importAny } from "../src/operations/imports.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
+import type { SearchIndex } from "../src/search/search-index.ts";
 import { openFolder } from "./data-folder.ts";
 
 /** Imports `<packs>/<name>.jsonl.zst` as `target` into the data folder `folder`. */
@@ -19,7 +20,7 @@ export async function importPack(
 
 export interface PackPlace {
   readonly database: Database;
-  readonly index: PostingIndex;
+  readonly index: SearchIndex;
   readonly folder: string;
   /** The folder of the packs. */
   readonly packs: string;

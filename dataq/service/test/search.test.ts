@@ -13,6 +13,7 @@ import { keyedDocument } from "../src/search/keyed-document.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
 import type { IndexDocument, Query } from "../src/search/search-index.ts";
 import { environmentOf, makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
+import { conformance } from "./search-conformance.ts";
 
 const judgments = Array.from({ length: 300 }, (_, number) => sampleJudgment(number));
 const documents = judgments.map(judgmentDocument);
@@ -35,6 +36,8 @@ afterAll(async () => {
 async function* each(list: readonly IndexDocument[]): AsyncGenerator<IndexDocument> {
   yield* list;
 }
+
+conformance("posting blocks", () => index);
 
 async function idsOf(corpus: string, query: Query, page = { offset: 0, limit: 10_000 }): Promise<string[]> {
   const found = await index.search(corpus, { query }, page);
@@ -784,6 +787,7 @@ test("a service whose clock is 31 days ahead refreshes an index by itself, in it
   const stop = startSchedule(database, {
     databaseUrl: environmentOf(folder)["DATABASE_URL"],
     databaseDirectUrl: undefined,
+    search: undefined,
     dataFolder: folder,
     clock: () => new Date(Date.now() + 31 * 86_400_000),
     progress: (line) => void lines.push(line),

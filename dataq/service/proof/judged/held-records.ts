@@ -5,6 +5,7 @@ import { lawArticlesCorpus, type StoredArticle } from "../../src/operations/lega
 import { type JournalRecord, journalsCorpus } from "../../src/operations/research/journal-search/corpus.ts";
 import { type PaperRecord, papersCorpus } from "../../src/operations/research/paper-search/corpus.ts";
 import { PostingIndex } from "../../src/search/postings/posting-index.ts";
+import type { SearchIndex } from "../../src/search/search-index.ts";
 import { importPack } from "../../test/pack.ts";
 
 export type HeldRecord = StoredArticle | JudgmentRecord | PaperRecord | JournalRecord;
@@ -26,8 +27,8 @@ export async function importRecords(
   database: Database,
   folder: string,
   from: string,
-): Promise<{ readonly index: PostingIndex; readonly held: ReadonlyMap<string, readonly HeldRecord[]> }> {
-  const index = new PostingIndex(database);
+  index: SearchIndex = new PostingIndex(database),
+): Promise<{ readonly index: SearchIndex; readonly held: ReadonlyMap<string, readonly HeldRecord[]> }> {
   for (const [pack, target] of Object.entries(packs)) {
     const { outcome } = await importPack({ database, index, folder, packs: from }, pack, target);
     if (outcome !== "imported") throw new Error(`${join(from, pack)}: ${outcome}`);

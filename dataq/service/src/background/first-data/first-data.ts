@@ -6,10 +6,12 @@ import type { Database } from "../../database/database.ts";
 import { lawEntriesCorpus } from "../../operations/legal/law-catalog/corpus.ts";
 import { lawArticlesCorpus } from "../../operations/legal/laws/corpus.ts";
 import { sampleCorpora, sampleCorpus, sampleDataset } from "../../operations/sample-corpora.ts";
+import type { SearchEngine } from "../../search/open-index.ts";
 
 export interface FirstDataOptions {
   readonly databaseUrl: string | undefined;
   readonly databaseDirectUrl: string | undefined;
+  readonly search: SearchEngine | undefined;
   readonly dataFolder: string;
   /** Whether live keys get samples. If not, the samples are generated when the first test key needs them. */
   readonly samples: boolean;
@@ -22,6 +24,7 @@ export interface FirstDataOptions {
 export interface FirstDataTask {
   readonly databaseUrl: string | undefined;
   readonly databaseDirectUrl: string | undefined;
+  readonly search: SearchEngine | undefined;
   readonly dataFolder: string;
   readonly corpora: readonly string[];
   readonly laws: string | undefined;
@@ -128,8 +131,8 @@ export class FirstData {
   }
 
   #run(wanted: Pick<FirstDataTask, "corpora" | "laws">): Promise<void> {
-    const { databaseUrl, databaseDirectUrl, dataFolder } = this.#options;
-    const task: FirstDataTask = { databaseUrl, databaseDirectUrl, dataFolder, ...wanted };
+    const { databaseUrl, databaseDirectUrl, search, dataFolder } = this.#options;
+    const task: FirstDataTask = { databaseUrl, databaseDirectUrl, search, dataFolder, ...wanted };
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
     const worker = new Worker(new URL(`./worker.${extension}`, import.meta.url), { workerData: task });
     this.#worker = worker;

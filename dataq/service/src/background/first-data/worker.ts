@@ -24,7 +24,7 @@ const database = await openDatabase({
   progress: () => {},
 });
 try {
-  const index = await openIndex(database);
+  const index = await openIndex(database, task.search);
   await Promise.all([bringLaws(index), buildSamples(index)]);
 } finally {
   await database.close();

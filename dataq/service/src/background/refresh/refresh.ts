@@ -17,6 +17,7 @@ import type { RunState } from "../../importer/runs.ts";
 import { findTarget, folds } from "../../operations/imports.ts";
 import { documentOf } from "../../operations/registry.ts";
 import { analysisRules } from "../../search/analysis/analyser.ts";
+import type { SearchEngine } from "../../search/open-index.ts";
 import type { SearchIndex } from "../../search/search-index.ts";
 
 export interface RefreshNeeds {
@@ -35,23 +36,23 @@ export interface Due {
   readonly isFoldPending: boolean;
 }
 
-export async function findDue(database: Database, now: Date): Promise<Due> {
+export async function findDue(database: Database, now: Date, engine?: SearchEngine): Promise<Due> {
   const pending = await Promise.all(folds.map((fold) => isFoldPending(database, fold)));
   return {
     datasets: await dueDatasets(database, now),
-    corpora: await dueCorpora(database, now),
+    corpora: await dueCorpora(database, now, engine),
     isFoldPending: pending.includes(true),
   };
 }
 
-/** Finds corpora that are 30 days old or were indexed under older rules. */
-export async function dueCorpora(database: Database, now: Date): Promise<string[]> {
+/** Finds corpora that are 30 days old, or were indexed under older rules or by another engine. */
+export async function dueCorpora(database: Database, now: Date, engine?: SearchEngine): Promise<string[]> {
   const found = await database.pool.query<{ corpus: string; isLate: boolean; isOld: boolean }>(
     `select corpus, coalesce(next_refresh_at <= $1 and corpus not like '%#%', false) as "isLate", exists (
          select from search_snapshot_segment p join search_segment s on s.id = p.segment
-          where p.snapshot = c.snapshot and split_part(s.analysis, '+', 1) <> $2) as "isOld"
+          where p.snapshot = c.snapshot and (split_part(s.analysis, '+', 1) <> $2 or (s.home is not null) <> $3)) as "isOld"
        from search_corpus c order by corpus`,
-    [now, analysisRules],
+    [now, analysisRules, engine !== undefined],
   );
   // Corpora that are only looked up by key are left out, because the rules do not affect them.
   return found.rows

@@ -1,11 +1,13 @@
 import { Worker } from "node:worker_threads";
 import { WORK_CONNECTIONS } from "../../database/connections.ts";
 import type { Database } from "../../database/database.ts";
+import type { SearchEngine } from "../../search/open-index.ts";
 import { type Due, findDue } from "./refresh.ts";
 
 export interface ScheduleOptions {
   readonly databaseUrl: string | undefined;
   readonly databaseDirectUrl: string | undefined;
+  readonly search: SearchEngine | undefined;
   readonly dataFolder: string;
   readonly clock: () => Date;
   readonly progress: (line: string) => void;
@@ -15,6 +17,7 @@ export interface ScheduleOptions {
 export interface RefreshTask {
   readonly databaseUrl: string | undefined;
   readonly databaseDirectUrl: string | undefined;
+  readonly search: SearchEngine | undefined;
   readonly dataFolder: string;
   readonly due: Due;
 }
@@ -28,15 +31,15 @@ export function startSchedule(database: Database, options: ScheduleOptions): () 
   let worker: Worker | undefined;
   let isStopped = false;
   const look = async () => {
-    const due = await findDue(database, options.clock());
+    const due = await findDue(database, options.clock(), options.search);
     const isAnything = due.datasets.length > 0 || due.corpora.length > 0 || due.isFoldPending;
     if (!isAnything || isStopped) return;
     const takeBack = await database.lend(WORK_CONNECTIONS);
     // Other work of this service uses the connections.
     if (takeBack === undefined) return void setTimeout(turn, tryAgainMs).unref();
-    const { databaseUrl, databaseDirectUrl, dataFolder } = options;
+    const { databaseUrl, databaseDirectUrl, dataFolder, search } = options;
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-    const task: RefreshTask = { databaseUrl, databaseDirectUrl, dataFolder, due };
+    const task: RefreshTask = { databaseUrl, databaseDirectUrl, search, dataFolder, due };
     const started = new Worker(new URL(`./worker.${extension}`, import.meta.url), { workerData: task });
     worker = started;
     await new Promise<void>((resolve) => {

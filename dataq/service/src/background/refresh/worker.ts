@@ -28,7 +28,7 @@ try {
   const holder = await database.connect();
   try {
     if (await tryLock(holder, "refresh")) {
-      const index = await openIndex(database);
+      const index = await openIndex(database, task.search);
       const progress = (line: string) => parentPort?.postMessage(line);
       await refreshDue({ database, index, dataFolder: task.dataFolder, progress }, task.due);
     }

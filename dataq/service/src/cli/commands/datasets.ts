@@ -86,8 +86,8 @@ function onOne(
 
 function onIndex<Result>(run: (database: Database, index: SearchIndex) => Promise<Result>): Promise<Result> {
   return tellingParent(() =>
-    withOwnDatabase({ applicationName: "dataq datasets", poolSize: 1 }, async (database) =>
-      run(database, await openIndex(database)),
+    withOwnDatabase({ applicationName: "dataq datasets", poolSize: 1 }, async (database, { search }) =>
+      run(database, await openIndex(database, search)),
     ),
   );
 }

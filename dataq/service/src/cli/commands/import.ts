@@ -73,7 +73,7 @@ async function runImport(target: string, origin: string, options: Options): Prom
         folder: join(config.dataFolder, "downloads"),
         progress: tell,
       });
-      const index = await openIndex(database);
+      const index = await openIndex(database, config.search);
       const attempt = (yes: boolean) =>
         importAny(database, index, target, file, { ...options, yes, progress: tell });
       try {

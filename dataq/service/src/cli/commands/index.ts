@@ -74,8 +74,9 @@ export function indexCommand(): Command {
 function withIndex(
   run: (database: Database, index: SearchIndex, dataFolder: string) => Promise<void>,
 ): Promise<void> {
-  return withOwnDatabase({ applicationName: "dataq index", poolSize: 1 }, async (database, { dataFolder }) =>
-    run(database, await openIndex(database), dataFolder),
+  return withOwnDatabase(
+    { applicationName: "dataq index", poolSize: 1 },
+    async (database, { dataFolder, search }) => run(database, await openIndex(database, search), dataFolder),
   );
 }
 

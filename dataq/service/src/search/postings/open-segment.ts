@@ -11,6 +11,8 @@ export interface SegmentTable {
   readonly dates: Int32Array;
   /** Whether every document has a date. */
   readonly isDated: boolean;
+  /** The index of OpenSearch that has its words; null if its words are posting blocks. */
+  readonly home: string | null;
 }
 
 /** A segment in memory: everything except postings and bodies. */
@@ -27,6 +29,8 @@ export interface OpenSnapshot {
   readonly refreshedAt: Date;
   readonly nextRefreshAt: Date | null;
   readonly segments: readonly OpenSegment[];
+  /** Whether another engine has the words of its documents. */
+  readonly isElsewhere: boolean;
   /** Version of the analyser that split the documents. */
   readonly analysis: string;
 }

@@ -186,7 +186,7 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 }
 
 /** A phrase never spans two texts of a document. */
-const textGap = 64;
+export const textGap = 64;
 
 const mostKnownRuns = 200_000;
 const mostKnownTerms = 1_000_000;

@@ -44,7 +44,8 @@ export class PostingIndex implements SearchIndex, VectorSpace {
   readonly #database: Database;
   readonly #sizes: BuildSizes;
   readonly #pool: Database["pool"];
-  readonly #snapshots: Snapshots;
+  /** Which segments a snapshot serves, whichever engine has their words. */
+  readonly snapshots: Snapshots;
   readonly #ranking: Ranking;
   readonly #bodies: Bodies;
   readonly #terms = new Recent<string, readonly string[]>(termListBytes);
@@ -59,14 +60,14 @@ export class PostingIndex implements SearchIndex, VectorSpace {
     this.#sizes = sizes;
     this.#pool = database.pool;
     this.#ranking = new Ranking(database.pool, ranking);
-    this.#snapshots = new Snapshots(database.pool, now, (snapshot) => this.#ranking.forget(snapshot));
+    this.snapshots = new Snapshots(database.pool, now, (snapshot) => this.#ranking.forget(snapshot));
     this.lexicons = new Lexicons(database.pool);
     this.#bodies = new Bodies(database.pool);
   }
 
   /** Searches a corpus. Undefined if nothing was ever added to it. */
   async search(corpus: string, question: Question, page: SearchPage): Promise<Found | undefined> {
-    const snapshot = await this.#snapshots.open(corpus, page.snapshot);
+    const snapshot = await this.#open(corpus, page.snapshot);
     if (snapshot === undefined) return undefined;
     const read = readOf(snapshot, page.datasets?.without);
     const near = page.near === undefined ? [] : placesIn(read, page.near);
@@ -107,7 +108,7 @@ export class PostingIndex implements SearchIndex, VectorSpace {
     question: Pick<Question, "query" | "dates">,
     { snapshot: wanted, datasets }: Pick<SearchPage, "snapshot" | "datasets">,
   ): Promise<(VectorSegment & { readonly allowed: Uint8Array | undefined })[]> {
-    const snapshot = await this.#snapshots.open(corpus, wanted);
+    const snapshot = await this.#open(corpus, wanted);
     if (snapshot === undefined) return [];
     const read = readOf(snapshot, datasets?.without);
     const allowed = await this.#ranking.allow(read, question);
@@ -124,7 +125,7 @@ export class PostingIndex implements SearchIndex, VectorSpace {
     corpus: string,
     snapshot?: string,
   ): Promise<{ readonly snapshot: number; readonly segments: readonly VectorSegment[] } | undefined> {
-    const open = await this.#snapshots.open(corpus, snapshot);
+    const open = await this.snapshots.open(corpus, snapshot);
     return open && { snapshot: open.id, segments: open.segments };
   }
 
@@ -143,7 +144,7 @@ export class PostingIndex implements SearchIndex, VectorSpace {
 
   /** How many live documents contain all these terms, excluding those of one data set. */
   async count(corpus: string, terms: readonly string[], without?: string): Promise<number> {
-    const snapshot = await this.#snapshots.open(corpus);
+    const snapshot = await this.#open(corpus);
     if (snapshot === undefined) return 0;
     const key = JSON.stringify([snapshot.id, without, ...terms]);
     const known = this.#counts.get(key);
@@ -164,7 +165,7 @@ export class PostingIndex implements SearchIndex, VectorSpace {
    * long as the snapshot is served.
    */
   async terms(corpus: string, prefix: string): Promise<readonly string[]> {
-    const snapshot = await this.#snapshots.open(corpus);
+    const snapshot = await this.#open(corpus);
     if (snapshot === undefined) return [];
     const key = `${snapshot.id} ${prefix}`;
     const known = this.#terms.get(key);
@@ -187,7 +188,7 @@ export class PostingIndex implements SearchIndex, VectorSpace {
     count: number,
     wanted?: string,
   ): Promise<string[]> {
-    const snapshot = await this.#snapshots.open(corpus, wanted);
+    const snapshot = await this.#open(corpus, wanted);
     if (snapshot === undefined) return [];
     const found = await this.#pool.query<{ term: string }>({
       name: "search-most-frequent",
@@ -205,9 +206,9 @@ export class PostingIndex implements SearchIndex, VectorSpace {
   ): Promise<RefreshReport> {
     const client = await this.#database.connect();
     try {
-      const analyser = async () => this.lexicons.analyser(await this.#analysisFor(corpus, options));
-      const report = await refresh(this.#building(client), corpus, documents, analyser, options);
-      this.#snapshots.forget(corpus);
+      const analyser = () => this.analyserFor(corpus, options);
+      const report = await refresh(this.building(client), corpus, documents, analyser, options);
+      this.snapshots.forget(corpus);
       return report;
     } finally {
       await client.end();
@@ -216,7 +217,7 @@ export class PostingIndex implements SearchIndex, VectorSpace {
 
   /** The analyser that split the corpus's documents, for its queries. */
   async analyser(corpus: string, snapshot?: string): Promise<Analyser | undefined> {
-    const open = await this.#snapshots.open(corpus, snapshot);
+    const open = await this.snapshots.open(corpus, snapshot);
     return open === undefined ? undefined : this.lexicons.analyser(open.analysis);
   }
 
@@ -248,14 +249,14 @@ export class PostingIndex implements SearchIndex, VectorSpace {
         "update search_corpus set refreshed_at = now(), next_refresh_at = now() + interval '30 days' where corpus = $1",
         [corpus],
       );
-      this.#snapshots.forget(corpus);
-      return (await this.#snapshots.open(corpus))?.size ?? 0;
+      this.snapshots.forget(corpus);
+      return (await this.snapshots.open(corpus))?.size ?? 0;
     }
     const client = await this.#database.connect();
     try {
       const analyser = await this.lexicons.newestAnalyser();
-      const { size } = await rebuild(this.#building(client), corpus, document, analyser, options.signal);
-      this.#snapshots.forget(corpus);
+      const { size } = await rebuild(this.building(client), corpus, document, analyser, options.signal);
+      this.snapshots.forget(corpus);
       return size;
     } finally {
       await client.end();
@@ -276,7 +277,7 @@ export class PostingIndex implements SearchIndex, VectorSpace {
   }
 
   async contents(corpus: string, wanted?: string): Promise<Contents> {
-    const snapshot = await this.#snapshots.open(corpus, wanted);
+    const snapshot = await this.snapshots.open(corpus, wanted);
     if (snapshot === undefined) return new Map();
     const known = this.#contents.get(snapshot.id);
     if (known !== undefined) return known;
@@ -287,7 +288,7 @@ export class PostingIndex implements SearchIndex, VectorSpace {
 
   /** The next use of the corpus asks the database, because another process may have changed it. */
   forget(corpus: string): void {
-    this.#snapshots.forget(corpus);
+    this.snapshots.forget(corpus);
   }
 
   async health(): Promise<EngineHealth> {
@@ -316,7 +317,7 @@ export class PostingIndex implements SearchIndex, VectorSpace {
 
   /** Every live document that is served now, in the order of the index. */
   async *documents(corpus: string, dataset?: string): AsyncGenerator<object> {
-    const snapshot = await this.#snapshots.open(corpus);
+    const snapshot = await this.snapshots.open(corpus);
     for (const segment of snapshot?.segments ?? []) {
       if (dataset !== undefined && segment.dataset !== dataset) continue;
       for (let from = 0; from < segment.documents; from += scanRows) {
@@ -328,15 +329,29 @@ export class PostingIndex implements SearchIndex, VectorSpace {
 
   /** The current snapshot; undefined for a corpus without one. */
   async state(corpus: string): Promise<IndexState | undefined> {
-    const snapshot = await this.#snapshots.open(corpus);
+    const snapshot = await this.snapshots.open(corpus);
     return snapshot === undefined ? undefined : stateOf(snapshot);
+  }
+
+  /** The snapshot, if its words are posting blocks. */
+  async #open(corpus: string, wanted?: string): Promise<OpenSnapshot | undefined> {
+    const snapshot = await this.snapshots.open(corpus, wanted);
+    if (snapshot?.isElsewhere)
+      throw new Failure(
+        "unavailable",
+        { retry_after: 60 },
+        new Error(
+          `The words of ${corpus} are in OpenSearch. Set DATAQ_SEARCH, or run: dataq index build ${corpus}`,
+        ),
+      );
+    return snapshot;
   }
 
   /**
    * All segments of a snapshot use the same dictionary. Only a corpus that is replaced as a whole gets the newest
    * one.
    */
-  async #analysisFor(corpus: string, options: RefreshOptions): Promise<string> {
+  async analyserFor(corpus: string, options: RefreshOptions): Promise<Analyser> {
     const found = await this.#pool.query<{ dataset: string; analysis: string }>(
       `select s.dataset, s.analysis from search_corpus c
          join search_snapshot_segment p on p.snapshot = c.snapshot join search_segment s on s.id = p.segment
@@ -345,10 +360,11 @@ export class PostingIndex implements SearchIndex, VectorSpace {
     );
     const isKept = (dataset: string) => options.mode === "update" || dataset !== options.dataset;
     const kept = found.rows.find((row) => isKept(row.dataset));
-    return kept?.analysis ?? this.lexicons.newest();
+    return this.lexicons.analyser(kept?.analysis ?? (await this.lexicons.newest()));
   }
 
-  #building(client: ClientBase): Building {
+  /** What a build works with. */
+  building(client: ClientBase): Building {
     const asOwner: Building["asOwner"] = async (run) => {
       const owner = await this.#database.connectAsOwner();
       try {
@@ -427,7 +443,7 @@ function dayOf(date: number): string | null {
   return date === 0 ? null : String(date).replace(/^(\d{4})(\d\d)(\d\d)$/, "$1-$2-$3");
 }
 
-function readOf(snapshot: OpenSnapshot, without: string | undefined): ReadSnapshot {
+export function readOf(snapshot: OpenSnapshot, without: string | undefined): ReadSnapshot {
   const { segments } = snapshot;
   if (without === undefined) return { snapshot, segments };
   return { snapshot, segments: segments.filter(({ dataset }) => dataset !== without) };
@@ -437,7 +453,7 @@ function livingOf(segments: readonly OpenSegment[]): number {
   return segments.reduce((sum, { documents, dead }) => sum + documents - (dead?.count() ?? 0), 0);
 }
 
-function stateOf(
+export function stateOf(
   snapshot: OpenSnapshot,
   { segments }: Pick<ReadSnapshot, "segments"> = snapshot,
 ): IndexState {

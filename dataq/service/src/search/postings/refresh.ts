@@ -131,7 +131,7 @@ async function alone<Result>(
  * Without statistics of a new segment, the planner reads it row by row, in the switch and in every query. Tables of their
  * own have theirs already.
  */
-async function analyse(client: ClientBase): Promise<void> {
+export async function analyse(client: ClientBase): Promise<void> {
   await client.query("analyze search_posting_shared, search_document_shared, search_segment");
 }
 
@@ -139,7 +139,7 @@ async function analyse(client: ClientBase): Promise<void> {
  * Documents that a data set must keep: those being served, and those that are hidden only by a document of another
  * data set.
  */
-async function* keptBodies(
+export async function* keptBodies(
   client: ClientBase,
   own: readonly ServedSegment[],
   all: readonly ServedSegment[],
@@ -238,7 +238,7 @@ async function sweep(building: Building, corpus: string): Promise<void> {
 }
 
 /** Tables go as a whole when none of their segments is left. Segments that share a table are deleted row by row. */
-async function removeSegments({ client, asOwner }: Building, ids: readonly number[]): Promise<void> {
+export async function removeSegments({ client, asOwner }: Building, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
   const found = await client.query<{ own_tables: number | null; removed: number[]; is_whole: boolean }>(
     `select own_tables, array_agg(id) filter (where id = any($1)) as removed, bool_and(id = any($1)) as is_whole

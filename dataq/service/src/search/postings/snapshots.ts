@@ -122,7 +122,14 @@ export class Snapshots {
       const dead = rows[place]?.dead ?? null;
       return { ...table, normPerLength, dead: dead === null ? null : new BitSet(shared(dead)) };
     });
-    return { ...head, id, size: first.size, segments, analysis: first.analysis ?? analysisRules };
+    return {
+      ...head,
+      id,
+      size: first.size,
+      segments,
+      isElsewhere: segments.some(({ home }) => home !== null),
+      analysis: first.analysis ?? analysisRules,
+    };
   }
 
   async #tablesOf(ids: readonly number[]): Promise<SegmentTable[]> {
@@ -130,10 +137,14 @@ export class Snapshots {
     const missing = ids.filter((id) => tables.get(id) === undefined);
     if (missing.length > 0) {
       const found = await this.#pool.query<
-        Pick<SegmentTable, "id" | "dataset" | "documents" | "tokens"> & { lengths: Buffer; dates: Buffer }
-      >("select id, dataset, documents, tokens, lengths, dates from search_segment where id = any($1)", [
-        missing,
-      ]);
+        Pick<SegmentTable, "id" | "dataset" | "documents" | "tokens" | "home"> & {
+          lengths: Buffer;
+          dates: Buffer;
+        }
+      >(
+        "select id, dataset, documents, tokens, lengths, dates, home from search_segment where id = any($1)",
+        [missing],
+      );
       for (const row of found.rows) {
         const lengths = new Uint32Array(shared(row.lengths).buffer);
         const dates = new Int32Array(shared(row.dates).buffer);

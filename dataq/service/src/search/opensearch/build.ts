@@ -1,0 +1,187 @@
+import { lock, unlock } from "../../database/locks.ts";
+import type { Analyser } from "../analysis/analyser.ts";
+import { BitSet } from "../postings/bitset.ts";
+import { analyse, type Building as Builds, keptBodies, removeSegments } from "../postings/refresh.ts";
+import { served, switchTo } from "../postings/switch.ts";
+import type { IndexDocument, MakeDocument, RefreshOptions, RefreshReport } from "../search-index.ts";
+import { type Connection, OpenSearchError } from "./connection.ts";
+import { DocumentWriter, type LeftSegment } from "./document-writer.ts";
+
+/** What a build works with. */
+export interface Building extends Builds {
+  readonly connection: Connection;
+  readonly databaseId: string;
+  readonly corpus: string;
+}
+
+/**
+ * Builds segments from the documents, then switches to a snapshot with them in one transaction of PostgreSQL. Nothing is
+ * switched in OpenSearch: the snapshot names the indices, so the two cannot disagree, wherever a process is killed.
+ * The next refresh with the same key continues after the last document that both have.
+ */
+export function refresh(
+  building: Building,
+  documents: AsyncIterable<IndexDocument>,
+  findAnalyser: () => Promise<Analyser>,
+  options: RefreshOptions,
+): Promise<RefreshReport> {
+  const { client, corpus } = building;
+  return alone(building, async () => {
+    const analyser = await findAnalyser();
+    const { dataset, resumeKey, signal } = options;
+    const left = await leftByCutOff(building, analyser.version, options);
+    await removeUnfinished(building, left);
+    const writer = new DocumentWriter({ ...building, dataset, analyser, resumeKey, signal });
+    const whole = left.filter(({ isReady }) => isReady);
+    const open = left.find(({ isReady }) => !isReady);
+    const wholeDocuments = whole.reduce((sum, each) => sum + each.documents, 0);
+    if (open !== undefined) writer.continue(open);
+    let count = 0;
+    for await (const document of documents) {
+      signal?.throwIfAborted();
+      if (count >= wholeDocuments) {
+        if (count < wholeDocuments + (open?.documents ?? 0)) writer.skip(document);
+        else await writer.add(document);
+      }
+      count++;
+      if (count % progressEvery === 0) options.progress?.(count);
+    }
+    await writer.finish();
+    options.progress?.(count);
+    await analyse(client);
+    return switchTo(client, corpus, [...whole.map(({ id }) => id), ...writer.segments], options);
+  });
+}
+
+/** Builds everything that is served again, with the newest dictionary, and switches to all of it at once. */
+export function rebuild(
+  building: Building,
+  make: MakeDocument,
+  analyser: Analyser,
+  signal: AbortSignal | undefined,
+): Promise<RefreshReport> {
+  const { client, corpus } = building;
+  return alone(building, async () => {
+    await removeUnfinished(building, []);
+    const before = await served(client, corpus);
+    const added: number[] = [];
+    const dead = new Map<number, BitSet>();
+    for (const dataset of new Set(before.map((segment) => segment.dataset))) {
+      const own = before.filter((segment) => segment.dataset === dataset);
+      const writer = new DocumentWriter({ ...building, dataset, analyser, resumeKey: undefined, signal });
+      for await (const { body, isDead } of keptBodies(client, own, before)) {
+        signal?.throwIfAborted();
+        const { segment, ordinal } = await writer.add(make(body as never));
+        if (!isDead) continue;
+        const bits = dead.get(segment) ?? BitSet.ofSize(0);
+        dead.set(segment, bits.with(ordinal));
+      }
+      await writer.finish();
+      added.push(...writer.segments);
+    }
+    await analyse(client);
+    return switchTo(client, corpus, added, { replacesAll: true, dead });
+  });
+}
+
+const progressEvery = 500;
+/** How long pages of an older snapshot can still be read. */
+const keepHours = 24;
+
+async function alone<Result>(building: Building, run: () => Promise<Result>): Promise<Result> {
+  const { client, corpus } = building;
+  await lock(client, "corpus", corpus);
+  try {
+    const result = await run();
+    await sweep(building);
+    return result;
+  } finally {
+    await unlock(client, "corpus", corpus);
+  }
+}
+
+/** The segments that the same refresh wrote before it was interrupted. Only the last one may be incomplete. */
+async function leftByCutOff(
+  { client, connection, corpus }: Building,
+  analysis: string,
+  { dataset, resumeKey }: RefreshOptions,
+): Promise<(LeftSegment & { readonly isReady: boolean })[]> {
+  if (resumeKey === undefined) return [];
+  const found = await client.query<LeftSegment & { isReady: boolean }>(
+    `select s.id, s.home, s.is_ready as "isReady",
+            (select count(*)::int from search_document d where d.segment = s.id) as documents
+       from search_segment s
+      where s.corpus = $1 and s.dataset = $2 and s.resume_key = $3 and s.analysis = $4 and s.home <> ''
+        and not exists (select from search_snapshot_segment p where p.segment = s.id) order by s.id`,
+    [corpus, dataset, resumeKey, analysis],
+  );
+  const left: (LeftSegment & { readonly isReady: boolean })[] = [];
+  for (const segment of found.rows) {
+    if (segment.documents === 0 || !(await exists(connection, segment.home))) break;
+    left.push(segment);
+    if (!segment.isReady) break;
+  }
+  return left;
+}
+
+async function exists(connection: Connection, index: string): Promise<boolean> {
+  try {
+    await connection.askPatiently({ method: "HEAD", path: `/${index}` });
+    return true;
+  } catch (error) {
+    if (error instanceof OpenSearchError && error.status === 404) return false;
+    throw error;
+  }
+}
+
+async function removeUnfinished(building: Building, except: readonly LeftSegment[]): Promise<void> {
+  const { client, corpus } = building;
+  const found = await client.query<{ id: number }>(
+    `select s.id from search_segment s
+      where s.corpus = $1 and not s.id = any($2)
+        and not exists (select from search_snapshot_segment p where p.segment = s.id)`,
+    [corpus, except.map(({ id }) => id)],
+  );
+  await removeSegments(
+    building,
+    found.rows.map(({ id }) => id),
+  );
+}
+
+/** Deletes snapshots of the corpus that no page can name and nobody can restore, and what only they used. */
+async function sweep(building: Building): Promise<void> {
+  const { client, corpus } = building;
+  await client.query(
+    `delete from search_snapshot where corpus = $2 and retired_at < now() - make_interval(hours => $1)
+      and (kept_until is null or kept_until < now())`,
+    [keepHours, corpus],
+  );
+  const found = await client.query<{ id: number }>(
+    `select s.id from search_segment s
+      where s.corpus = $2 and s.is_ready and s.created_at < now() - make_interval(hours => $1)
+        and not exists (select from search_snapshot_segment p where p.segment = s.id)`,
+    [keepHours, corpus],
+  );
+  await removeSegments(
+    building,
+    found.rows.map(({ id }) => id),
+  );
+  await removeAbandonedIndices(building);
+}
+
+/** Removes our indices whose segments PostgreSQL no longer has, of all corpora. */
+async function removeAbandonedIndices({ client, connection, databaseId }: Building): Promise<void> {
+  const ours = `${connection.prefix}-${databaseId}-`;
+  const listed = await connection.askPatiently<Record<string, unknown>>({
+    method: "GET",
+    path: `/${ours}*?expand_wildcards=all&filter_path=*.settings.index.uuid`,
+  });
+  const names = Object.keys(listed);
+  const found = await client.query<{ home: string }>(
+    "select home from search_segment where home is not null",
+  );
+  const used = new Set(found.rows.map(({ home }) => home));
+  for (const name of names)
+    if (name.startsWith(ours) && !used.has(name))
+      await connection.askPatiently({ method: "DELETE", path: `/${name}?ignore_unavailable=true` });
+}

@@ -1,0 +1,148 @@
+import {
+  type ClientRequest,
+  type IncomingMessage,
+  Agent as PlainAgent,
+  request as plainRequest,
+} from "node:http";
+import { Agent as TlsAgent, request as tlsRequest } from "node:https";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Where OpenSearch is, and how this service signs in. */
+export interface OpenSearchAddress {
+  /** `https://host:9200`, without credentials. */
+  readonly url: string;
+  /** The first part of the names of our indices. */
+  readonly prefix: string;
+  readonly credentials?: { readonly user: string; readonly password: string };
+  /** Certificates in PEM that are trusted instead of the system's. */
+  readonly certificates?: string;
+}
+
+/** OpenSearch answered with an error, or did not answer: then `status` is 0. */
+export class OpenSearchError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+
+  /** Whether the same request may succeed later. */
+  get isTemporary(): boolean {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
+  }
+}
+
+export interface Asked {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE" | "HEAD";
+  readonly path: string;
+  /** JSON, or lines of JSON as they are. */
+  readonly body?: object | string;
+  readonly limitMs?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Plain HTTP with kept connections, credentials, certificates and time limits. Redirects are not followed. */
+export class Connection {
+  readonly prefix: string;
+  readonly #url: URL;
+  readonly #agent: PlainAgent;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor({ url, prefix, credentials, certificates }: OpenSearchAddress) {
+    this.prefix = prefix;
+    this.#url = new URL(url);
+    const kept = { keepAlive: true, maxSockets: mostSockets };
+    this.#agent =
+      this.#url.protocol === "https:"
+        ? new TlsAgent({ ...kept, ...(certificates !== undefined && { ca: certificates }) })
+        : new PlainAgent(kept);
+    const { user, password } = credentials ?? { user: "", password: "" };
+    this.#headers =
+      credentials === undefined
+        ? {}
+        : { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
+  }
+
+  /** The answer's JSON. Throws an `OpenSearchError` for any other status than 2xx. */
+  async ask<Answer = unknown>({
+    method,
+    path,
+    body,
+    limitMs = usualLimitMs,
+    signal,
+  }: Asked): Promise<Answer> {
+    const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+    const type = typeof body === "string" ? "application/x-ndjson" : "application/json";
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const send = this.#url.protocol === "https:" ? tlsRequest : plainRequest;
+    const sent: ClientRequest = send(
+      new URL(path, this.#url),
+      {
+        method,
+        agent: this.#agent,
+        signal,
+        headers: {
+          ...this.#headers,
+          accept: "application/json",
+          ...(text !== undefined && { "content-type": type, "content-length": Buffer.byteLength(text) }),
+        },
+      },
+      (answer) => readAnswer<Answer>(answer).then(resolve, reject),
+    );
+    sent.on("error", (error) =>
+      reject(signal?.aborted ? signal.reason : new OpenSearchError(0, error.message)),
+    );
+    const timer = setTimeout(
+      () => sent.destroy(new Error(`OpenSearch did not answer within ${limitMs / 1000} s.`)),
+      limitMs,
+    );
+    sent.end(text);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Repeats a request that may be repeated, while OpenSearch is busy or away. */
+  async askPatiently<Answer = unknown>(asked: Asked): Promise<Answer> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.ask<Answer>(asked);
+      } catch (error) {
+        if (!(error instanceof OpenSearchError) || !error.isTemporary || tries === mostTries) throw error;
+        await delay(pauseMs(tries), undefined, asked.signal ? { signal: asked.signal } : {});
+      }
+    }
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+/** Longer and longer pauses: about a minute in all. */
+export function pauseMs(tries: number): number {
+  return Math.min(15_000, 250 * 2 ** (tries - 1));
+}
+
+export const mostTries = 8;
+const usualLimitMs = 30_000;
+const mostSockets = 32;
+const mostMessage = 500;
+
+async function readAnswer<Answer>(answer: IncomingMessage): Promise<Answer> {
+  const parts: Buffer[] = [];
+  try {
+    for await (const part of answer) parts.push(part as Buffer);
+  } catch (error) {
+    throw new OpenSearchError(0, (error as Error).message);
+  }
+  const status = answer.statusCode ?? 0;
+  const text = Buffer.concat(parts).toString();
+  if (status >= 200 && status < 300) return (text === "" ? {} : JSON.parse(text)) as Answer;
+  if (status === 401 || status === 403)
+    throw new OpenSearchError(status, "OpenSearch rejected the credentials or lacks a permission for them.");
+  throw new OpenSearchError(status, `OpenSearch answered ${status}: ${text.slice(0, mostMessage)}`);
+}

@@ -1,0 +1,101 @@
+import { type Analyser, isHan, runGap, runs } from "../analysis/analyser.ts";
+import { dateNumber, textGap } from "../postings/part-builder.ts";
+import type { IndexDocument, Query } from "../search-index.ts";
+
+/**
+ * The fields of a document in OpenSearch. Our own analysis splits the texts, and OpenSearch splits only at spaces, so
+ * that both engines find the same. Bodies stay in PostgreSQL, where the place of a document finds them.
+ */
+export interface DocumentFields {
+  /** Each word as often as it counts. Positions are not kept. */
+  readonly words: string;
+  /** Each Chinese character and each other word in its position, for phrases. */
+  readonly characters: string;
+  /** Exact terms. */
+  readonly terms: readonly string[];
+  readonly date: number;
+}
+
+export const mapping = {
+  dynamic: "strict",
+  _source: { enabled: false },
+  properties: {
+    words: { type: "text", analyzer: "whitespace", index_options: "freqs" },
+    characters: { type: "text", analyzer: "whitespace", norms: false },
+    terms: { type: "keyword" },
+    date: { type: "integer" },
+    segment: { type: "long" },
+    ordinal: { type: "integer" },
+  },
+} as const;
+
+/** Makes the fields of documents. Remembers runs, because judgments repeat phrases and splitting is expensive. */
+export class FieldMaker {
+  readonly #analyser: Analyser;
+  readonly #known = { withPairs: new Map<string, string>(), words: new Map<string, string>() };
+
+  constructor(analyser: Analyser) {
+    this.#analyser = analyser;
+  }
+
+  fieldsOf({ texts, terms, date }: IndexDocument): DocumentFields {
+    const words: string[] = [];
+    const characters: string[] = [];
+    for (const { text, weight, isLong = false } of texts) {
+      for (const run of runs(text)) {
+        const own = this.#wordsOf(run, !isLong);
+        for (let times = 0; times < weight; times++) words.push(own);
+        characters.push(...charactersOf(run), ...gap(runGap));
+      }
+      characters.push(...gap(textGap));
+    }
+    return {
+      words: words.join(" "),
+      characters: characters.join(" "),
+      terms: [...new Set(terms)],
+      date: dateNumber(date),
+    };
+  }
+
+  #wordsOf(run: string, withPairs: boolean): string {
+    const known = withPairs ? this.#known.withPairs : this.#known.words;
+    const found = known.get(run);
+    if (found !== undefined) return found;
+    const words = this.#analyser.runTerms(run, { withPairs }).join(" ");
+    if (known.size >= mostKnownRuns) known.clear();
+    known.set(run, words);
+    return words;
+  }
+}
+
+type Phrase = Extract<Query, { phrase: unknown }>["phrase"];
+
+/** The tokens of a phrase in the field `characters`, with the number of unknown tokens before each. */
+export function phraseCharacters(
+  phrase: Phrase,
+): readonly { readonly before: number; readonly token: string }[] {
+  let end: number | undefined;
+  return [...phrase]
+    .sort((a, b) => a.at - b.at)
+    .flatMap(({ term, at }) => {
+      const before = end === undefined ? 0 : at - end;
+      end = at + term.length;
+      return charactersOf(term).map((token, place) => ({ before: place === 0 ? before : 0, token }));
+    });
+}
+
+function charactersOf(run: string): string[] {
+  return isHan(run) ? run.split("") : [run];
+}
+
+function gap(length: number): string[] {
+  return new Array<string>(length).fill(gapToken);
+}
+
+/** Punctuation is never a word. */
+const gapToken = "·";
+const mostKnownRuns = 200_000;
+/** Words of the analyser never contain a colon; exact terms have one after their prefix. */
+export function fieldOf(term: string): "words" | "terms" {
+  return term.includes(":") ? "terms" : "words";
+}

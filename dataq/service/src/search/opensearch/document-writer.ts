@@ -1,0 +1,210 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { ClientBase } from "pg";
+import type { Analyser } from "../analysis/analyser.ts";
+import { type Position, packBody } from "../postings/bodies.ts";
+import { dateNumber } from "../postings/part-builder.ts";
+import type { IndexDocument } from "../search-index.ts";
+import { type Connection, mostTries, OpenSearchError, pauseMs } from "./connection.ts";
+import { FieldMaker, mapping } from "./document-fields.ts";
+
+export interface WriterParts {
+  readonly client: ClientBase;
+  readonly connection: Connection;
+  /** Names the database in the names of indices. */
+  readonly databaseId: string;
+  readonly corpus: string;
+  readonly dataset: string;
+  readonly analyser: Analyser;
+  readonly resumeKey: string | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A segment that an interrupted refresh left. */
+export interface LeftSegment {
+  readonly id: number;
+  readonly home: string;
+  /** The documents that are in OpenSearch and in PostgreSQL. */
+  readonly documents: number;
+}
+
+/**
+ * Writes documents as segments: words to OpenSearch, bodies to PostgreSQL, in this order, so that a document in
+ * PostgreSQL is whole. Waits for OpenSearch while it is busy. Nothing is visible before a snapshot names it.
+ */
+export class DocumentWriter {
+  readonly segments: number[] = [];
+  readonly #parts: WriterParts;
+  readonly #maker: FieldMaker;
+  #segment: { readonly id: number; readonly home: string; documents: number } | undefined;
+  #dates: number[] = [];
+  #batch: PendingDocument[] = [];
+  #batchBytes = 0;
+  /** The batch that is being written, while the next one is analysed. */
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(parts: WriterParts) {
+    this.#parts = parts;
+    this.#maker = new FieldMaker(parts.analyser);
+  }
+
+  /** Continues a segment. Its documents must then be passed to `skip`. */
+  continue({ id, home }: LeftSegment): void {
+    this.segments.push(id);
+    this.#segment = { id, home, documents: 0 };
+  }
+
+  /** A document that the segment already has. */
+  skip({ date }: IndexDocument): void {
+    const segment = this.#segment as { documents: number };
+    segment.documents++;
+    this.#dates.push(dateNumber(date));
+  }
+
+  async add(document: IndexDocument): Promise<Position> {
+    this.#segment ??= await this.#begin();
+    const { id: segment } = this.#segment;
+    const ordinal = this.#segment.documents++;
+    const fields = this.#maker.fieldsOf(document);
+    this.#dates.push(fields.date);
+    const action = JSON.stringify({ index: { _id: `${segment}.${ordinal}` } });
+    const lines = `${action}\n${JSON.stringify({ ...fields, segment, ordinal })}\n`;
+    this.#batch.push({ id: document.id, ordinal, body: packBody(document.body), lines });
+    this.#batchBytes += lines.length;
+    if (this.#batchBytes >= batchBytes || this.#batch.length === batchRows) await this.#flush();
+    if (this.#segment.documents === mostDocuments) await this.finish();
+    return { segment, ordinal };
+  }
+
+  /** Writes what is still in memory. */
+  async finish(): Promise<void> {
+    const segment = this.#segment;
+    if (segment === undefined) return;
+    await this.#flush();
+    await this.#writing;
+    const { client, connection, signal } = this.#parts;
+    await connection.askPatiently({
+      method: "POST",
+      path: `/${segment.home}/_refresh`,
+      limitMs: slowMs,
+      signal,
+    });
+    // In the background: fewer parts are faster to search.
+    await connection.askPatiently({
+      method: "POST",
+      path: `/${segment.home}/_forcemerge?max_num_segments=1&wait_for_completion=false`,
+      signal,
+    });
+    await client.query(
+      "update search_segment set documents = $2, dates = $3, is_ready = true where id = $1",
+      [segment.id, segment.documents, Buffer.from(Int32Array.from(this.#dates).buffer)],
+    );
+    this.#segment = undefined;
+    this.#dates = [];
+  }
+
+  async #begin(): Promise<{ id: number; home: string; documents: number }> {
+    const { client, connection, corpus, dataset, analyser, resumeKey, databaseId, signal } = this.#parts;
+    // The row comes first: an index without a row is abandoned, and removed by the next sweep.
+    const made = await client.query<{ id: number; home: string }>(
+      `insert into search_segment (corpus, dataset, analysis, resume_key, home)
+       values ($1, $2, $3, $4, $5) returning id`,
+      [corpus, dataset, analyser.version, resumeKey ?? null, ""],
+    );
+    const { id } = made.rows[0] as { id: number };
+    const home = `${connection.prefix}-${databaseId}-${id}`;
+    await client.query("update search_segment set home = $2 where id = $1", [id, home]);
+    await connection.askPatiently({
+      method: "PUT",
+      path: `/${home}`,
+      body: {
+        settings: {
+          number_of_shards: 1,
+          auto_expand_replicas: "0-1",
+          refresh_interval: -1,
+          max_result_window: deepestPage,
+        },
+        mappings: { ...mapping, _meta: { corpus, dataset, analysis: analyser.version } },
+      },
+      limitMs: slowMs,
+      signal,
+    });
+    this.segments.push(id);
+    return { id, home, documents: 0 };
+  }
+
+  async #flush(): Promise<void> {
+    const batch = this.#batch;
+    if (batch.length === 0) return;
+    this.#batch = [];
+    this.#batchBytes = 0;
+    await this.#writing;
+    const { id, home } = this.#segment as { id: number; home: string };
+    const writing = this.#write(id, home, batch);
+    // An error is thrown where the next batch waits for this one.
+    writing.catch(() => {});
+    this.#writing = writing;
+  }
+
+  async #write(segment: number, home: string, batch: readonly PendingDocument[]): Promise<void> {
+    await this.#bulk(
+      home,
+      batch.map(({ lines }) => lines),
+    );
+    await this.#parts.client.query(
+      `insert into search_document (segment, ordinal, id, body)
+       select $1, ordinal, id, body from unnest($2::int[], $3::text[], $4::bytea[]) as d(ordinal, id, body)`,
+      [
+        segment,
+        batch.map(({ ordinal }) => ordinal),
+        batch.map(({ id }) => id),
+        batch.map(({ body }) => Buffer.from(body)),
+      ],
+    );
+  }
+
+  /** Sends only those again that OpenSearch had no room for. */
+  async #bulk(home: string, all: readonly string[]): Promise<void> {
+    const { connection, signal } = this.#parts;
+    let left = all;
+    for (let tries = 1; ; tries++) {
+      const answer = await connection.askPatiently<BulkAnswer>({
+        method: "POST",
+        path: `/${home}/_bulk?filter_path=errors,items.*.status,items.*.error`,
+        body: left.join(""),
+        limitMs: slowMs,
+        signal,
+      });
+      if (!answer.errors) return;
+      const results = answer.items.map(({ index }) => index);
+      const bad = results.find(({ status }) => status >= 300 && status !== 429 && status !== 503);
+      if (bad !== undefined)
+        throw new OpenSearchError(bad.status, `OpenSearch refused a document: ${JSON.stringify(bad.error)}`);
+      left = left.filter((_, place) => (results[place]?.status ?? 0) >= 300);
+      if (left.length === 0) return;
+      if (tries === mostTries)
+        throw new OpenSearchError(429, "OpenSearch stayed too busy for new documents.");
+      await delay(pauseMs(tries), undefined, signal ? { signal } : {});
+    }
+  }
+}
+
+interface PendingDocument {
+  readonly id: string;
+  readonly ordinal: number;
+  readonly body: Uint8Array;
+  /** For OpenSearch. */
+  readonly lines: string;
+}
+
+interface BulkAnswer {
+  readonly errors: boolean;
+  readonly items: readonly { readonly index: { readonly status: number; readonly error?: unknown } }[];
+}
+
+/** Documents of an index. Larger ones are slower to build again, more of them are slower to search. */
+const mostDocuments = 250_000;
+const batchBytes = 4 << 20;
+const batchRows = 2_000;
+const slowMs = 120_000;
+/** Pages end here. Of a deeper one, OpenSearch would keep as many documents in memory. */
+const deepestPage = 1_000_000;

@@ -1,0 +1,160 @@
+import { dateNumber } from "../postings/part-builder.ts";
+import { completeQuery, findingTerms } from "../postings/wanted.ts";
+import type { Concept, Query, Question, Wanted, Wording } from "../search-index.ts";
+import { fieldOf, phraseCharacters } from "./document-fields.ts";
+
+/** A query of OpenSearch. */
+export type Body = Readonly<Record<string, unknown>>;
+
+/** The condition of a question, in OpenSearch's words. */
+export function conditionOf(query: Query): Body {
+  if ("term" in query) return { term: { [fieldOf(query.term)]: query.term } };
+  if ("not" in query) return { bool: { must_not: [conditionOf(query.not)] } };
+  if ("all" in query) return allOf(query.all.map(conditionOf));
+  if ("any" in query) return anyOf(query.any);
+  if ("of" in query)
+    return { bool: { should: query.of.map(conditionOf), minimum_should_match: query.atLeast } };
+  return phraseOf(query.phrase);
+}
+
+function allOf(conditions: readonly Body[]): Body {
+  return conditions.length === 0 ? { match_all: {} } : { bool: { filter: conditions } };
+}
+
+/** Many exact terms are one condition, because the number of clauses is limited. */
+function anyOf(queries: readonly Query[]): Body {
+  const terms = queries.flatMap((query) =>
+    "term" in query && fieldOf(query.term) === "terms" ? [query.term] : [],
+  );
+  const others = queries.filter((query) => !("term" in query) || fieldOf(query.term) === "words");
+  const should = [...(terms.length > 0 ? [{ terms: { terms } }] : []), ...others.map(conditionOf)];
+  return should.length === 0 ? { match_none: {} } : { bool: { should, minimum_should_match: 1 } };
+}
+
+function phraseOf(phrase: Extract<Query, { phrase: unknown }>["phrase"]): Body {
+  const tokens = phraseCharacters(phrase);
+  if (tokens.length === 0 || tokens.some(({ before }) => before < 0)) return { match_none: {} };
+  const clauses = tokens.flatMap(({ before, token }) => [
+    ...(before > 0 ? [{ span_gap: { characters: before } }] : []),
+    { span_term: { characters: token } },
+  ]);
+  const together = clauses.length === 1 ? clauses[0] : { span_near: { clauses, slop: 0, in_order: true } };
+  // The words must also have been split like this.
+  return allOf(
+    [...new Set(phrase.map(({ term }) => term))]
+      .map((term) => conditionOf({ term }))
+      .concat(together as Body),
+  );
+}
+
+export function datesOf(dates: Question["dates"]): Body[] {
+  if (dates === undefined) return [];
+  if (dates === "none") return [{ term: { date: 0 } }];
+  const from = dates.from === undefined ? 1 : dateNumber(dates.from);
+  const to = dates.to === undefined ? lastDate : dateNumber(dates.to);
+  return [{ range: { date: { gte: from, lte: to } } }];
+}
+
+const lastDate = 99_999_999;
+
+/** What a question asks for, prepared for a snapshot. */
+export interface Ranked {
+  readonly wanted: Wanted;
+  readonly unknown: ReadonlySet<Concept>;
+  /** The inverse document frequency of a term. */
+  readonly idf: (term: string) => number;
+}
+
+/** Documents with everything that is asked for; undefined if there can be none. */
+export function completeOf({ wanted, unknown }: Pick<Ranked, "wanted" | "unknown">): Body | undefined {
+  const complete = completeQuery(wanted, unknown);
+  return complete && conditionOf(complete);
+}
+
+/** Documents with anything that is asked for. */
+export function anythingOf(ranked: Pick<Ranked, "wanted" | "unknown">): Body {
+  const complete = completeOf(ranked);
+  const terms = [...new Set(findingTerms(ranked.wanted))];
+  const should = [anyOf(terms.map((term) => ({ term }))), ...(complete ? [complete] : [])];
+  return { bool: { should, minimum_should_match: 1 } };
+}
+
+/** Scores what is asked for as `postings/wanted.ts` does. Documents without any of it do not match. */
+export function scoredOf(ranked: Ranked): Body {
+  const { wanted } = ranked;
+  const complete = completeOf(ranked);
+  const should = [
+    ...conceptsOf(ranked),
+    ...wanted.hints.map(wordingOf),
+    ...wanted.exact.map((term) => flat({ term }, exactScore)),
+    ...(complete ? [{ constant_score: { filter: complete, boost: completeScore } }] : []),
+  ];
+  if (should.length === 0) return { match_none: {} };
+  return {
+    bool: { must: [{ bool: { should, minimum_should_match: 1 } }], should: wanted.priors.map(wordingOf) },
+  };
+}
+
+/**
+ * Added to the scores of documents that rank first. They are smaller than those of the embedded engine, because OpenSearch
+ * keeps scores in 32 bits.
+ */
+const completeScore = 1_024;
+export const exactScore = 4_096;
+/** The share of its score that a document keeps if it matches hardly any of the words. */
+const leastShare = 0.4;
+
+/** A score as it is shown. */
+export function shownScore(score: number): number {
+  return (score % exactScore) % completeScore;
+}
+
+function conceptsOf({ wanted, idf }: Ranked): Body[] {
+  const concepts = wanted.alternatives.flat();
+  const scores = concepts.map((concept) => {
+    const wordings = concept.map(wordingOf);
+    return wordings.length === 1 ? (wordings[0] as Body) : { dis_max: { queries: wordings } };
+  });
+  if (scores.length < 2) return scores;
+  const worth = concepts.map((concept) => Math.max(1, ...(concept[0]?.terms ?? []).map(idf)));
+  const mass = worth.reduce((sum, each) => sum + each, 0);
+  const functions = concepts.map((concept, place) => ({
+    filter: anyOf([...new Set(concept.flatMap(({ terms }) => terms))].map((term) => ({ term }))),
+    weight: ((1 - leastShare) * (worth[place] as number)) / mass,
+  }));
+  return [
+    {
+      function_score: {
+        query: { bool: { should: scores, minimum_should_match: 1 } },
+        functions: [{ weight: leastShare }, ...functions],
+        score_mode: "sum",
+        boost_mode: "multiply",
+      },
+    },
+  ];
+}
+
+/** OpenSearch leaves out the constant factor of BM25. */
+const k1 = 1.2;
+
+function wordingOf({ terms, weight, isFlat }: Wording): Body {
+  const share = weight / Math.sqrt(terms.length);
+  const count = terms.length;
+  const scored = (term: string, parts: number) =>
+    isFlat
+      ? flat({ term }, weight / count / parts)
+      : { term: { [fieldOf(term)]: { value: term, boost: (share * (k1 + 1)) / parts } } };
+  if (count === 1) return scored(terms[0] as string, 1);
+  // The sum of its terms, times the share of them that a document has: each number of terms adds its part.
+  return {
+    bool: {
+      should: terms.map((_, place) => ({
+        bool: { should: terms.map((term) => scored(term, count)), minimum_should_match: place + 1 },
+      })),
+    },
+  };
+}
+
+function flat(query: Query, boost: number): Body {
+  return { constant_score: { filter: conditionOf(query), boost } };
+}
