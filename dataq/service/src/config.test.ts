@@ -100,3 +100,44 @@ describe("every setting has a default, accepts a valid value and rejects an inva
     expect(() => readConfig({ DATABASE_URL: "mysql://user:hush@h/d" })).not.toThrow("hush");
   });
 });
+
+describe("DATAQ_SEARCH", () => {
+  const read = (DATAQ_SEARCH: string, more: Record<string, string> = {}) =>
+    readConfig({ DATAQ_SEARCH, ...more }).search;
+
+  test("is the address of an OpenSearch, with credentials, a prefix and certificates", () => {
+    expect(read("")).toBeUndefined();
+    expect(read("opensearch+http://127.0.0.1:9200")).toEqual({
+      url: "http://127.0.0.1:9200",
+      prefix: "dataq",
+    });
+    const whole = read("OpenSearch+https://us%40er:p%3Aw@search.example:9200/mine/", {
+      DATAQ_SEARCH_CA: "/ca.pem",
+    });
+    expect(whole).toEqual({
+      url: "https://search.example:9200",
+      prefix: "mine",
+      credentials: { user: "us@er", password: "p:w" },
+      certificateFile: "/ca.pem",
+    });
+  });
+
+  test.each([
+    "https://search.example",
+    "opensearch+ftp://search.example",
+    "opensearch+http://search.example",
+    "opensearch+https://u:hush-hush@search.example/Upper",
+    "opensearch+https://u:hush-hush@search.example/a/b",
+    "opensearch+https://u:hush-hush@search.example/?a=b",
+    "opensearch+https://u:hush-hush@",
+    "opensearch+",
+  ])("rejects %s by name, without repeating a password", (wrong) => {
+    expect(() => read(wrong)).toThrow("DATAQ_SEARCH");
+    expect(() => read(wrong)).not.toThrow("hush-hush");
+  });
+
+  test("is not combined with a search by meaning", () => {
+    const both = { DATAQ_EMBED: "http://127.0.0.1:11434#all-minilm" };
+    expect(() => read("opensearch+https://search.example", both)).toThrow("DATAQ_EMBED");
+  });
+});

@@ -204,7 +204,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       requestLog,
       limiter: new Limiter(database),
       exports: new Exports(),
-      metrics: createMetrics(database),
+      metrics: createMetrics(database, index),
       clock,
       logger,
     };
@@ -230,7 +230,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       });
     closers.push(() => vectors?.close());
     addCatalogRoutes(app, { ...parts, index, vectors });
-    addHealthRoutes(app, parts);
+    addHealthRoutes(app, { ...parts, index });
     addMetricsRoute(app, parts);
     const jobs = new Jobs(database, instance.id, clock);
     closers.push(() => jobs.close());

@@ -424,7 +424,7 @@ test("health requires no key", async () => {
   });
   expect(await service.call("/readyz", { key: null })).toMatchObject({
     status: 200,
-    body: { status: "ready" },
+    body: { status: "ready", search: "up" },
   });
 });
 

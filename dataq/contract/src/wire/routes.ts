@@ -456,7 +456,11 @@ export const routes = {
     tag: "service",
     path: "/readyz",
     summary: "Check that the service can answer calls",
-    answer: z.strictObject({ status: z.literal("ready") }),
+    answer: z.strictObject({
+      status: z.literal("ready"),
+      /** Whether searches can be answered; look-ups by key and answers from the cache do not need it. */
+      search: z.enum(["up", "down"]),
+    }),
   },
   getMetrics: {
     ...read,

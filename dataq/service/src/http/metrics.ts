@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Database } from "../database/database.ts";
+import type { SearchIndex } from "../search/search-index.ts";
 
 /** Counters of this process in Prometheus' text format. No label names an account, a key or a query. */
 export interface Metrics {
@@ -9,7 +10,7 @@ export interface Metrics {
   text(): Promise<string>;
 }
 
-export function createMetrics(database: Database): Metrics {
+export function createMetrics(database: Database, index: Pick<SearchIndex, "health">): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: "dataq_" });
   const requests = new Counter({
@@ -44,6 +45,14 @@ export function createMetrics(database: Database): Metrics {
     async collect() {
       const found = await database.pool.query<{ n: number }>("select count(*)::int as n from hold");
       this.set(found.rows[0]!.n);
+    },
+  });
+  new Gauge({
+    name: "dataq_search_up",
+    help: "1 if the search engine answers",
+    registers: [registry],
+    async collect() {
+      this.set((await index.health()).trouble === null ? 1 : 0);
     },
   });
   new Gauge({
