@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClientBase } from "pg";
 import type { Analyser } from "../analysis/analyser.ts";
-import { type Position, packBody } from "../postings/bodies.ts";
+import { type Position, packJson } from "../postings/bodies.ts";
 import { dateNumber } from "../postings/part-builder.ts";
 import type { IndexDocument } from "../search-index.ts";
 import { type Connection, mostTries, OpenSearchError, pauseMs } from "./connection.ts";
@@ -68,7 +68,7 @@ export class DocumentWriter {
     this.#dates.push(fields.date);
     const action = JSON.stringify({ index: { _id: `${segment}.${ordinal}` } });
     const lines = `${action}\n${JSON.stringify({ ...fields, segment, ordinal })}\n`;
-    this.#batch.push({ id: document.id, ordinal, body: packBody(document.body), lines });
+    this.#batch.push({ id: document.id, ordinal, body: packJson(JSON.stringify(document.body)), lines });
     this.#batchBytes += lines.length;
     if (this.#batchBytes >= batchBytes || this.#batch.length === batchRows) await this.#flush();
     if (this.#segment.documents === mostDocuments) await this.finish();
