@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { parseArgs, promisify } from "node:util";
 import { judgmentsCorpus } from "../src/operations/legal/cases/corpus.ts";
 import { cases } from "../src/operations/legal/cases/source.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
@@ -13,31 +14,44 @@ import { ask, head, openAccount, row, timed } from "./legal-index/timed.ts";
 
 const execute = promisify(execFile);
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+const buildPart = fileURLToPath(new URL("legal-index/build-part.ts", import.meta.url));
 const refreshPart = fileURLToPath(new URL("legal-index/refresh-part.ts", import.meta.url));
 
 export const title = "dataq: the legal index at 68,787 judgments, through paid calls";
 
-const tenth = 6_879;
+const usualSize = 68_787;
 
 /**
  * Builds the full index, then asks 200 mixed questions through paid calls (`cache: bypass`, operator tier, client on
  * the same machine): in a new process, again, with 8 clients, and while a tenth of the judgments is replaced. Then
  * asks the same questions without their fields, directly in the index and in two other engines with the same tokens.
+ * `--size N` builds another number of judgments, for example 1,000,000, and leaves out the other engines.
  */
-export async function run(print: (line: string) => void): Promise<void> {
+export async function run(
+  print: (line: string) => void,
+  _: string,
+  args: readonly string[] = [],
+): Promise<void> {
+  const { values } = parseArgs({ args: [...args], options: { size: { type: "string" } } });
+  const size = Number(values.size ?? usualSize);
   const folder = await makeDataFolder("tables");
   const env = environmentOf(folder);
   const node = (...args: string[]) =>
     execute(process.execPath, ["--conditions=source", ...args], { env, maxBuffer: 1 << 24 });
   try {
     const begun = performance.now();
-    const { stderr } = await node(main, "index", "build", "--full");
-    const progress = stderr.split("\n").filter((line) => line.startsWith("Building")).length;
-    const seconds = ((performance.now() - begun) / 1000).toFixed(0);
-    print(`Built in ${seconds} s, with ${progress} lines of progress.\n`);
+    const seconds = () => ((performance.now() - begun) / 1000).toFixed(0);
+    if (values.size === undefined) {
+      const { stderr } = await node(main, "index", "build", "--full");
+      const progress = stderr.split("\n").filter((line) => line.startsWith("Building")).length;
+      print(`Built in ${seconds()} s, with ${progress} lines of progress.\n`);
+    } else {
+      await node(buildPart, folder, String(size));
+      print(`Built ${size} judgments in ${seconds()} s.\n`);
+    }
     for (const line of head) print(line);
-    await throughCalls(folder, node, print);
-    await besideOthers(folder, print);
+    await throughCalls(folder, node, Math.round(size / 10), print);
+    if (values.size === undefined) await besideOthers(folder, print);
   } finally {
     await removeDataFolder(folder);
   }
@@ -46,6 +60,7 @@ export async function run(print: (line: string) => void): Promise<void> {
 async function throughCalls(
   folder: string,
   node: (...args: string[]) => Promise<unknown>,
+  tenth: number,
   print: (line: string) => void,
 ): Promise<void> {
   const service = await startService({ folder, env: { DATAQ_SAMPLES: "on" } });
@@ -64,6 +79,10 @@ async function throughCalls(
     await refresh;
     print(row("paid calls while a tenth is replaced", { times, wallMs: performance.now() - from }));
     print(row("paid calls after it", await ask(service, key, 200, 1)));
+    if (process.platform === "linux") {
+      const status = readFileSync(`/proc/${service.pid}/status`, "utf8");
+      print(`\nThe service holds ${/^VmRSS:\s+(\d+ kB)/m.exec(status)?.[1]}.\n`);
+    }
   } finally {
     await service.stop();
   }

@@ -188,7 +188,7 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 /** A phrase never spans two texts of a document. */
 export const textGap = 64;
 
-const mostKnownRuns = 200_000;
+const mostKnownRuns = 100_000;
 const mostKnownTerms = 1_000_000;
 
 /** YYYY-MM-DD as a number that sorts like it; 0 for none. */

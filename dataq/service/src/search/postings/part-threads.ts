@@ -6,7 +6,7 @@ import type { PartWorkerData } from "./part-worker.ts";
 
 /** How a build is spread over threads. */
 export interface CutOptions {
-  /** At most one for each processor core. */
+  /** Each takes about 250 MB while a build runs. */
   readonly threads: number;
   /** The first documents of a build are cut in this thread, because starting others takes half a second. */
   readonly here: number;
@@ -14,7 +14,7 @@ export interface CutOptions {
   readonly part: number;
 }
 
-export const usualCut: CutOptions = { threads: Math.min(4, availableParallelism()), here: 2_000, part: 400 };
+export const usualCut: CutOptions = { threads: Math.min(2, availableParallelism()), here: 2_000, part: 400 };
 
 /** Cuts the documents of a build, in threads if there are many. Threads take turns, so each has its own parts. */
 export class PartThreads {
@@ -83,4 +83,4 @@ export class PartThreads {
 
 const partSizeHere = 50;
 /** While a segment is written, threads cut this far ahead. */
-const partsPerThread = 6;
+const partsPerThread = 3;
