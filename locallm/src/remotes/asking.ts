@@ -28,8 +28,7 @@ export interface Reply {
 export async function ask(upstream: Upstream, question: Question, call: RemoteCall): Promise<Reply> {
   const url = new URL(`${upstream.url}${question.path}`);
   const body = { ...question.body };
-  const rejected: string[] = [];
-  const optional = new Map(Object.entries(question.optional).filter(([name]) => name in body));
+  const removed = new Set<string>();
   while (true) {
     const text = JSON.stringify(body);
     const response = await call.fetch(url, {
@@ -39,29 +38,42 @@ export async function ask(upstream: Upstream, question: Question, call: RemoteCa
       signal: call.signal,
     });
     if (response.status >= 200 && response.status < 300)
-      return { response, rejected, sentBytes: Buffer.byteLength(text) };
+      return {
+        response,
+        rejected: rejectedWishes(question, body, removed),
+        sentBytes: Buffer.byteLength(text),
+      };
     const refusal = await readRefusal(upstream, response);
-    const field =
-      [400, 422].includes(refusal.status) && !refusal.isTooLong ? rejectedField(refusal, optional) : null;
+    const mayLeaveOut = [400, 422].includes(refusal.status) && !refusal.isTooLong;
+    const names = Object.keys(question.optional).filter((name) => name in body && !removed.has(name));
+    const field = mayLeaveOut ? rejectedField(refusal, names) : null;
     if (field === null) throw refusalError(upstream, refusal, url.pathname);
-    const { ours, instead } = optional.get(field)!;
-    optional.delete(field);
+    removed.add(field);
     delete body[field];
-    if (instead === undefined) rejected.push(ours);
-    else Object.assign(body, instead);
+    Object.assign(body, question.optional[field]?.instead);
   }
+}
+
+/** What cannot be said: no field that says it is left, and none was replaced. */
+function rejectedWishes({ optional }: Question, body: JsonObject, removed: ReadonlySet<string>): string[] {
+  const left = new Set(Object.entries(optional).flatMap(([name, { ours }]) => (name in body ? [ours] : [])));
+  const lost = [...removed].flatMap((name) => {
+    const { ours, instead } = optional[name]!;
+    return instead === undefined && !left.has(ours) ? [ours] : [];
+  });
+  return [...new Set(lost)];
 }
 
 /** The optional field that the engine names, as `param` or, quoted, in its words. */
 function rejectedField(
   { param, words }: { readonly param: string | null; readonly words: string },
-  optional: ReadonlyMap<string, unknown>,
+  names: readonly string[],
 ): string | null {
   if (param !== null) {
     const [field = ""] = param.split(/[.[]/);
-    if (optional.has(field)) return field;
+    if (names.includes(field)) return field;
   }
-  return [...optional.keys()].find((name) => new RegExp(`['"\`]${name}\\b`).test(words)) ?? null;
+  return names.find((name) => new RegExp(`['"\`]${name}\\b`).test(words)) ?? null;
 }
 
 /** A request without a body, for probes. Null if the engine does not know the path. */

@@ -680,6 +680,30 @@ describe("writing a request of OpenAI's protocol", () => {
     expect(engine.received).toHaveLength(6);
   });
 
+  it("names a wish as ignored only if no field that says it is left", async () => {
+    const rejecting = (...rejects: string[]) =>
+      engine.answers(({ body }) => {
+        const param = rejects.find((name) => name in body);
+        if (param === undefined) return { chunks: [eventStream(text("a"), stop, done)] };
+        return { status: 400, chunks: [JSON.stringify({ error: { message: "no", param } })] };
+      });
+    const wish: Partial<Turn> = { think: true, format: { kind: "schema", schema: {} } };
+    rejecting("chat_template_kwargs", "repeat_penalty", "response_format");
+    expect((await collect(ask(wish, { repeat_penalty: 1.1 }))).ignored).toEqual([]);
+    rejecting(
+      "chat_template_kwargs",
+      "reasoning_effort",
+      "repeat_penalty",
+      "repetition_penalty",
+      "response_format",
+      "guided_json",
+    );
+    const { ignored } = await collect(ask(wish, { repeat_penalty: 1.1 }));
+    expect(ignored.sort()).toEqual(["format", "options.repeat_penalty", "think"]);
+    rejecting("model");
+    await expect(collect(ask())).rejects.toMatchObject({ code: "remote_refused" });
+  });
+
   it("sends a prompt without a template as a completion", async () => {
     const logprobs = { tokens: ["a"], token_logprobs: [-0.5], top_logprobs: [{ a: -0.5 }] };
     const chunk = (fields: object) => ({

@@ -44,7 +44,7 @@ export function chatBody({ model }: Upstream, { turn, options, logprobs }: Remot
       stream_options: ours(usage),
       chat_template_kwargs: ours("think"),
       // vLLM before 0.11 does not accept "none"; chat_template_kwargs says the same.
-      reasoning_effort: "chat_template_kwargs" in body ? { ours: "think", instead: {} } : ours("think"),
+      reasoning_effort: ours("think"),
       parallel_tool_calls: ours("parallel_tool_calls"),
       logprobs: ours("logprobs"),
       top_logprobs: ours("logprobs"),
