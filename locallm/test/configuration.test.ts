@@ -222,7 +222,7 @@ describe("with a model", () => {
         [name.toLowerCase(), ""],
       ]),
     );
-    const unset = { LOCALLM_HOST: "", LOCALLM_MODELS: "", HOME: home, ...noProxy };
+    const unset = { LOCALLM_HOST: "", LOCALLM_MODELS: "", LOCALLM_KEYS: "", HOME: home, ...noProxy };
     await withServer({ ...unset, NODE_OPTIONS: `--import=${onAnotherPort}` }, async (server) => {
       expect(server.stdout()).toContain("asks for 127.0.0.1, port 11434\n");
       expect(await server.ask("/api/generate", body)).toMatchObject({ prompt_eval_count: 2 });

@@ -85,8 +85,14 @@ export function launch(args: readonly string[], env: Record<string, string> = {}
     process.execPath,
     ["-C", "source", "--optimize-for-size", main, ...args],
     {
-      // Without a compile cache, each start compiles every module again.
-      env: { ...clean, NODE_COMPILE_CACHE: join(tmpdir(), "locallm-compile-cache"), ...env },
+      env: {
+        ...clean,
+        // Without a compile cache, each start compiles every module again.
+        NODE_COMPILE_CACHE: join(tmpdir(), "locallm-compile-cache"),
+        // The API keys of the person who runs the tests would close the server.
+        LOCALLM_KEYS: join(tmpdir(), "locallm-without-keys"),
+        ...env,
+      },
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", "ipc"],
     },
   );
