@@ -263,6 +263,8 @@ describe("a key that is limited to models", () => {
       403, 403,
     ]);
     expect((await send("limited", "DELETE", "/api/delete", { model: "team-a/ok" })).status).toBe(200);
+    // Other models may use the same host.
+    expect(await statuses("/api/remotes/drain", [{ host: "gpu1" }])).toEqual([403]);
   });
 });
 
