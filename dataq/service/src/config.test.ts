@@ -5,7 +5,7 @@ describe("every setting has a default, accepts a valid value and rejects an inva
   const settings: [string, string, string, unknown, unknown, string | null][] = [
     ["DATAQ_HOST", "port", "0.0.0.0:8080", 11_435, 8_080, "127.0.0.1:99999"],
     ["DATABASE_URL", "databaseUrl", "postgres://h/d", undefined, "postgres://h/d", "mysql://user:hush@h/d"],
-    ["DATAQ_POOL", "connections", "40", 24, 40, "7"],
+    ["DATAQ_POOL", "connections", "40", 24, 40, "8"],
     ["DATAQ_MODE", "mode", "hosted", "local", "hosted", "cloud"],
     ["DATAQ_SIGNUP", "signup", "approve", "open", "approve", "maybe"],
     ["DATAQ_SECRET", "secret", "0123456789abcdef", undefined, "0123456789abcdef", "short"],

@@ -11,6 +11,7 @@ import { Uploads } from "./background/uploads.ts";
 import { VectorSchedule } from "./background/vectors/schedule.ts";
 import type { Config } from "./config.ts";
 import { readConnectors } from "./connector/configured.ts";
+import { Connector } from "./connector/connector.ts";
 import { divide } from "./database/connections.ts";
 import { type Database, openDatabase } from "./database/database.ts";
 import { migrate } from "./database/migrations.ts";
@@ -45,6 +46,7 @@ import { gatherStatements } from "./ledger/gather.ts";
 import { recover, startInstance } from "./ledger/instance.ts";
 import { PriceList, publishFirstPrices } from "./ledger/price.ts";
 import { Limiter } from "./limits/limiter.ts";
+import { VendorGate } from "./limits/vendor-gate.ts";
 import { legalIndexFill } from "./operations/legal/cases/corpus.ts";
 import { commonLaws } from "./operations/legal/question/meanings.ts";
 import { createSources, searchedByMeaning } from "./operations/sources.ts";
@@ -147,7 +149,10 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     const cache = new AnswerCache(database, (places) => index.read(places));
     const firstData = new FirstData(database, { ...config, progress });
     closers.push(() => firstData.close());
-    const connectors = await readConnectors(config.connectors);
+    const gate = new VendorGate(database);
+    const connectors = (await readConnectors(config.connectors)).map(
+      ({ vendor, options }) => new Connector(vendor, gate, options),
+    );
     for (const { vendor } of connectors) progress(`${vendor.operation} is answered by ${vendor.name}.`);
     const trouble = (message: string) => logger.warn({ err: message }, "search by meaning is off for now");
     const meaning =
@@ -260,7 +265,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       webhooks: new Webhooks(database, box, config.webhookTargets),
       queue,
     });
-    addConnectorRoutes(app, parts, connectors);
+    addConnectorRoutes(app, parts, connectors, gate);
     addConsolePages(app);
     addSignInRoutes(app, parts);
     addSessionRoutes(app, parts, config);

@@ -1,7 +1,10 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openDatabase } from "../src/database/database.ts";
 import { type PostgresServer, PostgresServers, startBouncer } from "./postgres-server.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
@@ -44,6 +47,16 @@ function journals(round: number): object {
   return { operation: "research_journal_search", from: file, source: "Office", kind: "official" };
 }
 
+const parcel = {
+  message: "ok",
+  nu: "YT1",
+  ischeck: "1",
+  com: "yuantong",
+  status: "200",
+  state: "3",
+  data: [{ time: "2026-02-01 09:00:00", ftime: "2026-02-01 09:00:00", context: "已签收", statusCode: "301" }],
+};
+
 const judgments = { operation: "legal_cases", params: { query: "借款 合同" } };
 const check = (name: string) => ({ operation: "enterprise_shixin_check", params: { company_name: name } });
 
@@ -53,7 +66,7 @@ async function verified(service: ServiceProcess): Promise<string[]> {
 }
 
 test("a service never opens more connections than DATAQ_POOL, and with the fewest every call of a burst is answered", async () => {
-  await using service = await start({ DATAQ_POOL: "8" });
+  await using service = await start({ DATAQ_POOL: "9" });
   const key = await account(service, 10_000_000);
   let most = 0;
   let isOver = false;
@@ -86,7 +99,7 @@ test("a service never opens more connections than DATAQ_POOL, and with the fewes
   await watching;
   expect(answers.map(({ status }) => status).filter((status) => status !== 200)).toEqual([]);
   expect(most).toBeGreaterThan(4);
-  expect(most).toBeLessThanOrEqual(8);
+  expect(most).toBeLessThanOrEqual(9);
   expect(await verified(service)).toEqual([]);
 });
 
@@ -128,4 +141,82 @@ describe("through a PgBouncer in transaction mode (needs Debian's pgbouncer)", (
       expect(direct).toEqual([{ n: 2 }]);
     },
   );
+});
+
+describe("TLS with sslmode=verify-full", () => {
+  const open = (host: string, parameters: string) =>
+    openDatabase({
+      url: `${primary.url(host)}?sslmode=verify-full${parameters}`,
+      folder,
+      progress: () => {},
+    });
+
+  test("connects to the name in a certificate of a known CA, and names the fix for every other case", async () => {
+    await expect(open("localhost", "")).rejects.toThrow("remove sslmode from DATABASE_URL");
+    const { authority } = await servers.certify(primary, "localhost");
+    const known = `&sslrootcert=${authority}`;
+    const database = await open("localhost", known);
+    const [row] = (await database.query("select ssl from pg_stat_ssl where pid = pg_backend_pid()")).rows;
+    expect(row).toEqual({ ssl: true });
+    await database.close();
+    await expect(open("127.0.0.1", known)).rejects.toThrow(
+      "Use the host name of the certificate in DATABASE_URL",
+    );
+    await expect(open("localhost", "")).rejects.toThrow("Add sslrootcert=<file with the CA's certificate>");
+    const other = await servers.authority("other");
+    await expect(open("localhost", `&sslrootcert=${other.certificate}`)).rejects.toThrow(
+      "is not from a known CA",
+    );
+    await expect(open("localhost", "&sslrootcert=/nowhere/ca.pem")).rejects.toThrow(
+      "sslrootcert=/nowhere/ca.pem, which cannot be read (ENOENT)",
+    );
+  });
+});
+
+test("two services count as one for a vendor: its limit of concurrent calls, and its breaker", async () => {
+  const waiting: ServerResponse[] = [];
+  let asked = 0;
+  let isBroken = false;
+  const vendor = createServer((_, response) => {
+    asked++;
+    if (isBroken) response.writeHead(500).end();
+    else waiting.push(response);
+  });
+  await new Promise<void>((resolve) => vendor.listen(0, "127.0.0.1", resolve));
+  const path = join(folder, "connectors.json");
+  const connector = {
+    vendor: "kuaidi100",
+    customer: "C1234",
+    key: "K1234",
+    url: `http://127.0.0.1:${(vendor.address() as AddressInfo).port}/`,
+    most_at_once: 3,
+  };
+  writeFileSync(path, JSON.stringify({ connectors: [connector] }));
+  await using first = await start({ DATAQ_CONNECTORS: path });
+  await using second = await start({ DATAQ_CONNECTORS: path });
+  const key = await account(first, 10_000_000);
+  let serial = 0;
+  const track = (service: ServiceProcess) =>
+    service.call("/v1/data/query", {
+      key,
+      body: { operation: "cloud_express_tracking", params: { express_no: `YT10000000${10_000 + serial++}` } },
+    });
+  const answers = Array.from({ length: 10 }, (_, n) => track(n % 2 === 0 ? first : second));
+  await expect.poll(() => waiting.length).toBe(3);
+  const early: number[] = [];
+  for (const one of answers) void one.then(({ status }) => early.push(status));
+  await expect.poll(() => early).toEqual([503, 503, 503, 503, 503, 503, 503]);
+  expect(asked).toBe(3);
+  for (const response of waiting) response.end(JSON.stringify(parcel));
+  const states = (await Promise.all(answers)).map(({ status }) => status);
+  expect(states.toSorted()).toEqual([200, 200, 200, 503, 503, 503, 503, 503, 503, 503]);
+  isBroken = true;
+  for (let n = 0; n < 5; n++) expect((await track(n % 2 === 0 ? first : second)).status).toBe(502);
+  const before = asked;
+  expect((await track(first)).status).toBe(503);
+  expect((await track(second)).status).toBe(503);
+  expect(asked).toBe(before);
+  const { data } = (await second.call("/admin/v1/connectors")).body;
+  expect(data).toMatchObject([{ calls: 8, last_failure: "status 500" }]);
+  vendor.close();
 });

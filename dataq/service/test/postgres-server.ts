@@ -1,6 +1,14 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -64,6 +72,63 @@ export class PostgresServers {
     });
   }
 
+  /** A certificate authority of its own. */
+  authority(name: string): { readonly certificate: string; readonly key: string } {
+    const certificate = join(this.folder, `${name}-ca.pem`);
+    const key = join(this.folder, `${name}-ca.key`);
+    openssl(
+      "req",
+      "-x509",
+      "-nodes",
+      ...newKey,
+      "-days",
+      "2",
+      "-subj",
+      `/CN=${name}`,
+      "-keyout",
+      key,
+      "-out",
+      certificate,
+    );
+    return { certificate, key };
+  }
+
+  /** Lets a running server offer TLS, with a certificate for a host name. */
+  async certify(server: PostgresServer, host: string): Promise<{ readonly authority: string }> {
+    const { certificate: authority, key: signer } = this.authority("test");
+    const { data } = server as Server;
+    const [key, request, certificate] = ["server.key", "server.csr", "server.crt"].map((file) =>
+      join(data, file),
+    ) as [string, string, string];
+    const names = join(data, "names.cnf");
+    writeFileSync(names, `subjectAltName = DNS:${host}\n`);
+    openssl("req", "-nodes", ...newKey, "-subj", `/CN=${host}`, "-keyout", key, "-out", request);
+    openssl(
+      "x509",
+      "-req",
+      "-days",
+      "2",
+      "-in",
+      request,
+      "-CA",
+      authority,
+      "-CAkey",
+      signer,
+      "-extfile",
+      names,
+      "-out",
+      certificate,
+    );
+    for (const path of [key, certificate]) {
+      chmodSync(path, 0o600);
+      if (this.owner.ids) chownSync(path, this.owner.ids.uid, this.owner.ids.gid);
+    }
+    await server.query("alter system set ssl = on");
+    await server.query("select pg_reload_conf()");
+    while ((await server.query<{ ssl: string }>("show ssl"))[0]!.ssl !== "on") await sleep(20);
+    return { authority };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const server of this.#servers) await server.kill();
     rmSync(this.folder, { recursive: true, force: true });
@@ -75,6 +140,12 @@ export class PostgresServers {
     await server.start();
     return server;
   }
+}
+
+const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
+
+function openssl(...parameters: string[]): void {
+  execFileSync("openssl", parameters, { stdio: "pipe" });
 }
 
 type Settings = Readonly<Record<string, string>>;

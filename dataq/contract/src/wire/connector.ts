@@ -7,7 +7,9 @@ export const connector = z.strictObject({
   vendor: z.string(),
   kind: z.enum(["official", "licensed", "third_party"]),
   licence: z.string().nullable(),
-  calls: z.number().int().meta({ description: "Calls to the vendor since the start of the service" }),
+  calls: z.number().int().meta({
+    description: "Calls of all services to the vendor since PostgreSQL last recovered from a crash",
+  }),
   cost_fen: z.number().int().meta({ description: "What these calls cost the operator, in fen" }),
   last_failure: z.string().nullable().meta({ description: "Why the last call failed" }),
 });

@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { expectedOf } from "@dataq/contract";
 import { z } from "zod";
-import { Connector } from "./connector.ts";
+import type { ConnectorOptions } from "./connector.ts";
 import { kuaidi100 } from "./kuaidi100.ts";
 import { mappedVendor, mappingFile } from "./mapping.ts";
+import type { Vendor } from "./vendor.ts";
 
 const limits = {
   time_limit_ms: z.number().int().min(100).max(25_000).optional(),
@@ -26,11 +27,16 @@ const file = z.strictObject({
   connectors: z.array(z.discriminatedUnion("vendor", [kuaidi100File, mappingFile.extend(limits)])),
 });
 
+export interface ConfiguredConnector {
+  readonly vendor: Vendor;
+  readonly options: ConnectorOptions;
+}
+
 /**
  * Reads the operator's connectors from a JSON file, if the file exists. An error names the entry and never
  * shows its credentials.
  */
-export async function readConnectors(path: string): Promise<Connector[]> {
+export async function readConnectors(path: string): Promise<ConfiguredConnector[]> {
   let text: string;
   try {
     text = await readFile(path, "utf8");
@@ -46,10 +52,13 @@ export async function readConnectors(path: string): Promise<Connector[]> {
       entry.vendor === "kuaidi100"
         ? kuaidi100({ customer: entry.customer, key: entry.key, url: entry.url, costFen: entry.cost_fen })
         : mappedVendor(entry);
-    return new Connector(vendor, {
-      ...(entry.time_limit_ms !== undefined && { timeLimitMs: entry.time_limit_ms }),
-      ...(entry.most_at_once !== undefined && { mostAtOnce: entry.most_at_once }),
-    });
+    return {
+      vendor,
+      options: {
+        ...(entry.time_limit_ms !== undefined && { timeLimitMs: entry.time_limit_ms }),
+        ...(entry.most_at_once !== undefined && { mostAtOnce: entry.most_at_once }),
+      },
+    };
   });
   const names = connectors.map(({ vendor }) => vendor.operation);
   const twice = names.find((name, place) => names.indexOf(name) !== place);

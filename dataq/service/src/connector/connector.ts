@@ -1,5 +1,5 @@
+import { randomUUID } from "node:crypto";
 import { Failure, type Params } from "@dataq/contract";
-import { Breaker } from "./breaker.ts";
 import { masked } from "./masking.ts";
 import type { Found, Vendor, VendorRequest } from "./vendor.ts";
 
@@ -10,58 +10,64 @@ export interface ConnectorOptions {
   readonly now?: () => number;
 }
 
-/** Calls a vendor with a time limit, a limit of concurrent calls and a circuit breaker. */
+/** Knows which calls may be sent to a vendor; see limits/vendor-gate.ts. */
+export interface Gate {
+  enter(call: {
+    readonly id: string;
+    readonly operation: string;
+    readonly mostAtOnce: number;
+    readonly leaseMs: number;
+    readonly nowMs: number;
+  }): Promise<
+    | { readonly refused: "full" }
+    | { readonly refused: "open"; readonly retryAfterS: number; readonly lastFailure: string | null }
+    | undefined
+  >;
+  leave(id: string, operation: string, nowMs: number, failure: string | null | undefined): Promise<void>;
+}
+
+/** After its time limit, a call whose process was killed still counts as open for this long. */
+const LEASE_BEYOND_LIMIT_MS = 5_000;
+
+/** Calls a vendor with a time limit, and only if the gate lets the call pass. */
 export class Connector {
   readonly vendor: Vendor;
+  readonly #gate: Gate;
   readonly #options: Required<ConnectorOptions>;
-  readonly #breaker: Breaker;
-  #running = 0;
-  #calls = 0;
-  #lastFailure: string | undefined;
 
-  constructor(vendor: Vendor, options: ConnectorOptions = {}) {
+  constructor(vendor: Vendor, gate: Gate, options: ConnectorOptions = {}) {
     this.vendor = vendor;
+    this.#gate = gate;
     this.#options = { timeLimitMs: 8_000, mostAtOnce: 8, now: Date.now, ...options };
-    this.#breaker = new Breaker({ failures: 5, coolDownMs: 30_000, now: this.#options.now });
-  }
-
-  /** Calls made and what they cost the operator since the start. */
-  get spent(): { readonly calls: number; readonly fen: number } {
-    return { calls: this.#calls, fen: this.#calls * this.vendor.costFen };
-  }
-
-  /** Why the last call failed; undefined when it did not. */
-  get lastFailure(): string | undefined {
-    return this.#lastFailure;
   }
 
   async ask(params: Params, signal: AbortSignal): Promise<Found> {
     const { operation } = this.vendor;
-    if (this.#running >= this.#options.mostAtOnce)
+    const { timeLimitMs, mostAtOnce, now } = this.#options;
+    const id = randomUUID();
+    const leaseMs = timeLimitMs + LEASE_BEYOND_LIMIT_MS;
+    const refusal = await this.#gate.enter({ id, operation, mostAtOnce, leaseMs, nowMs: now() });
+    if (refusal?.refused === "full")
       throw new Failure("unavailable", { operation, retry_after: 1 }, new Error("too many calls at once"));
-    const entered = this.#breaker.enter();
-    if (entered.isOpen) {
-      const why = `paused after repeated failures; the last one: ${this.#lastFailure ?? "unknown"}`;
-      throw new Failure("unavailable", { operation, retry_after: entered.retryAfterS }, new Error(why));
+    if (refusal?.refused === "open") {
+      const why = `paused after repeated failures; the last one: ${refusal.lastFailure ?? "unknown"}`;
+      throw new Failure("unavailable", { operation, retry_after: refusal.retryAfterS }, new Error(why));
     }
-    this.#running++;
-    this.#calls++;
+    let failure: string | null | undefined;
     try {
       const found = await this.#call(params, signal);
       if (found.outcome === "wrong") throw this.#failure("upstream_error", found.why.en);
       if (found.outcome === "unavailable") throw this.#failure("unavailable", found.why.en);
-      this.#breaker.succeed();
-      this.#lastFailure = undefined;
+      failure = null;
       return found;
     } catch (error) {
-      if (signal.aborted) this.#breaker.leave();
-      else {
-        this.#breaker.fail();
-        this.#lastFailure = (error as Error & { cause?: Error }).cause?.message;
-      }
+      if (!signal.aborted) failure = (error as Error & { cause?: Error }).cause?.message ?? "unknown";
       throw error;
     } finally {
-      this.#running--;
+      // If it cannot be written, the lease ends the call.
+      await this.#gate
+        .leave(id, operation, now(), failure?.toWellFormed().replaceAll("\0", ""))
+        .catch(() => {});
     }
   }
 

@@ -13,12 +13,12 @@ export interface Connections {
 
 /**
  * A thread or process that imports or refreshes: the lock that one service refreshes, the lock of a fold, the build of an
- * index, and a pool of one. The first data has two builds and one lock.
+ * index, the owner of the build's tables, and a pool of one. The first data has two builds and one lock.
  */
-export const WORK_CONNECTIONS = 4;
+export const WORK_CONNECTIONS = 5;
 
 /** Two remain for calls while other work runs. */
-export const LEAST_CONNECTIONS = 8;
+export const LEAST_CONNECTIONS = 9;
 
 /** Ten services beside PostgreSQL's own default, max_connections = 100, of which 3 are reserved for superusers. */
 export const CONNECTIONS_BESIDE_OTHERS = 9;

@@ -159,4 +159,76 @@ begin
 end $$;
 `,
   },
+  {
+    name: "limits/3-vendors",
+    // Unlogged, like the rates: after a crash every vendor is asked again. The row of a vendor is locked for as long as
+    // one statement takes. A call that tries whether the vendor works again is known by its ID.
+    up: `
+create unlogged table vendor_state (
+  operation text primary key,
+  calls bigint not null default 0,
+  failures int not null default 0,
+  opened_at double precision,
+  trial text,
+  trial_until double precision,
+  last_failure text
+) with (fillfactor = 50);
+create unlogged table vendor_call (
+  id text primary key,
+  operation text not null,
+  until double precision not null
+);
+create index vendor_call_operation on vendor_call (operation);
+
+create function enter_vendor(
+  p_operation text, p_id text, p_now double precision, p_most int, p_lease double precision, p_cool_down double precision,
+  out refused text, out wait_ms double precision, out last_failure text
+) language plpgsql as $$
+declare
+  v_state vendor_state%rowtype;
+  v_open int;
+begin
+  insert into vendor_state (operation) values (p_operation) on conflict do nothing;
+  select * into v_state from vendor_state where operation = p_operation for update;
+  delete from vendor_call where operation = p_operation and until <= p_now;
+  select count(*) into v_open from (select from vendor_call where operation = p_operation limit p_most) as open;
+  if v_open >= p_most then
+    refused := 'full';
+    return;
+  end if;
+  if v_state.opened_at is not null then
+    -- A clock that was far ahead when the breaker opened must not stop the vendor until the others get there.
+    wait_ms := case when v_state.opened_at > p_now + 60000 then 0 else v_state.opened_at + p_cool_down - p_now end;
+    if wait_ms > 0 or v_state.trial_until > p_now then
+      refused := 'open';
+      last_failure := v_state.last_failure;
+      return;
+    end if;
+  end if;
+  update vendor_state s set calls = s.calls + 1,
+         trial = case when s.opened_at is null then null else p_id end,
+         trial_until = case when s.opened_at is null then null else p_now + p_lease end
+    where s.operation = p_operation;
+  insert into vendor_call (id, operation, until) values (p_id, p_operation, p_now + p_lease);
+end $$;
+
+create function leave_vendor(
+  p_operation text, p_id text, p_now double precision, p_outcome text, p_failure text, p_failures int
+) returns void language plpgsql as $$
+begin
+  delete from vendor_call where id = p_id;
+  if p_outcome = 'failed' then
+    update vendor_state set failures = failures + 1, last_failure = p_failure,
+           opened_at = case when failures + 1 >= p_failures then p_now else opened_at end,
+           trial = null, trial_until = null
+      where operation = p_operation;
+  elsif p_outcome = 'answered' then
+    update vendor_state set failures = 0, last_failure = null, opened_at = null, trial = null, trial_until = null
+      where operation = p_operation and (failures > 0 or opened_at is not null or last_failure is not null);
+  else
+    update vendor_state set trial = null, trial_until = null where operation = p_operation and trial = p_id;
+  end if;
+end $$;
+`,
+  },
 ];

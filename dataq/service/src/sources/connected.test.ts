@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,6 +10,10 @@ import { readConnectors } from "../connector/configured.ts";
 import { Connector } from "../connector/connector.ts";
 import { kuaidi100 } from "../connector/kuaidi100.ts";
 import { mappedVendor, mappingFile } from "../connector/mapping.ts";
+import { type Database, openDatabase } from "../database/database.ts";
+import { migrate } from "../database/migrations.ts";
+import { limitMigrations } from "../limits/migrations.ts";
+import { VendorGate } from "../limits/vendor-gate.ts";
 import { expressTracking } from "../operations/cloud/express-tracking/operation.ts";
 import { testConnector } from "../operations/connector-trial.ts";
 import { connected } from "./connected.ts";
@@ -28,17 +32,27 @@ const server = createServer((request, response) => {
   });
 });
 let base: string;
+let folder: string;
+let database: Database;
+let gate: VendorGate;
 
 beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "dataq-connected-"));
+  database = await openDatabase({ folder, progress: () => {} });
+  await migrate(database, limitMigrations);
+  gate = new VendorGate(database);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
-afterAll(() => {
+afterAll(async () => {
   server.closeAllConnections();
   server.close();
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
 });
-beforeEach(() => {
+beforeEach(async () => {
   calls = [];
+  await database.query("delete from vendor_state");
 });
 
 const json = (value: unknown) => (_: IncomingMessage, __: string, response: ServerResponse) => {
@@ -79,6 +93,7 @@ const parcel = {
 function express(options = {}) {
   const connector = new Connector(
     kuaidi100({ customer: "C", key: "K", url: `${base}/poll/query.do`, costFen: 7 }),
+    gate,
     options,
   );
   return {
@@ -110,7 +125,9 @@ test("converts a parcel of kuaidi100 to the contract's record, and signs the req
   const param = form.get("param") as string;
   expect(JSON.parse(param)).toMatchObject({ com: "yuantong", num: "YT1000000000017" });
   expect(form.get("sign")).toBe(createHash("md5").update(`${param}KC`).digest("hex").toUpperCase());
-  expect(connector.spent).toEqual({ calls: 1, fen: 7 });
+  expect(await gate.states()).toEqual(
+    new Map([[connector.vendor.operation, { calls: 1, lastFailure: null }]]),
+  );
 });
 
 test.each([
@@ -176,6 +193,40 @@ test("after five consecutive failures the vendor is not called, then tried again
   expect(await ask()).toMatchObject({ outcome: "found" });
 });
 
+test("of several calls after the pause, one asks the vendor, and its cancellation lets the next one try", async () => {
+  let now = 0;
+  const { connector, ask } = express({ now: () => now });
+  answer = json({});
+  for (let i = 0; i < 5; i++) await expect(ask()).rejects.toMatchObject({ code: "upstream_error" });
+  now += 30_000;
+  const waiting: ServerResponse[] = [];
+  answer = (_, __, response) => void waiting.push(response);
+  const leaving = new AbortController();
+  const tried = connector
+    .ask({ express_no: "YT1000000000017" }, leaving.signal)
+    .catch((error: Error) => error);
+  await expect.poll(() => waiting.length).toBe(1);
+  const others = await Promise.allSettled([ask(), ask(), ask()]);
+  expect(others.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  leaving.abort();
+  await tried;
+  answer = json(parcel);
+  expect(await ask()).toMatchObject({ outcome: "found" });
+  expect(calls).toHaveLength(7);
+});
+
+test("a call whose service was killed counts until its lease ends", async () => {
+  let now = 0;
+  const { ask } = express({ now: () => now, mostAtOnce: 1 });
+  answer = json(parcel);
+  const operation = "cloud_express_tracking";
+  await gate.enter({ id: "killed", operation, mostAtOnce: 1, leaseMs: 10_000, nowMs: now });
+  now = 9_999;
+  await expect(ask()).rejects.toMatchObject({ code: "unavailable", details: { retry_after: 1 } });
+  now = 10_000;
+  expect(await ask()).toMatchObject({ outcome: "found" });
+});
+
 test("refuses more simultaneous calls than the contract allows", async () => {
   const waiting: ServerResponse[] = [];
   answer = (_, __, response) => void waiting.push(response);
@@ -210,7 +261,7 @@ const mapping = (changes = {}) =>
     ...changes,
   });
 const company = (tax_id = "91330106MA0000007Q") =>
-  connected(new Connector(mappedVendor(mapping()))).run({ tax_id }, page, context);
+  connected(new Connector(mappedVendor(mapping()), gate)).run({ tax_id }, page, context);
 
 test("a mapping file converts a vendor's fields to the contract's record", async () => {
   answer = json({
@@ -271,7 +322,7 @@ const check = () => {
     operation: "enterprise_shixin_check",
     answer: { record: "result", total: "total", fields: { case_no: "c", name: "n" } },
   });
-  return connected(new Connector(mappedVendor(file))).run({ company_name: "甲公司" }, page, context);
+  return connected(new Connector(mappedVendor(file), gate)).run({ company_name: "甲公司" }, page, context);
 };
 
 test("a mapping tells 'not found' from an error", async () => {
@@ -292,7 +343,7 @@ test.each([
 ])("the status %j matches the condition %j", async (status, wanted) => {
   answer = json({ status });
   const answered = { ...mapping().answer, not_found: { path: "status", equals: [wanted] } };
-  const source = connected(new Connector(mappedVendor(mapping({ answer: answered }))));
+  const source = connected(new Connector(mappedVendor(mapping({ answer: answered })), gate));
   expect(await source.run({ tax_id: "1" }, page, context)).toMatchObject({ outcome: "not_found" });
 });
 
@@ -393,6 +444,7 @@ test("logs the reason of a failure without credentials, also while the breaker i
       );
   const connector = new Connector(
     mappedVendor(mapping({ request: { url: `${base}/?token=top-secret`, method: "GET" } })),
+    gate,
   );
   answer = json({ status: "top-secret" });
   for (let call = 0; call < 5; call++)
@@ -401,7 +453,10 @@ test("logs the reason of a failure without credentials, also while the breaker i
     "unavailable",
     'paused after repeated failures; the last one: status is "…", not one of 200, 201',
   ]);
-  expect(connector.lastFailure).toBe('status is "…", not one of 200, 201');
+  expect((await gate.states()).get("enterprise_company_detail")).toEqual({
+    calls: 5,
+    lastFailure: 'status is "…", not one of 200, 201',
+  });
 });
 
 test("an invalid connector file is reported with the place and what is expected, without the value", async () => {
@@ -431,7 +486,7 @@ test("a filter that the mapping does not send is rejected, because the vendor wo
       request: { url, json: { place: ["{court}"] } },
       answer: { record: "data", total: "total", fields: {} },
     });
-  const source = connected(new Connector(mappedVendor(file(`${base}/?q={query}&since={date_from}`))));
+  const source = connected(new Connector(mappedVendor(file(`${base}/?q={query}&since={date_from}`)), gate));
   const sent = { query: "借款", court: "浦东法院", date_from: "2024-01-01" };
   await expect(source.check?.(sent, false)).resolves.toBeUndefined();
   await expect(source.check?.({ ...sent, judge: "王刚" }, false)).rejects.toMatchObject({

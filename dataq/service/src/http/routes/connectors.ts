@@ -3,6 +3,7 @@ import { connectorTest, type connectorTrial, type routes, type Sent } from "@dat
 import type { FastifyInstance } from "fastify";
 import { writeAudit } from "../../accounts/audit.ts";
 import type { Connector } from "../../connector/connector.ts";
+import type { VendorGate } from "../../limits/vendor-gate.ts";
 import { testConnector } from "../../operations/connector-trial.ts";
 import { check, readJson } from "../body.ts";
 import { authorOf } from "../caller.ts";
@@ -13,21 +14,25 @@ export function addConnectorRoutes(
   app: FastifyInstance,
   parts: HttpParts,
   connectors: readonly Connector[],
+  gate: VendorGate,
 ): void {
-  app.get(
-    "/admin/v1/connectors",
-    async (): Promise<Sent<typeof routes.listConnectors.answer>> => ({
-      data: connectors.map(({ vendor, spent, lastFailure }) => ({
-        operation: vendor.operation,
-        vendor: vendor.name,
-        kind: vendor.kind,
-        licence: vendor.licence,
-        calls: spent.calls,
-        cost_fen: spent.fen,
-        last_failure: lastFailure ?? null,
-      })),
-    }),
-  );
+  app.get("/admin/v1/connectors", async (): Promise<Sent<typeof routes.listConnectors.answer>> => {
+    const states = await gate.states();
+    return {
+      data: connectors.map(({ vendor }) => {
+        const { calls = 0, lastFailure = null } = states.get(vendor.operation) ?? {};
+        return {
+          operation: vendor.operation,
+          vendor: vendor.name,
+          kind: vendor.kind,
+          licence: vendor.licence,
+          calls,
+          cost_fen: calls * vendor.costFen,
+          last_failure: lastFailure,
+        };
+      }),
+    };
+  });
 
   app.post<{ Params: { operation: string } }>(
     "/admin/v1/connectors/:operation/test",
