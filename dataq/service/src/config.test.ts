@@ -96,6 +96,24 @@ describe("every setting has a default, accepts a valid value and rejects an inva
     expect(() => read("http://u:hush@127.0.0.1#m")).not.toThrow("hush");
   });
 
+  test("a database may have several hosts, and each of them must be valid", () => {
+    const url = "postgres://user:hush@a:5432,b:5433,[::1]:5434/d?sslmode=verify-full";
+    expect(readConfig({ DATABASE_URL: url }).databaseUrl).toBe(url);
+    for (const wrong of ["postgres://user:hush@a:5432,b:x/d", "postgres://a:99999,b/d"])
+      expect(() => readConfig({ DATABASE_URL: wrong })).toThrow("DATABASE_URL");
+  });
+
+  test.each(["DATABASE_DIRECT_URL", "DATABASE_READ_URL"])("%s needs DATABASE_URL", (name) => {
+    expect(() => readConfig({ [name]: "postgres://h/d" })).toThrow(`${name} is set and DATABASE_URL is not`);
+    expect(() => readConfig({ DATABASE_URL: "postgres://h/d", [name]: "mysql://h/d" })).toThrow(name);
+    expect(() => readConfig({ DATABASE_URL: "postgres://h/d", [name]: "postgres://h/e" })).not.toThrow();
+  });
+
+  test("a service among others opens fewer connections than one with a server of its own", () => {
+    expect(readConfig({}).connections).toBe(24);
+    expect(readConfig({ DATABASE_URL: "postgres://h/d" }).connections).toBe(9);
+  });
+
   test("an error about an address does not repeat the password in it", () => {
     expect(() => readConfig({ DATABASE_URL: "mysql://user:hush@h/d" })).not.toThrow("hush");
   });

@@ -23,6 +23,8 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   /** DATABASE_DIRECT_URL: PostgreSQL itself, if DATABASE_URL is a PgBouncer in transaction mode. */
   readonly databaseDirectUrl: string | undefined;
+  /** DATABASE_READ_URL: a streaming replica for reads that may be a moment old. */
+  readonly databaseReadUrl: string | undefined;
   /** DATAQ_POOL: the most connections that the service opens; 9 by default, 24 to the embedded server. */
   readonly connections: number;
   /** DATAQ_MODE, local: `hosted` adds verification and approval of sign-ups. */
@@ -101,6 +103,7 @@ export function readConfig(environment: Environment = process.env): Config {
     connectors: resolve(get("DATAQ_CONNECTORS") ?? join(dataFolder, "connectors.json")),
     databaseUrl,
     databaseDirectUrl: readOther("DATABASE_DIRECT_URL"),
+    databaseReadUrl: readOther("DATABASE_READ_URL"),
     connections:
       readConnections(get("DATAQ_POOL")) ??
       (databaseUrl === undefined ? CONNECTIONS_OF_EMBEDDED : CONNECTIONS_BESIDE_OTHERS),

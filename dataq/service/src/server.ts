@@ -107,6 +107,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const database = await openDatabase({
     url: config.databaseUrl,
     directUrl: config.databaseDirectUrl,
+    readUrl: config.databaseReadUrl,
     folder: config.dataFolder,
     ...divide(config.connections),
     applicationName: "dataq serve",
@@ -329,6 +330,7 @@ function createLogger(config: Config, logTo: ServiceOptions["logTo"]): Logger {
     config.secret ?? "",
     ...passwordsOf(config.databaseUrl),
     ...passwordsOf(config.databaseDirectUrl),
+    ...passwordsOf(config.databaseReadUrl),
     ...passwordsOf(config.smtpUrl),
     config.search?.credentials?.password ?? "",
   ].filter((secret) => secret.length >= 4);

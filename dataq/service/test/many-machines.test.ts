@@ -27,7 +27,7 @@ afterAll(async () => {
 function start(env: Record<string, string> = {}): Promise<ServiceProcess> {
   return startService({
     folder,
-    vendor: { without: ["legal_cases", "legal_laws"] },
+    vendor: { without: ["legal_cases", "legal_laws", "research_journal_search"] },
     env: { DATABASE_URL: primary.url(), DATAQ_SECRET: servers.secret, ...env },
   });
 }
@@ -219,4 +219,67 @@ test("two services count as one for a vendor: its limit of concurrent calls, and
   const { data } = (await second.call("/admin/v1/connectors")).body;
   expect(data).toMatchObject([{ calls: 8, last_failure: "status 500" }]);
   vendor.close();
+});
+
+describe("DATABASE_READ_URL", () => {
+  let replica: PostgresServer;
+
+  beforeAll(async () => {
+    replica = await servers.replicaOf(primary);
+  });
+
+  /** Statements of services that the replica has answered. */
+  async function answered(): Promise<number> {
+    const [row] = await replica.query<{ n: number }>(
+      "select (pg_stat_get_db_tuples_fetched(oid) + pg_stat_get_db_tuples_returned(oid))::int as n from pg_database where datname = 'postgres'",
+    );
+    return row!.n;
+  }
+
+  test("a replica answers searches; one that lags or is gone is never taken for an empty index", async () => {
+    await using service = await start({ DATABASE_READ_URL: replica.url() });
+    const titles = async (query: string) => {
+      const body = { operation: "research_journal_search", params: { query } };
+      const { status, body: answer } = await service.call("/v1/data/query", { body });
+      expect(status).toBe(200);
+      return answer.data.map((record: { name?: string; title?: string }) => record.title ?? record.name);
+    };
+    const bring = async (round: number, words: string) => {
+      const file = join(folder, `words-${round}.csv`);
+      writeFileSync(file, `title,issn\n${words}学报,1000-000${round}\n`);
+      const body = {
+        operation: "research_journal_search",
+        from: file,
+        dataset: `words ${round}`,
+        source: "Office",
+        kind: "official",
+      };
+      const { id } = (await service.call("/admin/v1/imports", { body })).body;
+      await expect.poll(async () => (await service.call(`/admin/v1/jobs/${id}`)).body.state).toBe("done");
+    };
+    await bring(1, "天文");
+    await expect.poll(() => titles("天文")).toEqual(["天文学报"]);
+    const before = await answered();
+    await expect
+      .poll(async () => {
+        await titles(`天文 ${Math.random()}`);
+        return (await answered()) > before;
+      })
+      .toBe(true);
+
+    await replica.query("select pg_wal_replay_pause()");
+    await bring(2, "地质");
+    await expect.poll(() => titles("地质")).toEqual(["地质学报"]);
+    expect(await titles("天文")).toEqual(["天文学报"]);
+    const { body: calls } = await service.call("/v1/requests?limit=1");
+    expect(calls.data).toHaveLength(1);
+    await replica.query("select pg_wal_replay_resume()");
+
+    await replica.kill();
+    await bring(3, "海洋");
+    await expect.poll(() => titles("海洋")).toEqual(["海洋学报"]);
+    expect(await titles("地质")).toEqual(["地质学报"]);
+    await replica.start();
+    expect(await verified(service)).toEqual([]);
+  });
 });

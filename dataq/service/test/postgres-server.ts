@@ -38,7 +38,7 @@ export class PostgresServers {
   readonly folder: string;
   readonly owner: Owner;
   /** The secret of the services that made the data. */
-  secret = "";
+  secret = "the secret of all services";
   readonly #servers: Server[] = [];
 
   constructor() {
@@ -47,13 +47,14 @@ export class PostgresServers {
     if (this.owner.ids) chownSync(this.folder, this.owner.ids.uid, this.owner.ids.gid);
   }
 
-  /** A server with the data of a first start, ready for replicas. */
+  /** A server with the data of a first start (outside a test run: with empty tables), ready for replicas. */
   async primary(settings: Settings = {}): Promise<PostgresServer> {
-    const prepared = await makeDataFolder("first start");
+    const isTestRun = process.env["DATAQ_TEST_RUN"] !== undefined;
+    const prepared = await makeDataFolder(isTestRun ? "first start" : "tables");
     const data = join(this.folder, `primary-${this.#servers.length}`);
     copyFolder(join(prepared, "postgres", "cluster"), data);
     const password = readFileSync(join(prepared, "postgres", "password"), "utf8").trim();
-    this.secret = readFileSync(join(prepared, "secret"), "utf8").trim();
+    if (isTestRun) this.secret = readFileSync(join(prepared, "secret"), "utf8").trim();
     rmSync(prepared, { recursive: true, force: true });
     appendFileSync(join(data, "pg_hba.conf"), "\nhost replication all 127.0.0.1/32 scram-sha-256\n");
     return this.#add(data, password, settings);

@@ -2,15 +2,11 @@ import pg from "pg";
 import { nameConnectionLosses, onEachServer } from "./connection-loss.ts";
 import { holdServer } from "./embedded/held-server.ts";
 import { makeServiceRole, serviceConnection } from "./embedded/service-role.ts";
+import type { Queries } from "./queries.ts";
+import { assertReplica, type Reads, Replica } from "./replica.ts";
 import { type Servers, serversAt, serversOf } from "./servers.ts";
 
-/** Runs statements: each by itself, or all of them in one transaction (`inTransaction`). */
-export interface Queries {
-  query<Row extends pg.QueryResultRow>(
-    statement: string | pg.QueryConfig,
-    values?: unknown[],
-  ): Promise<pg.QueryResult<Row>>;
-}
+export type { Queries } from "./queries.ts";
 
 /**
  * One PostgreSQL, 15 or newer: the server behind `url`, or an embedded one with its files in `folder`. Statements that
@@ -20,6 +16,8 @@ export interface Database extends Queries {
   readonly pool: pg.Pool;
   /** Separate connections for exports and checks of the books, so that they never delay calls. */
   readonly longReads: pg.Pool;
+  /** Reads that a replica may answer. */
+  readonly reads: Reads;
   /** True when this process starts and stops the server. */
   readonly isEmbedded: boolean;
   /** True behind a PgBouncer in transaction mode: a prepared statement is only there until the transaction ends. */
@@ -47,6 +45,8 @@ export interface DatabaseOptions {
   readonly url?: string | undefined;
   /** PostgreSQL itself, if `url` is a PgBouncer in transaction mode: for session locks, LISTEN and migrations. */
   readonly directUrl?: string | undefined;
+  /** A streaming replica for reads that may be a moment old. */
+  readonly readUrl?: string | undefined;
   readonly folder: string;
   readonly poolSize?: number;
   /** Connections for exports and checks, in addition to the pool. */
@@ -59,6 +59,8 @@ export interface DatabaseOptions {
 }
 
 const LONG_READS = 2;
+/** The primary answers if the replica cannot be reached within this time. */
+const REPLICA_WITHIN_MS = 1_000;
 /** With fewer connections, a call that holds one could keep all others waiting. */
 const LEAST_FOR_CALLS = 2;
 
@@ -95,6 +97,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     // Exports wait for each other as long as they must.
     connectionTimeoutMillis: 0,
   });
+  const replica =
+    options.readUrl === undefined
+      ? undefined
+      : makePool(serversAt(options.readUrl, { variable: "DATABASE_READ_URL", isReadOnly: true }), {
+          max: options.poolSize ?? 20,
+          idleTimeoutMillis: 60_000,
+          connectionTimeoutMillis: REPLICA_WITHIN_MS,
+        });
   const connectTo = ({ count, Client }: Servers) =>
     onEachServer(count, async () => {
       const client = new Client(config);
@@ -108,8 +118,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       await makeServiceRole(embedded.connection);
       await assertSupported(pool, options.progress);
     });
+    if (replica) await assertReplica(pool, replica);
   } catch (error) {
-    await Promise.all([pool.end(), longReads.end()]);
+    await Promise.all([pool.end(), longReads.end(), replica?.end()]);
     await embedded?.release();
     throw error;
   }
@@ -117,6 +128,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return {
     pool,
     longReads,
+    reads: replica
+      ? new Replica(pool, replica)
+      : { fixed: pool, recent: pool, isReplica: false, pin: async () => {} },
     query: (statement, values) => pool.query(statement, values),
     isEmbedded: embedded !== undefined,
     isPooled,
@@ -132,7 +146,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     connectAsOwner: () => connectTo(owners),
     ownerPool: () => makePool(owners, { max: 1 }),
     close() {
-      closing ??= Promise.all([pool.end(), longReads.end()]).then(() => embedded?.release());
+      closing ??= Promise.all([pool.end(), longReads.end(), replica?.end()]).then(() => embedded?.release());
       return closing;
     },
   };

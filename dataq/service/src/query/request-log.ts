@@ -113,7 +113,7 @@ export async function listRequests(
     readonly key?: string | undefined;
   },
 ): Promise<RequestRow[]> {
-  const found = await database.pool.query<RequestRow>(
+  const found = await database.reads.recent.query<RequestRow>(
     `${SELECT} where account_id = $1 and ($3::text is null or id < $3)
        and ($4::text is null or operation = $4) and ($5::int is null or status = $5)
        and ($6::text is null or key_id = $6)

@@ -40,7 +40,11 @@ export async function underKey<Answer>(
   const end = performance.now() + TWIN_LIMIT_MS;
   parts.failpoint("before_claim");
   // The answer to a claim may be lost. If the claim stayed, it would block every retry.
-  const ask = () => untilKnown(() => claimKey(parts.database, claim));
+  const ask = () =>
+    untilKnown(() => claimKey(parts.database, claim)).catch((error: unknown) => {
+      void release(parts, claim);
+      throw error;
+    });
   let found = await ask();
   while (found.state === "running" && performance.now() < end && !call.signal.aborted) {
     await sleep(25);
@@ -57,11 +61,38 @@ export async function underKey<Answer>(
   try {
     return await work.run(key);
   } catch (error) {
-    // If this fails too, recovery frees the key. The caller gets the error of the call.
-    await freeKey(parts.database, accountId, key, call.requestId).catch(() => {});
+    await release(parts, claim);
     throw error;
   }
 }
+
+/**
+ * Frees a key without an outcome. While the database is away, it goes on in the background: a key that stays claimed
+ * would refuse every retry for minutes.
+ */
+async function release({ database }: PipelineParts, claim: KeyOfCall): Promise<void> {
+  const free = () => freeKey(database, claim.accountId, claim.key, claim.requestId);
+  const later = async () => {
+    for (let tries = 0; tries < RELEASE_TRIES; tries++) {
+      await sleep(RELEASE_EVERY_MS, undefined, { ref: false });
+      if (
+        await free().then(
+          () => true,
+          () => false,
+        )
+      )
+        return;
+    }
+  };
+  // The caller gets the error of the call at once.
+  await free().catch(() => void later());
+}
+
+type KeyOfCall = { readonly accountId: string; readonly key: string; readonly requestId: string };
+
+/** After five minutes, recovery frees the key. */
+const RELEASE_TRIES = 300;
+const RELEASE_EVERY_MS = 1_000;
 
 /** Callers may put anything into their keys, so only a digest is stored. */
 function digestOf(key: string): string {

@@ -16,11 +16,11 @@ export interface UsageRange {
 
 /** Sums over the calls of an account, in days of China's calendar. */
 export function readUsage(
-  database: Pick<Database, "pool">,
+  database: Pick<Database, "reads">,
   accountId: string,
   range: Omit<UsageRange, "offset">,
 ): Promise<UsageRow[]> {
-  return sumUsage(database.pool, accountId, { ...range, offset: chinaOffset });
+  return sumUsage(database.reads.recent, accountId, { ...range, offset: chinaOffset });
 }
 
 /**

@@ -1,5 +1,5 @@
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import type { Database } from "../../database/database.ts";
+import type { Database, Queries } from "../../database/database.ts";
 import { type Place, StoredBody } from "../stored-body.ts";
 import { Recent } from "./recent.ts";
 
@@ -8,11 +8,13 @@ import { Recent } from "./recent.ts";
  * expensive step.
  */
 export class Bodies {
-  readonly #pool: Database["pool"];
+  readonly #reads: Queries;
+  readonly #primary: Queries;
   readonly #known = new Recent<string, StoredBody>(keptBytes);
 
-  constructor(pool: Database["pool"]) {
-    this.#pool = pool;
+  constructor({ reads, pool }: Pick<Database, "reads" | "pool">) {
+    this.#reads = reads.fixed;
+    this.#primary = pool;
   }
 
   /** Reads bodies in the order of `places`; undefined if the segment was deleted. */
@@ -20,14 +22,17 @@ export class Bodies {
     const found = places.map((place) => this.#known.get(place));
     const missing = places.filter((_, at) => found[at] === undefined);
     if (missing.length === 0) return found;
-    const fetched = await this.#fetch(missing);
+    let fetched = await this.#fetch(this.#reads, missing);
+    // Another service may have stored a place that is newer than what this one has pinned.
+    if (this.#reads !== this.#primary && fetched.includes(undefined))
+      fetched = await this.#fetch(this.#primary, missing);
     let next = 0;
     return found.map((body) => body ?? fetched[next++]);
   }
 
-  async #fetch(places: readonly Place[]): Promise<readonly (StoredBody | undefined)[]> {
+  async #fetch(queries: Queries, places: readonly Place[]): Promise<readonly (StoredBody | undefined)[]> {
     const positions = places.map((place) => positionOf(place) ?? { segment: 0, ordinal: 0 });
-    const rows = await this.#pool.query<{ place: number; body: Buffer }>({
+    const rows = await queries.query<{ place: number; body: Buffer }>({
       name: "search-documents",
       text: `select w.place::int as place, d.body
                from unnest($1::bigint[], $2::int[]) with ordinality as w(segment, ordinal, place)

@@ -59,10 +59,10 @@ export class PostingIndex implements SearchIndex, VectorSpace {
     this.#database = database;
     this.#sizes = sizes;
     this.#pool = database.pool;
-    this.#ranking = new Ranking(database.pool, ranking);
-    this.snapshots = new Snapshots(database.pool, now, (snapshot) => this.#ranking.forget(snapshot));
+    this.#ranking = new Ranking(database.reads.fixed, ranking);
+    this.snapshots = new Snapshots(database, now, (snapshot) => this.#ranking.forget(snapshot));
     this.lexicons = new Lexicons(database.pool);
-    this.#bodies = new Bodies(database.pool);
+    this.#bodies = new Bodies(database);
   }
 
   /** Searches a corpus. Undefined if nothing was ever added to it. */
@@ -170,7 +170,7 @@ export class PostingIndex implements SearchIndex, VectorSpace {
     const key = `${snapshot.id} ${prefix}`;
     const known = this.#terms.get(key);
     if (known !== undefined) return known;
-    const found = await this.#pool.query<{ term: string }>({
+    const found = await this.#database.reads.fixed.query<{ term: string }>({
       name: "search-terms",
       text: `select distinct term from search_posting
               where term >= $1 and term < $2 and segment = any($3) order by term limit 10000`,
@@ -190,7 +190,7 @@ export class PostingIndex implements SearchIndex, VectorSpace {
   ): Promise<string[]> {
     const snapshot = await this.#open(corpus, wanted);
     if (snapshot === undefined) return [];
-    const found = await this.#pool.query<{ term: string }>({
+    const found = await this.#database.reads.fixed.query<{ term: string }>({
       name: "search-most-frequent",
       text: `select term from search_posting where term = any($1) and segment = any($2)
               group by term order by sum(documents) desc, term limit $3`,

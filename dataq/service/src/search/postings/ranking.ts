@@ -1,4 +1,4 @@
-import type { Database } from "../../database/database.ts";
+import type { Queries } from "../../database/database.ts";
 import type { Question } from "../search-index.ts";
 import { BlockMemory, type KeptBlock, Reading } from "./block-memory.ts";
 import { decode, type Postings, postingsAt } from "./codec.ts";
@@ -49,7 +49,7 @@ interface Prepared {
 
 /** Reads the blocks of a question, keeps them decoded, and has the question ranked. */
 export class Ranking {
-  readonly #pool: Database["pool"];
+  readonly #pool: Queries;
   readonly #threads: RankThreads;
   readonly #memory: BlockMemory;
   /** Segments and terms without a block. */
@@ -57,7 +57,7 @@ export class Ranking {
   readonly #leastForThread: number;
   readonly #scratch = new Scratch();
 
-  constructor(pool: Database["pool"], options: RankingOptions = {}) {
+  constructor(pool: Queries, options: RankingOptions = {}) {
     this.#pool = pool;
     this.#threads = new RankThreads(options);
     this.#memory = new BlockMemory(options.blockBytes ?? blockBytes);

@@ -1,5 +1,6 @@
 import { Failure } from "@dataq/contract";
-import type { Database } from "../../database/database.ts";
+import type { Database, Queries } from "../../database/database.ts";
+import type { Reads } from "../../database/replica.ts";
 import { analysisRules } from "../analysis/analyser.ts";
 import { BitSet } from "./bitset.ts";
 import { normPerLengthOf } from "./bm25.ts";
@@ -10,7 +11,9 @@ import type { OpenSnapshot, SegmentTable } from "./open-segment.ts";
  * another process is seen soon and queries cost nothing extra.
  */
 export class Snapshots {
-  readonly #pool: Database["pool"];
+  readonly #pool: Queries;
+  readonly #reads: Reads;
+  #newest = 0;
   readonly #now: () => number;
   readonly #heads = new Map<string, { at: number; head: Promise<Head | undefined> }>();
   readonly #open = new Map<number, Promise<OpenSnapshot>>();
@@ -18,8 +21,13 @@ export class Snapshots {
   readonly #tables = new Map<number, SegmentTable>();
   readonly #onClose: (snapshot: number) => void;
 
-  constructor(pool: Database["pool"], now: () => number, onClose: (snapshot: number) => void) {
+  constructor(
+    { pool, reads }: Pick<Database, "pool" | "reads">,
+    now: () => number,
+    onClose: (snapshot: number) => void,
+  ) {
     this.#pool = pool;
+    this.#reads = reads;
     this.#now = now;
     this.#onClose = onClose;
   }
@@ -37,6 +45,7 @@ export class Snapshots {
     );
     const row = found.rows[0];
     if (row === undefined) throw new Failure("snapshot_expired", { snapshot: wanted });
+    await this.#pin(id);
     return this.#load(id, { ...head, refreshedAt: row.refreshed_at });
   }
 
@@ -66,12 +75,20 @@ export class Snapshots {
     });
     const row = found.rows[0];
     if (row === undefined) return undefined;
+    await this.#pin(row.snapshot);
     return {
       snapshot: row.snapshot,
       corpus,
       refreshedAt: row.refreshed_at,
       nextRefreshAt: row.next_refresh_at,
     };
+  }
+
+  /** A replica answers from a snapshot only when it has replayed its switch. */
+  async #pin(snapshot: number): Promise<void> {
+    if (snapshot <= this.#newest) return;
+    await this.#reads.pin();
+    this.#newest = Math.max(this.#newest, snapshot);
   }
 
   async #load(id: number, head: Head): Promise<OpenSnapshot> {
@@ -98,7 +115,7 @@ export class Snapshots {
   }
 
   async #read(id: number, head: Head): Promise<OpenSnapshot> {
-    const found = await this.#pool.query<{
+    const found = await this.#reads.fixed.query<{
       id: number;
       analysis: string;
       dead: Buffer | null;
@@ -136,7 +153,7 @@ export class Snapshots {
     const tables = new Map(ids.map((id) => [id, this.#tables.get(id)]));
     const missing = ids.filter((id) => tables.get(id) === undefined);
     if (missing.length > 0) {
-      const found = await this.#pool.query<
+      const found = await this.#reads.fixed.query<
         Pick<SegmentTable, "id" | "dataset" | "documents" | "tokens" | "home"> & {
           lengths: Buffer;
           dates: Buffer;
