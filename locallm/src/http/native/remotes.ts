@@ -17,15 +17,15 @@ export function remoteRoutes(app: FastifyInstance, parts: Parts): void {
   });
 
   app.post("/api/remotes/drain", async (request, reply) => {
-    const host = hostOf(readBody(request, reply, remoteHostRequest).host);
     requireAllModels(request);
+    const host = hostOf(readBody(request, reply, remoteHostRequest).host);
     await parts.remotes.drain(host, await remoteUrls(parts));
     return changed(parts, host);
   });
 
   app.post("/api/remotes/resume", async (request, reply) => {
-    const host = hostOf(readBody(request, reply, remoteHostRequest).host);
     requireAllModels(request);
+    const host = hostOf(readBody(request, reply, remoteHostRequest).host);
     await parts.remotes.resume(host, await remoteUrls(parts));
     return changed(parts, host);
   });
