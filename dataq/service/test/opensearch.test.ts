@@ -1,6 +1,16 @@
-import { afterAll, beforeAll, describe } from "vitest";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { request as plainRequest } from "node:http";
+import { createServer } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { dueCorpora } from "../src/background/refresh/refresh.ts";
 import type { Database } from "../src/database/database.ts";
+import type { OpenSearchAddress } from "../src/search/opensearch/connection.ts";
 import { OpenSearchIndex } from "../src/search/opensearch/opensearch-index.ts";
+import { PostingIndex } from "../src/search/postings/posting-index.ts";
+import type { IndexDocument, SearchIndex } from "../src/search/search-index.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { type OpenSearchServer, openSearchFolder, startOpenSearch } from "./opensearch-server.ts";
 import { conformance } from "./search-conformance.ts";
@@ -31,5 +41,161 @@ describe.skipIf(openSearchFolder === undefined)(
     });
 
     conformance("OpenSearch", () => index);
+
+    const words = (id: string, text: string): IndexDocument => ({
+      id,
+      texts: [{ text, weight: 1 }],
+      terms: ["k:x"],
+      date: null,
+      body: { id },
+    });
+    const page = { offset: 0, limit: 10 };
+    const homes = async () =>
+      (
+        await database.pool.query<{ home: string }>("select home from search_segment where home is not null")
+      ).rows
+        .map(({ home }) => home)
+        .sort();
+    const indices = async () =>
+      Object.keys((await (await fetch(`${server.url}/dataq-*`)).json()) as object).sort();
+
+    test("keeps no index that no snapshot names", async () => {
+      await index.refresh("test:homes", each([words("a", "一")]), { dataset: "d", mode: "replace" });
+      const [{ id } = { id: "" }] = (
+        await database.pool.query<{ id: string }>("select id from search_engine")
+      ).rows;
+      for (const name of [`dataq-${id}-999999`, "dataq-another-1"])
+        await fetch(`${server.url}/${name}`, { method: "PUT" });
+      await index.refresh("test:homes", each([words("b", "二")]), { dataset: "d", mode: "replace" });
+      expect(await indices()).toEqual([...(await homes()), "dataq-another-1"].sort());
+    });
+
+    test("takes over a corpus of posting blocks when it is built again, and gives it back", async () => {
+      const corpus = "legal_cases";
+      const plain = new PostingIndex(database, { now: () => Number.POSITIVE_INFINITY });
+      const make = ({ id }: { id: string }) => words(id, `文本 ${id}`);
+      const ask = async (one: SearchIndex) => {
+        const found = await one.search(corpus, { query: { term: "文本" } }, page);
+        return found?.hits.map(({ body }) => body.parse());
+      };
+      const all = [{ id: "a" }, { id: "b" }, { id: "c" }];
+      await plain.refresh(corpus, each(all.slice(0, 2).map(make)), { dataset: "d", mode: "replace" });
+      await index.refresh(corpus, each([make(all[2]!)]), { dataset: "e", mode: "replace" });
+      expect(await ask(index)).toEqual(all);
+      expect(await index.rebuild(corpus, make)).toBe(3);
+      expect(await ask(index)).toEqual(all);
+      await expect(ask(plain)).rejects.toMatchObject({ code: "unavailable" });
+      await expect(plain.count(corpus, ["k:x"])).rejects.toMatchObject({ code: "unavailable" });
+      const engine = { url: server.url, prefix: "dataq" };
+      const due = () =>
+        Promise.all([undefined, engine].map((each) => dueCorpora(database, new Date(), each)));
+      expect(await due()).toEqual([[corpus], []]);
+      expect(await plain.rebuild(corpus, make)).toBe(3);
+      expect([await ask(plain), await ask(index)]).toEqual([all, all]);
+      expect(await due()).toEqual([[], [corpus]]);
+    });
+
+    test("signs in with a password over TLS, with the operator's certificate; otherwise searches are unavailable", async () => {
+      const corpus = "test:signs-in";
+      await index.refresh(corpus, each([words("a", "一")]), { dataset: "d", mode: "replace" });
+      const guard = await startGuard(server.url, "us:er", "p@ss wörd");
+      const credentials = { user: "us:er", password: "p@ss wörd" };
+      const of = async (address: Partial<OpenSearchAddress>) => {
+        const one = new OpenSearchIndex(database, { url: guard.url, prefix: "dataq", ...address });
+        try {
+          const { trouble } = await one.health();
+          const found = await one.search(corpus, { query: { term: "一" } }, page).catch((error) => error);
+          return [trouble, found.total ?? found.code];
+        } finally {
+          await one.close();
+        }
+      };
+      try {
+        expect(await of({ certificates: guard.certificate, credentials })).toEqual([null, 1]);
+        const rejected = "OpenSearch rejected the credentials or lacks a permission for them.";
+        expect(await of({ certificates: guard.certificate })).toEqual([rejected, "unavailable"]);
+        expect(await of({ credentials })).toEqual([expect.stringContaining("certificate"), "unavailable"]);
+        expect(await of({ url: "http://127.0.0.1:1" })).toEqual([
+          expect.stringContaining("ECONNREFUSED"),
+          "unavailable",
+        ]);
+      } finally {
+        await guard.close();
+      }
+    });
+
+    test("killed during a refresh: searches are unavailable, and the refresh waits and then serves every document once", async () => {
+      const corpus = "test:killed";
+      await index.refresh(corpus, each([words("old", "旧")]), { dataset: "d", mode: "replace" });
+      const troubles: unknown[] = [];
+      const restarted = Promise.withResolvers<void>();
+      async function* documents(): AsyncGenerator<IndexDocument> {
+        for (let number = 0; number < 6_000; number++) {
+          if (number === 4_500) {
+            await server.kill();
+            troubles.push((await index.health()).trouble);
+            troubles.push(
+              await index.search(corpus, { query: { term: "旧" } }, page).catch((error) => error.code),
+            );
+            void server.start().then(restarted.resolve, restarted.reject);
+          }
+          yield words(`n${number}`, `新 ${number}`);
+        }
+      }
+      const { size } = await index.refresh(corpus, documents(), { dataset: "d", mode: "replace" });
+      await restarted.promise;
+      expect(troubles).toEqual([expect.stringContaining("ECONNREFUSED"), "unavailable"]);
+      expect(size).toBe(6_000);
+      const found = await index.search(corpus, { query: { term: "新" } }, page);
+      expect(found?.total).toBe(6_000);
+      expect(await index.count(corpus, ["k:x"])).toBe(6_000);
+    });
   },
 );
+
+/** A proxy that asks for a password and speaks TLS, as OpenSearch's security plugin does. */
+async function startGuard(url: string, user: string, password: string) {
+  const folder = mkdtempSync(join(tmpdir(), "dataq-guard-"));
+  const [key, certificate] = ["key.pem", "certificate.pem"].map((name) => join(folder, name)) as [
+    string,
+    string,
+  ];
+  execFileSync(
+    "openssl",
+    // biome-ignore format: one option a line says less
+    ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+      "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
+    { stdio: "ignore" },
+  );
+  const expected = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
+  const guard = createServer(
+    { key: readFileSync(key), cert: readFileSync(certificate) },
+    (request, answer) => {
+      if (request.headers.authorization !== expected) {
+        answer.writeHead(401).end("Unauthorized");
+        return;
+      }
+      const passed = plainRequest(
+        new URL(request.url ?? "/", url),
+        { method: request.method, headers: request.headers },
+        (from) => from.pipe(answer.writeHead(from.statusCode ?? 502, from.headers)),
+      );
+      request.pipe(passed);
+    },
+  );
+  await new Promise<void>((resolve) => guard.listen(0, "127.0.0.1", resolve));
+  const { port } = guard.address() as { port: number };
+  return {
+    url: `https://127.0.0.1:${port}`,
+    certificate: readFileSync(certificate, "utf8"),
+    close: async () => {
+      guard.closeAllConnections();
+      await new Promise((resolve) => guard.close(resolve));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function* each(list: readonly IndexDocument[]): AsyncGenerator<IndexDocument> {
+  yield* list;
+}

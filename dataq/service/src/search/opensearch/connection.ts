@@ -122,12 +122,12 @@ export class Connection {
   }
 }
 
-/** Longer and longer pauses: about a minute in all. */
+/** Longer and longer pauses: a minute and a half in all. */
 export function pauseMs(tries: number): number {
   return Math.min(15_000, 250 * 2 ** (tries - 1));
 }
 
-export const mostTries = 8;
+export const mostTries = 12;
 const usualLimitMs = 30_000;
 const mostSockets = 32;
 const mostMessage = 500;
