@@ -133,8 +133,11 @@ export function eventJson(upstream: Upstream, data: Uint8Array): unknown {
   return value;
 }
 
+/** About two million tokens. Answers that are not streamed are collected, so many of them must fit into memory. */
+const maxAnswerChars = 8 * 1024 * 1024;
+
 /**
- * Gives errors the code that says whether another replica may be asked: before the first piece a broken answer has
+ * Bounds the text, and gives errors the code that says whether another replica may be asked: before the first piece a broken answer has
  * failed, after it any failure has broken off the answer.
  */
 export async function* knowingBegin(
@@ -142,9 +145,13 @@ export async function* knowingBegin(
   events: AsyncIterable<RemoteEvent>,
 ): AsyncGenerator<RemoteEvent> {
   let hasBegun = false;
+  let chars = 0;
   try {
     for await (const event of events) {
       hasBegun ||= event.kind !== "ignored";
+      if ("text" in event) chars += event.text.length;
+      if (chars > maxAnswerChars)
+        throw brokeOff(upstream, `its answer is longer than ${maxAnswerChars} characters`);
       yield event;
     }
   } catch (error) {

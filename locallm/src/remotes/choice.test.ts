@@ -29,6 +29,11 @@ describe("chooseReplica", () => {
     }
   });
 
+  it("chooses a replica, however large or wrong the loads are that engines report", () => {
+    for (const load of [1e300, Number.POSITIVE_INFINITY, Number.NaN])
+      expect(["a", "b"]).toContain(chosen([replica("a", { load }), replica("b", { load })], say("hello")));
+  });
+
   it("sends a conversation to the same replica after a restart, whatever it has grown to", () => {
     for (let count = 0; count < 50; count++) {
       const first = chosen(three, say(`question ${count}`));

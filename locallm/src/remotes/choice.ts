@@ -44,7 +44,7 @@ export function chooseReplica<Replica extends Candidate>(
   // Rendezvous hashing: a replica that comes or goes moves only its own conversations.
   const score = ({ id, weight }: Replica) => weight / -Math.log(drawLot(head.conversation, id));
   const below = candidates.filter((each) => isBelow(each, 1));
-  const replica = below
+  const replica = (below.length > 0 ? below : candidates)
     .map((each) => ({ each, score: score(each) }))
     .reduce((a, b) => (b.score > a.score ? b : a));
   return { replica: replica.each, why: "the conversation's hash" };

@@ -1,6 +1,6 @@
 import { LocallmError } from "../wire/errors.ts";
 import type { Embeddings } from "../wire/inference/embed.ts";
-import type { Upstream } from "./engine.ts";
+import type { RemoteCall, Upstream } from "./engine.ts";
 import { hostOf } from "./failure.ts";
 
 /** So many inputs keep an answer small enough to be parsed without a pause of the server, at 8,192 numbers a vector. */
@@ -21,7 +21,8 @@ interface Batch {
 export async function inBatches(
   upstream: Upstream,
   inputs: readonly string[],
-  send: (batch: readonly string[], limitBytes: number) => Promise<Batch>,
+  call: RemoteCall,
+  send: (batch: readonly string[], limitBytes: number, call: RemoteCall) => Promise<Batch>,
 ): Promise<Embeddings> {
   const starts = Array.from(
     { length: Math.ceil(inputs.length / batchSize) },
@@ -29,10 +30,12 @@ export async function inBatches(
   );
   const vectors: Float32Array[] = new Array(inputs.length);
   const tokens: number[] = new Array(inputs.length).fill(0);
+  const stop = new AbortController();
+  const stoppable = { ...call, signal: AbortSignal.any([call.signal, stop.signal]) };
   const work = async () => {
     for (let start = starts.shift(); start !== undefined; start = starts.shift()) {
       const batch = inputs.slice(start, start + batchSize);
-      const answer = await send(batch, maxBatchBytes);
+      const answer = await send(batch, maxBatchBytes, stoppable);
       const found = answer.vectors.filter((vector) => vector !== null);
       if (found.length !== batch.length) {
         const reason = `it sent ${found.length} vectors for ${batch.length} inputs`;
@@ -45,7 +48,15 @@ export async function inBatches(
       tokens[start] = answer.tokens ?? Math.ceil(bytes / 4);
     }
   };
-  await Promise.all(Array.from({ length: batchesAtOnce }, work));
+  const workers = Array.from({ length: batchesAtOnce }, work);
+  try {
+    await Promise.all(workers);
+  } catch (error) {
+    // The request may go to another replica now, so this one must not go on computing.
+    stop.abort();
+    await Promise.allSettled(workers);
+    throw error;
+  }
   return { vectors, tokens };
 }
 

@@ -67,7 +67,15 @@ export function asText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** A count or a duration. Null if the value is not a finite number from 0 on. */
+/** A duration or an index. Null if the value is not a number from 0 on, or too large to be exact. */
 export function asAmount(value: unknown): number | null {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
+  return typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : null;
 }
+
+/** A number of tokens. Null if the value is not a whole number, or more than any engine computes for a request. */
+export function asCount(value: unknown): number | null {
+  const amount = asAmount(value);
+  return amount !== null && Number.isInteger(amount) && amount <= mostTokens ? amount : null;
+}
+
+const mostTokens = 1e9;

@@ -69,5 +69,5 @@ export class Measured {
 }
 
 export function nanoseconds(ms: number): number {
-  return Math.round(ms * 1e6);
+  return Math.min(Math.round(ms * 1e6), Number.MAX_SAFE_INTEGER);
 }

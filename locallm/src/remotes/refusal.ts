@@ -60,7 +60,8 @@ export function refusalError(upstream: Upstream, refusal: Refusal, path: string)
     return new LocallmError("remote_model_missing", { host, reason, path, model: upstream.model });
   if (status === 429 || status === 503 || status === 529)
     return new LocallmError("remote_busy", { host, reason, retryAfterSeconds });
-  if (status >= 400 && status < 500 && status !== 408)
+  // 501 says that the engine was started without what this request needs, such as embeddings.
+  if ((status >= 400 && status < 500 && status !== 408) || status === 501)
     return new LocallmError("remote_refused", { host, reason });
   return new LocallmError("remote_failed", { host, reason });
 }

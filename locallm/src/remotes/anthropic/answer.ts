@@ -1,6 +1,6 @@
 import type { AnswerPiece } from "../../dialogue/answer-piece.ts";
 import type { GenerateDone } from "../../wire/inference/generate.ts";
-import { asAmount, asList, asObject, asText, type JsonObject } from "../json-body.ts";
+import { asAmount, asCount, asList, asObject, asText, type JsonObject } from "../json-body.ts";
 import { type Counts, noCounts } from "../measured.ts";
 import type { RemoteCalls } from "../remote-calls.ts";
 
@@ -101,18 +101,17 @@ export class AnthropicAnswer {
   #count(value: unknown): void {
     const usage = asObject(value);
     if (usage === null) return;
-    const read = asAmount(usage["cache_read_input_tokens"]);
-    const written = asAmount(usage["cache_creation_input_tokens"]);
-    const input = asAmount(usage["input_tokens"]);
+    const read = asCount(usage["cache_read_input_tokens"]);
+    const written = asCount(usage["cache_creation_input_tokens"]);
+    const input = asCount(usage["input_tokens"]);
     this.#counts = {
       ...this.#counts,
       ...(input === null
         ? {}
         : { promptTokens: input + (read ?? 0) + (written ?? 0), cachedTokens: read ?? 0 }),
-      evalTokens: asAmount(usage["output_tokens"]) ?? this.#counts.evalTokens,
+      evalTokens: asCount(usage["output_tokens"]) ?? this.#counts.evalTokens,
       thinkingTokens:
-        asAmount(asObject(usage["output_tokens_details"])?.["thinking_tokens"]) ??
-        this.#counts.thinkingTokens,
+        asCount(asObject(usage["output_tokens_details"])?.["thinking_tokens"]) ?? this.#counts.thinkingTokens,
     };
   }
 }

@@ -1,6 +1,6 @@
 import type { AnswerPiece } from "../../dialogue/answer-piece.ts";
 import type { GenerateDone } from "../../wire/inference/generate.ts";
-import { asAmount, asList, asObject, asText, type JsonObject } from "../json-body.ts";
+import { asAmount, asCount, asList, asObject, asText, type JsonObject } from "../json-body.ts";
 import { logprobsOf } from "../logprobs.ts";
 import { type Counts, noCounts } from "../measured.ts";
 import type { RemoteCalls } from "../remote-calls.ts";
@@ -52,7 +52,7 @@ export class OllamaAnswer {
 }
 
 function endingOf(line: JsonObject): OllamaEnding {
-  const count = (name: string) => asAmount(line[name]);
+  const count = (name: string) => asCount(line[name]);
   return {
     reason: line["done_reason"] === "length" ? "length" : "stop",
     counts: {
@@ -61,8 +61,8 @@ function endingOf(line: JsonObject): OllamaEnding {
       // Ollama omits a count of 0.
       evalTokens: count("eval_count") ?? (count("prompt_eval_count") === null ? null : 0),
       cachedTokens: count("prompt_cached_count"),
-      promptNs: count("prompt_eval_duration"),
-      evalNs: count("eval_duration"),
+      promptNs: asAmount(line["prompt_eval_duration"]),
+      evalNs: asAmount(line["eval_duration"]),
     },
   };
 }

@@ -18,7 +18,7 @@ import { newCallId } from "../call-id.ts";
 import { inBatches, vectorOf } from "../embedding-batches.ts";
 import type { Probe, RemoteCall, RemoteEngine, RemoteEvent, Upstream } from "../engine.ts";
 import { hostOf } from "../failure.ts";
-import { asAmount, asList, asObject, asText, type JsonObject, readObject } from "../json-body.ts";
+import { asAmount, asCount, asList, asObject, asText, type JsonObject, readObject } from "../json-body.ts";
 import { LineReader } from "../lines.ts";
 import { Measured } from "../measured.ts";
 import { refusalError, refusalOf } from "../refusal.ts";
@@ -77,15 +77,15 @@ function lineOf(upstream: Upstream, bytes: Uint8Array, path: string): JsonObject
 }
 
 function embed(upstream: Upstream, inputs: readonly string[], call: RemoteCall): Promise<Embeddings> {
-  return inBatches(upstream, inputs, async (batch, limitBytes) => {
+  return inBatches(upstream, inputs, call, async (batch, limitBytes, stoppable) => {
     const question = {
       ...{ path: "/api/embed", headers: bearer(upstream), optional: {} },
       body: { model: upstream.model, input: batch, truncate: false },
     };
-    const { response } = await ask(upstream, question, call);
+    const { response } = await ask(upstream, question, stoppable);
     const body = await readObject(upstream, response, limitBytes);
     const vectors = asList(body["embeddings"]).map(vectorOf);
-    return { vectors, tokens: asAmount(body["prompt_eval_count"]) };
+    return { vectors, tokens: asCount(body["prompt_eval_count"]) };
   });
 }
 

@@ -1,7 +1,7 @@
 import type { AnswerPiece } from "../../dialogue/answer-piece.ts";
 import { type AnswerReader, createReader } from "../../dialogue/answer-reader.ts";
 import type { GenerateDone } from "../../wire/inference/generate.ts";
-import { asAmount, asList, asObject, asText, type JsonObject } from "../json-body.ts";
+import { asAmount, asCount, asList, asObject, asText, type JsonObject } from "../json-body.ts";
 import { logprobsOf } from "../logprobs.ts";
 import { type Counts, nanoseconds, noCounts } from "../measured.ts";
 import type { CallPart, RemoteCalls } from "../remote-calls.ts";
@@ -107,11 +107,11 @@ export class OpenAiAnswer {
       const thinking = asObject(usage["completion_tokens_details"])?.["reasoning_tokens"];
       this.#counts = {
         ...this.#counts,
-        promptTokens: asAmount(usage["prompt_tokens"]),
-        evalTokens: asAmount(usage["completion_tokens"]),
+        promptTokens: asCount(usage["prompt_tokens"]),
+        evalTokens: asCount(usage["completion_tokens"]),
         // SGLang; DeepSeek.
-        cachedTokens: asAmount(cached) ?? asAmount(usage["prompt_cache_hit_tokens"]),
-        thinkingTokens: asAmount(thinking) ?? asAmount(usage["reasoning_tokens"]),
+        cachedTokens: asCount(cached) ?? asCount(usage["prompt_cache_hit_tokens"]),
+        thinkingTokens: asCount(thinking) ?? asCount(usage["reasoning_tokens"]),
       };
     }
     // llama-server: `cache_n` tokens came from the cache, `prompt_n` were computed.
@@ -121,13 +121,13 @@ export class OpenAiAnswer {
       const amount = asAmount(ms);
       return amount === null ? null : nanoseconds(amount);
     };
-    const cached = asAmount(timings["cache_n"]);
-    const computed = asAmount(timings["prompt_n"]);
+    const cached = asCount(timings["cache_n"]);
+    const computed = asCount(timings["prompt_n"]);
     this.#counts = {
       ...this.#counts,
       promptTokens: this.#counts.promptTokens ?? (computed === null ? null : computed + (cached ?? 0)),
       cachedTokens: this.#counts.cachedTokens ?? cached,
-      evalTokens: this.#counts.evalTokens ?? asAmount(timings["predicted_n"]),
+      evalTokens: this.#counts.evalTokens ?? asCount(timings["predicted_n"]),
       promptNs: ns(timings["prompt_ms"]),
       evalNs: ns(timings["predicted_ms"]),
     };

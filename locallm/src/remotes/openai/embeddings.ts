@@ -2,10 +2,10 @@ import type { Embeddings } from "../../wire/inference/embed.ts";
 import { ask, bearer } from "../asking.ts";
 import { inBatches, vectorOf } from "../embedding-batches.ts";
 import type { RemoteCall, Upstream } from "../engine.ts";
-import { asAmount, asList, asObject, readObject } from "../json-body.ts";
+import { asAmount, asCount, asList, asObject, readObject } from "../json-body.ts";
 
 export function embed(upstream: Upstream, inputs: readonly string[], call: RemoteCall): Promise<Embeddings> {
-  return inBatches(upstream, inputs, async (batch, limitBytes) => {
+  return inBatches(upstream, inputs, call, async (batch, limitBytes, stoppable) => {
     const { response } = await ask(
       upstream,
       {
@@ -14,7 +14,7 @@ export function embed(upstream: Upstream, inputs: readonly string[], call: Remot
         body: { model: upstream.model, input: batch, encoding_format: "float" },
         optional: { encoding_format: { ours: "encoding_format" } },
       },
-      call,
+      stoppable,
     );
     const body = await readObject(upstream, response, limitBytes);
     const entries = asList(body["data"]).map((entry) => asObject(entry));
@@ -28,7 +28,7 @@ export function embed(upstream: Upstream, inputs: readonly string[], call: Remot
     const usage = asObject(body["usage"]);
     return {
       vectors: sorted.map(({ vector }) => vector),
-      tokens: asAmount(usage?.["prompt_tokens"]) ?? asAmount(usage?.["total_tokens"]),
+      tokens: asCount(usage?.["prompt_tokens"]) ?? asCount(usage?.["total_tokens"]),
     };
   });
 }

@@ -271,6 +271,29 @@ describe("reading an answer of OpenAI's protocol", () => {
     expect(measured.done?.done).toMatchObject({ promptNs: 10_000_000, evalNs: 10_000_000 });
   });
 
+  it.each<[string, unknown]>([
+    ["a fraction", 12.5],
+    ["a negative number", -1],
+    ["more than an integer can hold", 1e300],
+    ["more than any engine computes", 2 ** 52],
+    ["a text", "7"],
+  ])("estimates the counts of an engine that reports %s", async (_, count) => {
+    const reported = { prompt_tokens: count, completion_tokens: count };
+    const { done: end } = await answer(eventStream(text("a"), stop, { choices: [], usage: reported }, done));
+    const { promptTokens, evalTokens } = end!.done;
+    for (const each of [promptTokens, evalTokens]) {
+      expect(Number.isInteger(each)).toBe(true);
+      expect(each).toBeLessThan(1000);
+    }
+  });
+
+  it("limits durations to what JSON can hold", async () => {
+    const timings = { prompt_ms: 1e300, predicted_ms: Number.MAX_SAFE_INTEGER };
+    const { done: end } = await answer(eventStream(text("a"), { ...stop, timings }, done));
+    expect(Number.isSafeInteger(end!.done.promptNs)).toBe(true);
+    expect(Number.isSafeInteger(end!.done.evalNs)).toBe(true);
+  });
+
   it("reads finish reasons and stop strings", async () => {
     const ended = async (more: object, options: RemoteOptions = {}) => {
       engine.answers({ chunks: [eventStream(text("a"), delta({}, more), usage, done)] });
@@ -518,6 +541,19 @@ describe("an engine that fails", () => {
     expect(await failure({ chunks: [bytes] })).toMatchObject({ code: "remote_broke_off" });
   });
 
+  it("sends text without end", async () => {
+    const chunk = eventStream(text("x".repeat(1024 * 1024)));
+    const chunks = Array.from({ length: 20 }, () => chunk);
+    const error = await failure({ chunks: [...chunks, eventStream(stop, done)] });
+    expect(error).toMatchObject({ code: "remote_broke_off" });
+    expect(error?.message).toContain("characters");
+  });
+
+  it("does not support the route", async () => {
+    const error = await failure({ status: 501, headers: json, chunks: says({ error: { message: "no" } }) });
+    expect(error).toMatchObject({ code: "remote_refused" });
+  });
+
   it("cuts the connection", async () => {
     expect(await failure({ chunks: [], end: "cut" })).toMatchObject({ code: "remote_unreachable" });
     expect(await failure({ chunks: [eventStream(text("a"))], end: "cut" })).toMatchObject({
@@ -750,6 +786,36 @@ describe("writing a request of OpenAI's protocol", () => {
     engine.answers({ chunks: ['{"data":[{"embedding":[1,null]}]}'] });
     const failed = openai.embed(engine.upstream, ["a"], engine.call());
     await expect(failed).rejects.toMatchObject({ code: "remote_failed" });
+  });
+
+  it("stops all batches of embeddings when one fails", async () => {
+    engine.answers(({ body }, response) => {
+      if ((body["input"] as string[]).includes("0"))
+        return { status: 400, chunks: ['{"error":{"message":"no"}}'] };
+      // The other batches are answered late, and would be followed by further ones.
+      setTimeout(() => {
+        const data = (body["input"] as string[]).map((_, index) => ({ index, embedding: [1] }));
+        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ data }));
+      }, 50);
+      return undefined;
+    });
+    const inputs = Array.from({ length: 1000 }, (_, index) => String(index));
+    const failed = openai.embed(engine.upstream, inputs, engine.call());
+    await expect(failed).rejects.toMatchObject({ code: "remote_refused" });
+    const sent = engine.received.length;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(engine.received).toHaveLength(sent);
+    expect(sent).toBeLessThanOrEqual(4);
+  });
+
+  it.each(["e", "1e999", "1e300", "1.2.3"])("ignores a load of %s in an engine's metrics", async (load) => {
+    const pages: Record<string, string> = {
+      "/v1/models": JSON.stringify({ data: [{ id: "m", owned_by: "vllm" }] }),
+      "/metrics": `vllm:num_requests_running ${load}\nvllm:num_requests_waiting ${load}\n`,
+    };
+    engine.answers(({ path }) => ({ status: pages[path] ? 200 : 404, chunks: [pages[path] ?? ""] }));
+    const { places, waiting } = await openai.probe(engine.upstream, engine.call());
+    expect([places, waiting]).toEqual([null, null]);
   });
 
   it.each<[string, Record<string, unknown>, object]>([

@@ -91,5 +91,10 @@ function sumOf(text: string, names: readonly string[]): number | null {
     const [, name = "", value] = /^([\w:]+)(?:\{[^}]*\})? ([\d.e+]+)/.exec(line) ?? [];
     return names.includes(name) ? [Number(value)] : [];
   });
-  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0);
+  if (values.length === 0) return null;
+  const sum = values.reduce((all, value) => all + value, 0);
+  // Loads are compared after adding 1, so they must be numbers to which 1 can be added.
+  return sum <= mostRequests ? sum : null;
 }
+
+const mostRequests = 1e9;
