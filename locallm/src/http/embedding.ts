@@ -45,16 +45,20 @@ async function embedThere(parts: Parts, run: RemoteRun, inputs: Inputs): Promise
   const { caller, signal, remote, model } = run;
   if (texts.length === 0) return { vectors: [], tokens: [], waitedMs: 0 };
   checkCount(texts.length, model.config.embedding_length || usualEmbeddingLength);
-  caller.requireTokens();
+  let wasSent = false;
+  const onPlace = () => {
+    caller.requireTokens();
+    wasSent = true;
+  };
   try {
-    const found = await parts.remotes.embed(remote, texts, { signal, key: caller.id });
+    const found = await parts.remotes.embed(remote, texts, { signal, key: caller.id, onPlace });
     caller.count(
       found.tokens.reduce((sum, each) => sum + each, 0),
       0,
     );
     return { ...found, waitedMs: 0 };
   } catch (error) {
-    if (signal.aborted) caller.count(estimatedTokens(texts), 0);
+    if (wasSent && signal.aborted) caller.count(estimatedTokens(texts), 0);
     throw error;
   }
 }

@@ -61,8 +61,14 @@ export async function* remoteEvents(
   asking: Asking,
 ): AsyncGenerator<Exclude<RemoteEvent, { kind: "ignored" }>> {
   const { caller, signal, remote } = run;
-  caller.requireTokens();
-  const from = { signal, key: caller.id };
+  let wasSent = false;
+  const from = {
+    ...{ signal, key: caller.id },
+    onPlace() {
+      caller.requireTokens();
+      wasSent = true;
+    },
+  };
   const { ask } = asking;
   const events =
     asking.kind === "turn"
@@ -86,8 +92,9 @@ export async function* remoteEvents(
       yield event;
     }
   } finally {
-    // The engine tells the tokens only at the end, but an answer that was cut off cost some too.
-    if (hasBegun && !isDone) caller.count(estimatedTokens(promptOf(ask)), Math.ceil(bytes / bytesPerToken));
+    // The engine reports the tokens only at the end, but an answer that was cut off costs some too.
+    const hasCost = hasBegun || (wasSent && signal.aborted);
+    if (hasCost && !isDone) caller.count(estimatedTokens(promptOf(ask)), Math.ceil(bytes / bytesPerToken));
   }
 }
 

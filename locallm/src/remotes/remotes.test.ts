@@ -400,6 +400,32 @@ describe("breaker", () => {
     await Promise.all(several.map(({ finished }) => finished));
   });
 
+  it.each(["remote_model_missing", "remote_unauthorized"] as const)(
+    "stays closed after %s if a probe has found the model, because only this request was denied",
+    async (reason) => {
+      const { remotes, probes, exchanges, open } = await world();
+      probes.set("a", { ...healthy, models: ["big"] });
+      ask(remotes, model("a"), "first");
+      await settled();
+      open()[0]!.say("ok");
+      // One client asks again and again for what the engine does not offer.
+      for (let count = 1; count < 6; count++) {
+        const denied = ask(remotes, model("a"), "denied");
+        await settled();
+        exchanges[count]!.fail(
+          new LocallmError(reason, { host: "a", reason: "no", path: "/x", model: "big" }),
+        );
+        await denied.finished;
+        expect(code(denied)).toBe(reason);
+      }
+      expect(remotes.view()[0]!.replicas[0]!.breaker).toBe("closed");
+      const other = ask(remotes, model("a"), "other");
+      await settled();
+      expect(open()).toHaveLength(2);
+      expect(other.error).toBeNull();
+    },
+  );
+
   it("rejects the requests that wait for a trial which fails", async () => {
     const { remotes, exchanges, clock } = await world();
     const to = model("a");
@@ -543,6 +569,36 @@ describe("probes", () => {
   });
 });
 
+describe("the caller", () => {
+  it("is asked again when a waiting request gets its place", async () => {
+    const { remotes, exchanges } = await world();
+    const to = model("a", { maxRequests: 1 });
+    let left = 1;
+    const onPlace = () => {
+      if (left <= 0) throw new LocallmError("key_tokens_used_up", { limit: 1, retryAfterSeconds: 9 });
+    };
+    const { signal } = new AbortController();
+    const codes: string[] = [];
+    const run = async (text: string) => {
+      const turn = plainTurn([{ role: "user", content: text }]);
+      const events = remotes.turn(to, { turn, options: {} }, { signal, key: "k", onPlace });
+      try {
+        for await (const _ of events);
+      } catch (error) {
+        codes.push((error as LocallmError).code);
+      }
+    };
+    const runs = Array.from({ length: 9 }, (_, index) => run(String(index)));
+    await settled();
+    left = 0;
+    exchanges[0]!.end();
+    await Promise.all(runs);
+    expect(codes).toEqual(new Array(8).fill("key_tokens_used_up"));
+    expect(exchanges).toHaveLength(1);
+    expect(remotes.view()[0]!.replicas[0]!).toMatchObject({ open: 0, failed: 0 });
+  });
+});
+
 describe("draining", () => {
   it("lets running requests finish, sends new ones elsewhere, and rejects waiting ones if none is left", async () => {
     const { remotes, open } = await world();
@@ -606,6 +662,21 @@ describe("models", () => {
     exchanges[0]!.fail(unreachable("a"));
     await asked.finished;
     expect(exchanges).toHaveLength(1);
+  });
+});
+
+describe("many models", () => {
+  it("are listed in time that grows with their number, not with its square", async () => {
+    const { remotes, clock } = await world();
+    let reads = 0;
+    const now = clock.now.bind(clock);
+    clock.now = () => {
+      reads++;
+      return now();
+    };
+    const models = Array.from({ length: 3_000 }, (_, index) => ({ ...model(["a", "b"]), name: `m${index}` }));
+    expect(remotes.view(models)).toHaveLength(3_000);
+    expect(reads).toBeLessThan(100 * models.length);
   });
 });
 

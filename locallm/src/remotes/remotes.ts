@@ -32,6 +32,8 @@ export interface RemoteCaller {
   readonly signal: AbortSignal;
   /** The id of the API key. Keys take turns when all replicas are full. */
   readonly key: string | null;
+  /** Called before the request is sent to a replica. An error that it throws ends the request. */
+  readonly onPlace?: () => void;
 }
 
 export interface RemotesSettings {
@@ -176,6 +178,7 @@ class Dispatcher implements Remotes {
   #becameIdle: (() => void) | null = null;
   #cancelWake: (() => void) | null = null;
   #isProbing = false;
+  #forgotAtMs = -Infinity;
 
   constructor(settings: RemotesSettings, parts: RemotesParts) {
     this.#parts = parts;
@@ -198,7 +201,7 @@ class Dispatcher implements Remotes {
   async embed(model: RemoteModel, inputs: readonly string[], caller: RemoteCaller): Promise<Embeddings> {
     const attempts: Attempts = new Map();
     for (;;) {
-      const place = await this.#place(model, null, caller, attempts);
+      const place = await this.#admitted(model, null, caller, attempts);
       try {
         const { upstream } = place.member;
         const embeddings = await this.#parts.engines[upstream.protocol].embed(
@@ -225,7 +228,7 @@ class Dispatcher implements Remotes {
   ): AsyncGenerator<RemoteEvent> {
     const attempts: Attempts = new Map();
     for (;;) {
-      const place = await this.#place(model, head, caller, attempts);
+      const place = await this.#admitted(model, head, caller, attempts);
       const { upstream, replica, id } = place.member;
       let hadBegun = false;
       try {
@@ -276,6 +279,23 @@ class Dispatcher implements Remotes {
 
   #call({ signal }: RemoteCaller): RemoteCall {
     return { fetch: this.#parts.fetch, signal };
+  }
+
+  /** A place for a request that its caller still permits: it may have waited for long. */
+  async #admitted(
+    model: RemoteModel,
+    head: ConversationHead | null,
+    caller: RemoteCaller,
+    attempts: Attempts,
+  ): Promise<Place> {
+    const place = await this.#place(model, head, caller, attempts);
+    try {
+      caller.onPlace?.();
+    } catch (error) {
+      place.release();
+      throw error;
+    }
+    return place;
   }
 
   #place(
@@ -354,7 +374,7 @@ class Dispatcher implements Remotes {
         outcome = "failed";
         member.failed++;
         this.#tell(model, member, { what: "failed", error });
-        this.#breakerChanged(model, member, replica.failed(error), error);
+        this.#breakerChanged(model, member, replica.failed(error, member.upstream), error);
       },
       release: () => {
         if (!isHeld) return;
@@ -522,8 +542,10 @@ class Dispatcher implements Remotes {
     return fields;
   }
 
-  /** Deleted models leave no trace forever. */
+  /** Deleted models leave no trace forever. Looks at all models, so it runs rarely. */
   #forgetUnused(): void {
+    if (this.#clock.now() - this.#forgotAtMs < forgetEveryMs) return;
+    this.#forgotAtMs = this.#clock.now();
     const waiting = this.#waitingGroups();
     for (const [name, group] of this.#groups) {
       const isOld = this.#clock.now() - group.usedMs > forgetAfterMs;
@@ -624,6 +646,7 @@ const probeTimeoutMs = 5_000;
 /** A request waits for a busy engine no longer than this. */
 const longestWaitMs = 30_000;
 const forgetAfterMs = 3_600_000;
+const forgetEveryMs = 60_000;
 
 type OmitEach<Union, Names extends PropertyKey> = Union extends unknown ? Omit<Union, Names> : never;
 

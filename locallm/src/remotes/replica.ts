@@ -50,16 +50,22 @@ export class Replica {
     return models === null || isListed(model, models);
   }
 
-  /** Returns the breaker's state if the error changed it. */
-  failed(error: unknown): BreakerState | null {
+  /** A request failed. Returns the breaker's state if the error changed it. */
+  failed(error: unknown, { model }: Upstream): BreakerState | null {
     if (!(error instanceof LocallmError)) return null;
     const kind = kinds[error.code as ErrorCode];
+    // The engine accepts the key and has the model. It rejects what this request asks for, so others may still work.
+    const isOwn = kind === "denied" && this.probe?.models != null && isListed(model, this.probe.models);
+    return this.#saw(error, isOwn ? "request" : kind);
+  }
+
+  #saw(error: LocallmError, kind: Kind | undefined): BreakerState | null {
     if (kind === undefined) return null;
     const before = this.breaker.state;
     if (kind === "request") this.breaker.succeed();
     else this.lastError = { atMs: this.#clock.now(), error };
     if (kind === "busy") this.#pause(Number(error.details["retryAfterSeconds"]));
-    if (kind === "down" || kind === "fault") this.breaker.fail(kind === "down");
+    if (kind === "down" || kind === "denied" || kind === "fault") this.breaker.fail(kind !== "fault");
     return this.breaker.state === before ? null : this.breaker.state;
   }
 
@@ -79,7 +85,7 @@ export class Replica {
     this.#others = 0;
     // Some engines answer no probes while they compute.
     if (this.pieces > pieces) return null;
-    return this.failed(error);
+    return error instanceof LocallmError ? this.#saw(error, kinds[error.code as ErrorCode]) : null;
   }
 
   #pause(seconds: number): void {
@@ -94,16 +100,16 @@ export function isListed(model: string, models: readonly string[]): boolean {
 }
 
 /**
- * What an error says about the replica. `down`: further requests would fail as well. `fault`: they may. `busy`: it asks
- * to wait. `request`: it works, and the request is the problem. `ours`: it was not asked, because our settings forbid
+ * What an error says about the replica. `down`: further requests would fail as well. `denied`: they would too, unless a
+ * probe with the same key has found the model. `fault`: they may. `busy`: it asks to wait. `request`: it works, and the request is the problem. `ours`: it was not asked, because our settings forbid
  * it. Other errors say nothing.
  */
-const kinds: Partial<Record<ErrorCode, "down" | "fault" | "busy" | "request" | "ours">> = {
+const kinds: Partial<Record<ErrorCode, Kind>> = {
   connection_refused: "ours",
   remote_not_allowed: "ours",
   remote_unreachable: "down",
-  remote_unauthorized: "down",
-  remote_model_missing: "down",
+  remote_unauthorized: "denied",
+  remote_model_missing: "denied",
   remote_timeout: "fault",
   remote_failed: "fault",
   remote_broke_off: "fault",
@@ -111,3 +117,5 @@ const kinds: Partial<Record<ErrorCode, "down" | "fault" | "busy" | "request" | "
   remote_refused: "request",
   remote_prompt_too_long: "request",
 };
+
+type Kind = "down" | "denied" | "fault" | "busy" | "request" | "ours";
