@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { chmod } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import pino, { type Logger } from "pino";
@@ -121,7 +122,9 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
   const credentials = new CredentialsFile(config.credentialsFile);
   const remoteHosts = new RemoteHosts({ file: config.remoteHostsFile, named: config.remotes });
   const network = await networkSettings(config);
+  const viaName = `locallm-${randomUUID()}`;
   const connections = new RemoteConnections({
+    viaName,
     addressCheck: (url) => remoteHosts.addressCheck(url),
     firstByteMs: config.remoteTimeoutMs,
     ...(network.certificates === undefined ? {} : { certificates: network.certificates }),
@@ -170,6 +173,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
       defences: {
         loopbackOnly: isLoopback(config.host.hostname ?? ""),
         origins: config.origins,
+        viaName,
       },
       bodyLimits: parts.bodyLimits ?? defaultBodyLimits,
       keepAliveMs: config.keepAliveMs,

@@ -267,6 +267,26 @@ describe("replicas", () => {
     await until("its place is free", async () => (await open()) === 0);
   });
 
+  test("that lead back to the server are asked once, not without end", async () => {
+    expect(await createFrom("loop", `FROM ${front.url}/v1#loop`)).toMatchObject({ code: 0 });
+    const body = { model: "loop", messages: [{ role: "user", content: "x" }] };
+    const { status, error } = await refusal("/api/chat", body);
+    expect({ status, error }).toEqual({
+      status: 502,
+      error: expect.stringContaining("leads back to this server") as string,
+    });
+    await fetch(`${front.url}/api/delete`, { method: "DELETE", body: '{"model": "loop"}' });
+  });
+
+  test("are told which servers passed the request on", async () => {
+    for (const { received } of engines) received.length = 0;
+    expect((await ask("hello", { headers: { via: "1.1 other" } })).status).toBe(200);
+    const posts = engines.flatMap(({ received }) => received.filter(({ method }) => method === "POST"));
+    expect(posts.map(({ headers }) => headers.via)).toEqual([
+      expect.stringMatching(/^1\.1 other, 1\.1 locallm-/),
+    ]);
+  });
+
   test("that are drained get no new requests until they are resumed", async () => {
     const [first = ""] = hosts();
     const drained = await cli(["remote", "drain", `http://${first}`, "--wait"]);

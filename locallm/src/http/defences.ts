@@ -9,9 +9,11 @@ export interface DefenceSettings {
   readonly loopbackOnly: boolean;
   /** Lower-case origins; `*` matches any text. */
   readonly origins: readonly string[];
+  /** This server's name in the `Via` header of requests to engines. */
+  readonly viaName: string;
 }
 
-/** Checks Host and Origin before the body is read. */
+/** Checks Host, Origin and Via before the body is read. */
 export function guard(app: FastifyInstance, settings: DefenceSettings): void {
   const isAllowedOrigin = originRule(settings.origins);
 
@@ -19,6 +21,9 @@ export function guard(app: FastifyInstance, settings: DefenceSettings): void {
     const host = request.headers.host ?? "";
     if (settings.loopbackOnly && !isLocalHost(host))
       throw new LocallmError("host_refused", { host: host.slice(0, 200) });
+
+    // Otherwise each request for a remote model that leads back to this server would cause the next one, without end.
+    if (request.headers.via?.includes(settings.viaName) === true) throw new LocallmError("remote_loop", {});
 
     const { origin } = request.headers;
     if (origin !== undefined) {

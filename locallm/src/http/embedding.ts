@@ -42,7 +42,7 @@ async function embedThere(parts: Parts, run: RemoteRun, inputs: Inputs): Promise
       hint: " with tokens: a remote model takes text only",
     });
   });
-  const { caller, signal, remote, model } = run;
+  const { caller, signal, remote, model, via } = run;
   if (texts.length === 0) return { vectors: [], tokens: [], waitedMs: 0 };
   checkCount(texts.length, model.config.embedding_length || usualEmbeddingLength);
   let wasSent = false;
@@ -51,7 +51,7 @@ async function embedThere(parts: Parts, run: RemoteRun, inputs: Inputs): Promise
     wasSent = true;
   };
   try {
-    const found = await parts.remotes.embed(remote, texts, { signal, key: caller.id, onPlace });
+    const found = await parts.remotes.embed(remote, texts, { signal, key: caller.id, via, onPlace });
     caller.count(
       found.tokens.reduce((sum, each) => sum + each, 0),
       0,

@@ -60,10 +60,10 @@ export async function* remoteEvents(
   run: RemoteRun,
   asking: Asking,
 ): AsyncGenerator<Exclude<RemoteEvent, { kind: "ignored" }>> {
-  const { caller, signal, remote } = run;
+  const { caller, signal, remote, via } = run;
   let wasSent = false;
   const from = {
-    ...{ signal, key: caller.id },
+    ...{ signal, key: caller.id, via },
     onPlace() {
       caller.requireTokens();
       wasSent = true;

@@ -56,6 +56,8 @@ interface AnyRun {
 /** A request for a model that other engines serve. */
 export interface RemoteRun extends AnyRun {
   readonly remote: RemoteModel;
+  /** The `Via` header: the servers that passed the request on to this one. */
+  readonly via: string | undefined;
   /** Only what the model or the request sets. */
   readonly options: Options;
 }
@@ -127,7 +129,8 @@ export async function prepareRun(
   };
   if (model.remotes !== null) {
     if (body.keep_alive !== undefined) tellIgnored(reply, ["keep_alive"]);
-    return { ...run, remote: await parts.remoteAccess.modelOf(model), options: { ...own, ...given } };
+    const remote = await parts.remoteAccess.modelOf(model);
+    return { ...run, remote, via: request.headers.via, options: { ...own, ...given } };
   }
   return await prepareLocalRun(parts, request, run, { own, given });
 }

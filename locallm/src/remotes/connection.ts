@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { Network, type NetworkSettings } from "../sources/network.ts";
 import { LocallmError } from "../wire/errors.ts";
-import type { RemoteFetch } from "./engine.ts";
+import type { RemoteFetch, RemoteRequest } from "./engine.ts";
 import { engineWords } from "./failure.ts";
 
 export interface ConnectionSettings extends Pick<NetworkSettings, "certificates" | "lookup"> {
@@ -14,6 +14,8 @@ export interface ConnectionSettings extends Pick<NetworkSettings, "certificates"
   readonly connectMs?: number;
   /** The most bytes of one answer. */
   readonly maxAnswerBytes?: number;
+  /** This server's name in the `Via` header, by which it recognises a request that comes back to it. */
+  readonly viaName?: string;
 }
 
 const defaults = {
@@ -54,7 +56,7 @@ export class RemoteConnections {
     try {
       const response = await this.#network.request(url, {
         method: request.method,
-        headers: { "accept-encoding": "identity", ...request.headers },
+        headers: { "accept-encoding": "identity", ...this.#viaHeader(request), ...request.headers },
         ...(request.body === undefined ? {} : { body: request.body }),
         signal: AbortSignal.any([request.signal, silence.signal]),
         redirects: "return",
@@ -90,6 +92,13 @@ export class RemoteConnections {
       throw beforeFirstByte(error, watch);
     }
   };
+
+  #viaHeader({ via }: RemoteRequest): Record<string, string> {
+    const { viaName } = this.#settings;
+    const own = viaName === undefined ? [] : [`1.1 ${viaName}`];
+    const names = [...(via === undefined ? [] : [via]), ...own];
+    return names.length === 0 ? {} : { via: names.join(", ") };
+  }
 
   /** Closes unused connections. */
   close(): void {

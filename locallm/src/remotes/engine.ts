@@ -95,6 +95,8 @@ export interface RemoteRequest {
   readonly signal: AbortSignal;
   /** How long to wait for the answer's first byte, if the default is too long. */
   readonly firstByteMs?: number;
+  /** The servers that passed the request on so far, as in the `Via` header. */
+  readonly via?: string | undefined;
 }
 
 export interface RemoteResponse {

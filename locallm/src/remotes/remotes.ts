@@ -32,6 +32,8 @@ export interface RemoteCaller {
   readonly signal: AbortSignal;
   /** The id of the API key. Keys take turns when all replicas are full. */
   readonly key: string | null;
+  /** The `Via` header of the client's request. */
+  readonly via?: string | undefined;
   /** Called before the request is sent to a replica. An error that it throws ends the request. */
   readonly onPlace?: () => void;
 }
@@ -277,8 +279,8 @@ class Dispatcher implements Remotes {
       this.#tell(model, place.member, { what: "retry", why: (error as LocallmError).message });
   }
 
-  #call({ signal }: RemoteCaller): RemoteCall {
-    return { fetch: this.#parts.fetch, signal };
+  #call({ signal, via }: RemoteCaller): RemoteCall {
+    return { fetch: (url, request) => this.#parts.fetch(url, { ...request, via }), signal };
   }
 
   /** A place for a request that its caller still permits: it may have waited for long. */

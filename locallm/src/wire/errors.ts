@@ -292,6 +292,11 @@ export const errors = {
     message: "all replicas of {model} are drained; to use one again: locallm remote resume {host}",
   },
   remote_host_unknown: { status: 404, message: "no remote model uses host {host}; {known}" },
+  remote_loop: {
+    status: 508,
+    message:
+      "the remote model leads back to this server; change its address, or that of the model it leads to",
+  },
   remote_broke_off: { status: 502, message: "the engine at {host} broke off its answer: {reason}" },
   size_mismatch: { status: 502, message: "{host} sent {found} bytes instead of the {expected} it announced" },
   download_damaged: {
