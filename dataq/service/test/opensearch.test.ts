@@ -34,10 +34,10 @@ describe.skipIf(openSearchFolder === undefined)(
     });
 
     afterAll(async () => {
-      await index.close();
-      await database.close();
-      await removeDataFolder(folder);
-      await server.remove();
+      await index?.close();
+      await database?.close();
+      if (folder !== undefined) await removeDataFolder(folder);
+      await server?.remove();
     });
 
     conformance("OpenSearch", () => index);
