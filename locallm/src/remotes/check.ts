@@ -14,7 +14,7 @@ export interface ReplicaCheck {
 
 export interface CheckParts {
   readonly hosts: Pick<RemoteHosts, "require">;
-  readonly credentials: Pick<CredentialsFile, "remoteKey">;
+  readonly credentials: Pick<CredentialsFile, "remoteKeys">;
   readonly engines: Readonly<Record<Protocol, RemoteEngine>>;
   readonly fetch: RemoteFetch;
   readonly signal: AbortSignal;
@@ -27,7 +27,7 @@ export async function checkReplica(
 ): Promise<ReplicaCheck> {
   try {
     await hosts.require(url);
-    const key = name === null ? null : await credentials.remoteKey(name, url);
+    const [key = null] = await credentials.remoteKeys([{ key: name, url }]);
     const upstream = { url, model, protocol, key, weight, maxRequests: requests };
     const { models } = await engines[protocol].probe(upstream, { fetch, signal });
     const found = ["reachable", ...(key === null ? [] : [`accepts the key ${name}`])];

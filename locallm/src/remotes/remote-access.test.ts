@@ -125,6 +125,22 @@ describe("a connection to an engine", () => {
 });
 
 describe("access to a remote model", () => {
+  test("reads each file once for all replicas", async () => {
+    let reads = 0;
+    const counted = async () => {
+      reads++;
+    };
+    const access = new RemoteAccess(
+      { require: counted },
+      { remoteKeys: (engines) => counted().then(() => engines.map(() => null)) },
+    );
+    const remotes = Array.from({ length: 64 }, (_, index) => ({ url: `https://gpu${index}.example/v1` }));
+    const name = { host: "registry.ollama.ai", namespace: "library", model: "big", tag: "latest" };
+    const model = { name, digest: "d", remotes } as unknown as Parameters<typeof access.modelOf>[0];
+    expect((await access.modelOf(model)).upstreams).toHaveLength(64);
+    expect(reads).toBe(2);
+  });
+
   test("needs all hosts and keys, and follows changes of a key", async () => {
     const hosts = hostsOf("gpu1.example");
     const credentials = new CredentialsFile(join(folder, "credentials.json"));

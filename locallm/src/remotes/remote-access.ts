@@ -12,11 +12,11 @@ const knownModels = 256;
 /** Makes a stored remote model usable: checks that it may use its hosts, and reads its keys. */
 export class RemoteAccess {
   readonly #hosts: Pick<RemoteHosts, "require">;
-  readonly #credentials: Pick<CredentialsFile, "remoteKey">;
+  readonly #credentials: Pick<CredentialsFile, "remoteKeys">;
   /** Equal models are the same object, so that `Remotes` need not compare them. */
   readonly #known = new RecentlyUsed<string, RemoteModel>(knownModels);
 
-  constructor(hosts: Pick<RemoteHosts, "require">, credentials: Pick<CredentialsFile, "remoteKey">) {
+  constructor(hosts: Pick<RemoteHosts, "require">, credentials: Pick<CredentialsFile, "remoteKeys">) {
     this.#hosts = hosts;
     this.#credentials = credentials;
   }
@@ -25,11 +25,8 @@ export class RemoteAccess {
   async modelOf({ name: parsed, digest, remotes }: Model): Promise<RemoteModel> {
     const name = displayModelName(parsed);
     if (remotes === null) throw new LocallmError("model_load_failed", { reason: "it has no weights" });
-    const keys: (string | null)[] = [];
-    for (const { url, key } of remotes) {
-      await this.#hosts.require(url);
-      keys.push(key === null ? null : await this.#credentials.remoteKey(key, url));
-    }
+    await this.#hosts.require(...remotes.map(({ url }) => url));
+    const keys = await this.#credentials.remoteKeys(remotes);
     const id = `${name} ${digest}`;
     const known = this.#known.get(id);
     if (known?.upstreams.every(({ key }, index) => key === keys[index])) return known;

@@ -55,12 +55,20 @@ export class CredentialsFile {
   }
 
   /**
-   * The key of that name for an engine. Throws `remote_key_missing` if there is none for the engine's host, and
-   * `remote_key_unencrypted`.
+   * The keys of engines, by the names that their model gives them; null where it names none. Throws
+   * `remote_key_missing` if there is none for an engine's host, and `remote_key_unencrypted`.
    */
-  async remoteKey(name: string, url: string): Promise<string> {
+  async remoteKeys(
+    engines: readonly { readonly key: string | null; readonly url: string }[],
+  ): Promise<(string | null)[]> {
+    if (engines.every(({ key }) => key === null)) return engines.map(() => null);
+    const entries = await this.#read();
+    return engines.map(({ key, url }) => (key === null ? null : this.#remoteKey(entries, key, url)));
+  }
+
+  #remoteKey(entries: Entries, name: string, url: string): string {
     const host = hostAndPort(url);
-    const entry = (await this.#read())[keyEntry(name)];
+    const entry = entries[keyEntry(name)];
     if (entry === undefined || !("hosts" in entry) || !entry.hosts.includes(host))
       throw new LocallmError("remote_key_missing", { key: name, host });
     const { protocol } = new URL(url);

@@ -114,16 +114,17 @@ describe("the keys of remote models", () => {
     const file = join(folder, "credentials.json");
     await writeFile(file, '{"registry.example": {"token": "abc"}}', { mode: 0o600 });
     const keys = new CredentialsFile(file);
+    const keyFor = async (key: string, url: string) => (await keys.remoteKeys([{ key, url }]))[0];
     const host = ["gpu1.example:8000", "localhost:8000", "gpu2.example:80"];
     expect(await keys.setRemoteKey("gpu", { token: "s3cret", hosts: host })).toBe(false);
-    expect(await keys.remoteKey("gpu", "https://gpu1.example:8000/v1")).toBe("s3cret");
-    expect(await keys.remoteKey("gpu", "http://localhost:8000/v1")).toBe("s3cret");
-    await expect(keys.remoteKey("gpu", "https://evil.example:8000/v1")).rejects.toThrow("evil.example:8000");
-    await expect(keys.remoteKey("gpu", "https://gpu1.example/v1")).rejects.toThrow("gpu1.example:443");
-    await expect(keys.remoteKey("other", "https://gpu1.example:8000/v1")).rejects.toThrow("has no key other");
-    await expect(keys.remoteKey("gpu", "http://gpu2.example/v1")).rejects.toThrow("http is not encrypted");
+    expect(await keyFor("gpu", "https://gpu1.example:8000/v1")).toBe("s3cret");
+    expect(await keyFor("gpu", "http://localhost:8000/v1")).toBe("s3cret");
+    await expect(keyFor("gpu", "https://evil.example:8000/v1")).rejects.toThrow("evil.example:8000");
+    await expect(keyFor("gpu", "https://gpu1.example/v1")).rejects.toThrow("gpu1.example:443");
+    await expect(keyFor("other", "https://gpu1.example:8000/v1")).rejects.toThrow("has no key other");
+    await expect(keyFor("gpu", "http://gpu2.example/v1")).rejects.toThrow("http is not encrypted");
     expect(await keys.setRemoteKey("gpu", { token: "new", hosts: host, insecure: true })).toBe(true);
-    expect(await keys.remoteKey("gpu", "http://gpu2.example/v1")).toBe("new");
+    expect(await keyFor("gpu", "http://gpu2.example/v1")).toBe("new");
     // The entries of registries stay, and no registry gets a key.
     expect(await keys.of("registry.example", { encrypted: true })).toEqual({ token: "abc" });
     expect(await keys.of("remote/gpu", { encrypted: true })).toBeNull();

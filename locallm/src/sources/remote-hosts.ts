@@ -28,10 +28,16 @@ export class RemoteHosts {
     this.#settings = settings;
   }
 
-  /** Throws `remote_not_allowed` or `remote_hosts_unusable`. */
-  async require(url: string): Promise<void> {
-    if ((await this.#permission(url)) === null)
-      throw new LocallmError("remote_not_allowed", { host: hostAndPort(url) });
+  /** Throws `remote_not_allowed` or `remote_hosts_unusable`. Reads the file at most once for all URLs. */
+  async require(...urls: readonly string[]): Promise<void> {
+    let hosts: Promise<readonly string[]> | null = null;
+    const listed = () => {
+      hosts ??= this.#read();
+      return hosts;
+    };
+    for (const url of urls)
+      if ((await this.#permission(url, listed)) === null)
+        throw new LocallmError("remote_not_allowed", { host: hostAndPort(url) });
   }
 
   /**
@@ -39,7 +45,7 @@ export class RemoteHosts {
    * `require`.
    */
   async addressCheck(url: string): Promise<(address: string) => boolean> {
-    const permission = await this.#permission(url);
+    const permission = await this.#permission(url, () => this.#read());
     if (permission === null) throw new LocallmError("remote_not_allowed", { host: hostAndPort(url) });
     return (address) => accepts(permission, bareHostname(new URL(url)), address);
   }
@@ -64,10 +70,13 @@ export class RemoteHosts {
     return await this.#read();
   }
 
-  async #permission(url: string): Promise<"named" | "public" | null> {
+  async #permission(
+    url: string,
+    listed: () => Promise<readonly string[]>,
+  ): Promise<"named" | "public" | null> {
     const { named } = this.#settings;
     if (named.some((host) => host !== "*" && isNamedHost(url, host))) return "named";
-    if ((await this.#read()).includes(hostAndPort(url))) return "named";
+    if ((await listed()).includes(hostAndPort(url))) return "named";
     return named.includes("*") ? "public" : null;
   }
 
