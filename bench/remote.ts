@@ -30,7 +30,7 @@ export async function run(print: (line: string) => void): Promise<void> {
 
 const rounds = 300;
 
-/** One request at a time, in turn to the engine and to locallm. */
+/** Sends one request at a time, alternately to the engine and to locallm. */
 async function firstTokens(print: (line: string) => void, engineUrl: string, server: ServerProcess) {
   const ways = new Map([
     ["the engine itself", () => ask(`${engineUrl}/chat/completions`, "m", 8, 1000)],
@@ -104,7 +104,7 @@ async function streams(
 const agent = new Agent({ keepAlive: true });
 const word = Buffer.from('word"');
 
-/** Reads a stream as cheaply as possible: the client must not be what is measured. */
+/** Reads a stream as cheaply as possible: the client's own time must not affect the result. */
 async function ask(url: string, model: string, tokens: number, rate: number) {
   const content = `${tokens} tokens, ${rate} per second`;
   const body = JSON.stringify({ model, stream: true, messages: [{ role: "user", content }] });

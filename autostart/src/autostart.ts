@@ -131,7 +131,7 @@ function thisMachine(): Machine {
   };
 }
 
-/** Root's service is one of the system, because nobody logs in as root for long. */
+/** Root gets a system service, because a user service runs only while its user is logged in. */
 function scopeHere(): Scope {
   return process.platform === "linux" && process.getuid?.() === 0 ? "system" : "user";
 }

@@ -8,8 +8,8 @@ interface Options {
 }
 
 /**
- * The command `service` of a program, with `install`, `status` and `remove`. `failed` makes the program's own error of
- * a reason.
+ * The command `service` of a program, with `install`, `status` and `remove`. `failed` turns a reason into the
+ * program's own error.
  */
 export function serviceCommand(program: () => Program, failed: (reason: string) => Error): Command {
   const run = (act: () => Outcome) => {

@@ -50,7 +50,7 @@ describe.each(["system", "user"] as const)("the systemd unit of the %s", (scope)
     const folder = mkdtempSync(join(tmpdir(), "unit-"));
     try {
       const path = join(folder, "locallm.service");
-      // The verifier wants the program to exist.
+      // The verifier requires that the program exists.
       writeFileSync(path, unit.text);
       const check = (text: string) => {
         writeFileSync(path, text);

@@ -1,14 +1,16 @@
 /** A program and its arguments. */
 export type Command = readonly [program: string, ...parameters: string[]];
 
-/** What registers a program with an operating system's service manager, as data. */
+/** The files and commands that register a program with the system's service manager. */
 export interface Registration {
   readonly manager: "systemd" | "launchd" | "the Task Scheduler";
   /** The file that describes the service to its manager. */
   readonly unit: RegistrationFile;
   /** Further files that are removed with the service. */
   readonly beside: readonly RegistrationFile[];
-  /** Created once. A later installation leaves the user's changes, and removing the service leaves the file. */
+  /**
+   * Created once. A later installation keeps the user's changes, and removing the service leaves the file.
+   */
   readonly settings: RegistrationFile;
   readonly folders: readonly string[];
   readonly install: readonly Command[];

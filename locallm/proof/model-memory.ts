@@ -7,7 +7,7 @@ import { type Entry, f32, ggufBytes, type TensorSpec, text, u32 } from "../test/
 
 export const title = "Memory of well-known models, by the dry load that locallm makes before it loads one";
 
-/** The published shape of a model. Lengths are in numbers, `window` is in tokens. */
+/** The published shape of a model. Lengths count numbers, and `window` counts tokens. */
 interface Shape {
   readonly name: string;
   readonly architecture: "qwen3" | "qwen3moe" | "llama" | "gemma3";
@@ -212,7 +212,7 @@ async function gibOf(modelPath: string, numCtx: number, kvCacheType: "f16" | "q8
   return (sizes.weights + sizes.context + sizes.compute) / 2 ** 30;
 }
 
-/** ggml's number, and the bytes of a block of so many numbers. */
+/** ggml's number of each type, and the bytes of one block that holds `numbers` numbers. */
 const kinds = {
   f32: { type: 0, bytes: 4, numbers: 1 },
   q4: { type: 12, bytes: 144, numbers: 256 },

@@ -130,12 +130,12 @@ export async function run(print: (line: string) => void): Promise<void> {
 }
 
 interface Outcome {
-  /** `failed` means that not a piece of the answer arrived. */
+  /** `failed` means that no piece of the answer arrived. */
   readonly kind: "whole" | "broke off" | "failed";
   readonly text: string;
 }
 
-/** Asks in turns through two APIs. The message begins with the id, by which the engines are counted. */
+/** Alternates between two APIs. The message begins with the id, which the engines log. */
 async function ask(gateway: ServerProcess, id: number): Promise<Outcome> {
   const messages = [{ role: "user", content: `#${id} hello` }];
   let content = "";
@@ -211,7 +211,7 @@ async function engineSide(log: string, from: number, to: number, names: Readonly
   return { begunTwice: twice(begun), endedTwice: twice(ended), places };
 }
 
-/** A proxy that writes which requests begin and which answers it passed on whole. */
+/** A proxy that logs which requests begin and which answers it passed on completely. */
 async function countingFront(target: string, log: string) {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -307,7 +307,7 @@ async function startRay(folder: string, log: string, engine: string) {
       replicas = count;
       await command(`scale ${count}`);
     },
-    /** Waits until the controller lives and all replicas answer. */
+    /** Waits until the controller runs and all replicas answer. */
     async whole() {
       ({ controller = 0 } = await command("controller"));
       const seen = new Set<number>();

@@ -123,11 +123,19 @@ export const settings: readonly Setting[] = [
     "auto",
     "memory for conversations that lost their slot, such as 2GiB; 0 keeps none; auto: an eighth of the free memory, up to 8GiB",
   ),
-  setting("LOCALLM_CACHE_DISK", "0", "disk space for them, so that they survive a restart; 0 writes none"),
-  setting("LOCALLM_CACHE_FOLDER", "~/.locallm/conversations", "where they are written"),
+  setting(
+    "LOCALLM_CACHE_DISK",
+    "0",
+    "disk space for these conversations, so that they survive a restart; 0 writes none",
+  ),
+  setting("LOCALLM_CACHE_FOLDER", "~/.locallm/conversations", "folder for these conversations on disk"),
   setting("LOCALLM_RESPONSES", "64MiB", "memory for what /v1/responses stores; 0 stores nothing"),
-  setting("LOCALLM_RESPONSES_LIFETIME", "24h", "how long it is stored; 0 sets no limit"),
-  setting("LOCALLM_RESPONSES_FOLDER", "", "where it is also written, so that it survives a restart"),
+  setting("LOCALLM_RESPONSES_LIFETIME", "24h", "how long a response is stored; 0 sets no limit"),
+  setting(
+    "LOCALLM_RESPONSES_FOLDER",
+    "",
+    "folder to which responses are also written, so that they survive a restart",
+  ),
   setting(
     "LOCALLM_REGISTRIES",
     "",
@@ -141,7 +149,7 @@ export const settings: readonly Setting[] = [
   setting(
     "LOCALLM_REMOTE_TIMEOUT",
     "5m",
-    "give up on an engine that begins no answer for this long; 0 sets no limit",
+    "how long to wait for the first byte of an engine's answer; 0 sets no limit",
   ),
   setting(
     "LOCALLM_CREDENTIALS",

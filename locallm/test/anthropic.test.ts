@@ -439,7 +439,7 @@ describe("Anthropic's API", () => {
   });
 
   describe("the prompt", () => {
-    it("is the same for a text and for blocks", async () => {
+    it("is the same for a text as for text blocks", async () => {
       expect(await seen({ system: "be", messages: [user("h\ni")] })).toBe(
         await seen({ system: [text("be")], messages: [user([text("h"), text("i")])] }),
       );
@@ -558,7 +558,7 @@ describe("Anthropic's API", () => {
     it.each([
       ["enabled", { type: "enabled", budget_tokens: 2048 }],
       ["adaptive", { type: "adaptive" }],
-    ])("is a block of its own where %s", async (_, thinking) => {
+    ])("is a separate block if %s", async (_, thinking) => {
       const message = await ask({ ...thinks, thinking });
       expect(message.content).toMatchObject([{ type: "thinking", thinking: expect.stringMatching(/./) }]);
       expect(message.content[0]!["signature"]).toBeTruthy();

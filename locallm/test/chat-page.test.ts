@@ -18,7 +18,7 @@ afterAll(async () => {
   await store.remove();
 });
 
-describe("the address / of the server", () => {
+describe("the path / of the server", () => {
   const html = { accept: "text/html,application/xhtml+xml,*/*;q=0.8", "accept-encoding": "br" };
 
   it("is the page for a browser, and plain text for every other program", async () => {
@@ -32,14 +32,17 @@ describe("the address / of the server", () => {
     }
   });
 
-  it.each(["/", "/page/page.css"])("%s names every header that chose its answer", async (path) => {
-    for (const accept of ["text/html", "*/*"]) {
-      const { headers } = await fetch(server.url + path, { headers: { accept, origin: server.url } });
-      const vary = headers.get("vary")!.split(", ");
-      expect(vary).toEqual(expect.arrayContaining(["Origin", "Accept"]));
-      expect(new Set(vary).size).toBe(vary.length);
-    }
-  });
+  it.each(["/", "/page/page.css"])(
+    "%s names in Vary every request header that affects the answer",
+    async (path) => {
+      for (const accept of ["text/html", "*/*"]) {
+        const { headers } = await fetch(server.url + path, { headers: { accept, origin: server.url } });
+        const vary = headers.get("vary")!.split(", ");
+        expect(vary).toEqual(expect.arrayContaining(["Origin", "Accept"]));
+        expect(new Set(vary).size).toBe(vary.length);
+      }
+    },
+  );
 
   it("sends less than 60 kB for the whole page, and 304 for what the browser has", async () => {
     const names = [

@@ -45,7 +45,7 @@ describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () 
     await type("hello again", /total duration:[\s\S]*eval rate:/);
     await type("/set quiet", /Set\./);
     await type("/show info", /architecture +llama/);
-    await type("/show parameters", /seed +1[\s\S]*Set here:[\s\S]*num_predict +3/);
+    await type("/show parameters", /seed +1[\s\S]*Set in this conversation:[\s\S]*num_predict +3/);
     await type("/show system", /Be brief\./);
     await type("/show license", /MIT/);
     await type("/show template", /has no template/);

@@ -63,7 +63,7 @@ describe.skipIf(engines === null)("a Vulkan device (needs libvulkan1 and mesa-vu
   );
 
   it(
-    "gets as many layers as num_gpu, none with 0",
+    "gets num_gpu layers, or none with num_gpu 0",
     async () => {
       await load({ num_gpu: 2 });
       expect((await server.ask<Listed>("/api/ps")).models[0]?.device).toMatch(/: 2 layers$/);

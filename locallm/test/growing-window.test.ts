@@ -159,7 +159,7 @@ test("drops the oldest messages only beyond the limit, where the API allows it",
   expect((await loaded()).context_length).toBe(8192);
 });
 
-test("leaves the window to num_ctx of a request or a model", async () => {
+test("does not grow the window if the request or the model sets num_ctx", async () => {
   await unloaded("grows");
   const small = await server.post("/api/generate", generate(text(600), { num_ctx: 512 }));
   expect(await small.json()).toMatchObject({

@@ -226,7 +226,7 @@ describe("a key that is limited to models", () => {
     ["POST", "/v1/responses", { input: "x" }],
     ["POST", "/v1/messages", message],
     ["POST", "/v1/messages/count_tokens", message],
-  ])("%s %s finds other models no more than missing ones", async (method, path, body) => {
+  ])("%s %s answers for other models as for missing ones", async (method, path, body) => {
     const answers = ["small:b", "SMALL:B", "absent:1", "registry.ollama.ai/library/small:b"].map(
       async (model) => {
         const answer = await send("limited", method, path, { ...body, model });
@@ -241,7 +241,7 @@ describe("a key that is limited to models", () => {
     for (const other of others) expect(other).toEqual(hidden);
   });
 
-  it("finds other models no more by id, and may not copy, create or pull to other names", async () => {
+  it("does not find other models by id, and may not copy, create or pull to other names", async () => {
     expect((await send("limited", "GET", "/v1/models/small:b")).status).toBe(404);
     const statuses = async (path: string, bodies: Answer[]) =>
       Promise.all(bodies.map(async (body) => (await post("limited", path, body)).status));
@@ -312,7 +312,7 @@ describe("limits", () => {
     expect(own.keys).toMatchObject([{ name: "ten tokens", tokens_left_today: 0, today: { requests: 2 } }]);
   });
 
-  it("counts an answer whose client left as far as it came, and a prompt that was not computed by its length", async () => {
+  it("counts the tokens of an interrupted answer, and estimates a prompt that was not computed", async () => {
     const leaving = new AbortController();
     const body = {
       ...small,
@@ -452,7 +452,7 @@ it("gives a stored response to nobody but the key that made it", async () => {
   expect((await send("stream", "DELETE", path)).status).toBe(200);
 });
 
-it("writes what was used", async () => {
+it("writes the usage to its file", async () => {
   const { keys } = (await (await send("usage", "GET", "/api/usage")).json()) as {
     keys: { id: string; name: string }[];
   };

@@ -652,7 +652,7 @@ describe("the OpenAI API", () => {
       ).toBeNull();
     });
 
-    it("of completions are lists for each choice, streamed too", async () => {
+    it("of completions are one list per field for each choice, streamed too", async () => {
       const request = {
         model,
         prompt: ["a", "b"],
@@ -969,7 +969,7 @@ describe("the OpenAI API", () => {
         });
     });
 
-    it("stores nothing where asked, and nothing of an answer that failed", async () => {
+    it("does not store a response with store: false, or one that failed", async () => {
       const response = await server.ask<ResponseBody>("/v1/responses", { ...body, store: false });
       expect(response.store).toBe(false);
       expect((await stored(response.id)).status).toBe(404);

@@ -76,7 +76,7 @@ async function direct(parts: Record<string, unknown> = {}) {
 }
 
 describe.each<Protocol>(["openai", "anthropic", "ollama"])("a locallm behind the protocol %s", (protocol) => {
-  it("answers as if it was asked directly, with its counts", async () => {
+  it("gives the same answer and counts as a direct request", async () => {
     const expected = await direct();
     const answer = await ask(own(protocol));
     expect(answer.content).toBe(expected.message.content);
@@ -87,7 +87,7 @@ describe.each<Protocol>(["openai", "anthropic", "ollama"])("a locallm behind the
     expect(answer.ignored).toEqual([]);
   });
 
-  it("keeps thinking apart", async () => {
+  it("returns thinking separately", async () => {
     // Anthropic's protocol thinks only if more than 1,024 tokens are asked for.
     const num_predict = protocol === "anthropic" ? 1100 : 100;
     const answer = await ask(own(protocol, thinkingModel), { think: true }, { ...options, num_predict });
@@ -142,7 +142,7 @@ describe.each<Protocol>(["openai", "anthropic", "ollama"])("a locallm behind the
     await expect.poll(ended, { timeout: 10_000 }).toBe(true);
   });
 
-  it("gives its words for a request that it rejects, and for a model that it has not", async () => {
+  it("passes on the engine's message for a rejected request and for a missing model", async () => {
     const unknown = ask(own(protocol, "nobody:1"));
     await expect(unknown).rejects.toMatchObject({ code: "remote_model_missing", status: 404 });
     await expect(unknown).rejects.toThrow(/nobody:1/);
@@ -195,7 +195,7 @@ describe.skipIf(!hasLlamaServer)("llama-server (needs the Python package xllamac
     expect(first.ignored).toEqual([]);
   });
 
-  it("acts on options that only it has, and names the others", async () => {
+  it("obeys options that only it has, and names those that it ignores", async () => {
     const { ignored } = await ask(
       llamaServer(),
       {},
@@ -218,7 +218,7 @@ describe.skipIf(!hasLlamaServer)("llama-server (needs the Python package xllamac
     expect(answer.done?.done.evalTokens).toBe(12);
   });
 
-  it("tells its slots, and frees one when a reader leaves", async () => {
+  it("reports its slots, and frees one when a reader leaves", async () => {
     const busy = async () => (await engines.openai.probe(llamaServer(), call())).places?.busy;
     const wish = { turn: plainTurn(messages), options: { num_predict: -1, stop: ["\u0000"] } };
     for await (const { kind } of engines.openai.turn(llamaServer(), wish, call())) {
@@ -229,7 +229,7 @@ describe.skipIf(!hasLlamaServer)("llama-server (needs the Python package xllamac
     expect(probe).toMatchObject({ places: { total: 2, busy: 0 }, contextLength: 512 });
   });
 
-  it("gives its words for a prompt that is too long", async () => {
+  it("passes on the engine's message for a prompt that is too long", async () => {
     const long = ask(llamaServer(), { messages: [{ role: "user", content: "word ".repeat(5_000) }] });
     await expect(long).rejects.toMatchObject({ code: "remote_prompt_too_long" });
   });

@@ -23,7 +23,7 @@ const environment = () => ({
   LOCALLM_MODELS: join(folder, "models"),
 });
 
-/** Runs a command of the owner of the front server's machine. */
+/** Runs a command as the owner of the machine of the front server. */
 async function cli(args: readonly string[], input?: string) {
   const { host } = new URL(front.url);
   const started = launch(args, { ...environment(), LOCALLM_HOST: host }, input);
@@ -251,7 +251,7 @@ describe("replicas", () => {
     expect(metric("remote_first_token_seconds_count", labels(hosts()[0]!))).toBe(answered[0]);
   });
 
-  test("hear of it when a client leaves", async () => {
+  test("stop computing when a client leaves", async () => {
     const leaving = new AbortController();
     const left = ask("forever", { signal: leaving.signal });
     const open = async () => {
@@ -321,7 +321,7 @@ describe("replicas", () => {
     });
   });
 
-  test("are asked by the doctor", async () => {
+  test("are checked by locallm doctor", async () => {
     // Its replicas do not exist, so the doctor would wait for them.
     await fetch(`${front.url}/api/delete`, { method: "DELETE", body: '{"model": "big"}' });
     const { code, stdout } = await cli(["doctor", "--quick"]);

@@ -15,7 +15,7 @@ export interface ScriptedAnswer {
   readonly status?: number;
   readonly headers?: Record<string, string>;
   readonly chunks: readonly (string | Uint8Array)[];
-  /** How the connection ends: by default as HTTP says. */
+  /** How the connection ends; by default as HTTP specifies. */
   readonly end?: "cut" | "hang";
 }
 

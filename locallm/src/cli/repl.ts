@@ -238,7 +238,7 @@ class Repl {
       modelfile: shown.modelfile,
       parameters: [
         ...(shown.parameters === undefined ? [] : ["Model:", shown.parameters]),
-        ...(own.length === 0 ? [] : ["Set here:", ...own]),
+        ...(own.length === 0 ? [] : ["Set in this conversation:", ...own]),
       ].join("\n"),
       system: system ?? shown.system,
       template: shown.template,

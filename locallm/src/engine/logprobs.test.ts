@@ -26,7 +26,7 @@ it("gives the likeliest tokens in order, with the logarithms of their probabilit
   );
 });
 
-it("shows a token that cannot come as a number, and half a code point by its bytes", () => {
+it("reports a finite log probability for an impossible token, and the bytes of half a code point", () => {
   const logits = new Float32Array([Number.NEGATIVE_INFINITY, 0]);
   const half = () => new Uint8Array([0xc3]);
   expect(tokenLogprobs(logits, 0, 1, half)).toEqual({

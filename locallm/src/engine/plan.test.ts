@@ -123,7 +123,7 @@ describe("planStep", () => {
     expect(rowsOf(planStep([prompt(1)], budget))).toEqual([[0, 1]]);
   });
 
-  it("computes the last tokens of a prompt in a step of their own where the cache cannot be cut", () => {
+  it("computes the last tokens of a prompt in a separate step if the cache cannot be cut", () => {
     const steps = (length: number) => rowsOf(planStep([prompt(length)], { ...budget, tail: checkpointTail }));
     expect(steps(31)).toEqual([[0, 31]]);
     expect(steps(32)).toEqual([[0, 16]]);

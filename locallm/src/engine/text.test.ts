@@ -58,7 +58,7 @@ describe("AnswerText", () => {
     );
   });
 
-  it("fires the stop string that ends first, and of two that end together the longer one", () => {
+  it("stops at the stop string that ends first, or at the longer one if two end together", () => {
     expect(run(encode("xabcd"), [], ["abcd", "bc"])).toMatchObject({ text: "xa", stop: "bc" });
     expect(run(encode("xabcd"), [], ["bc", "abc"])).toMatchObject({ text: "x", stop: "abc" });
   });

@@ -21,7 +21,9 @@ interface Row {
   readonly needs: Permission | "key" | "nothing";
   /** Whether a request counts towards the key's limits. */
   readonly isLimited: boolean;
-  /** Whether the administrator's key alone does not close the route; only `locallm keys create` does. */
+  /**
+   * True if the route needs a key only after `locallm keys create`, not because of `LOCALLM_API_KEY` alone.
+   */
   readonly isOpenWithoutKeys?: true;
 }
 

@@ -26,7 +26,7 @@ function scriptedClock() {
   };
 }
 
-test("large bodies come one at a time in their order, and others get as much time after each as it took", async () => {
+test("parses large bodies one at a time in order, and pauses after each for as long as it took", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.nat(700), { minLength: 1, maxLength: 30 }),

@@ -1,7 +1,7 @@
 /** Bodies up to this size are read at once. */
 const smallBytes = 64 * 1024;
 
-/** What `BodyTurns` needs of time. */
+/** The time functions that `BodyTurns` uses. */
 export interface TurnClock {
   now(): number;
   /** Calls back once the work of the current turn is done. */

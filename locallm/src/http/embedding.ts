@@ -63,7 +63,10 @@ async function embedThere(parts: Parts, run: RemoteRun, inputs: Inputs): Promise
   }
 }
 
-/** Of a remote model whose Modelfile does not tell it. Few models have longer vectors. */
+/**
+ * The vector length assumed for a remote model whose Modelfile does not state it. Few models have longer
+ * vectors.
+ */
 const usualEmbeddingLength = 4096;
 
 /** Rejects more texts than fit into an answer. V8's strings limit the JSON to half a GB. */

@@ -20,7 +20,7 @@ export async function requireModel(
   return await parts.store.require(visibleName(request, typed), typed);
 }
 
-/** Throws unless the caller may give a model this name, be it new or not. */
+/** Throws unless the caller may give a model this name, whether or not it already exists. */
 export function requireWritableName({ caller }: FastifyRequest, name: ModelName): void {
   if (!caller.seesModel(name))
     throw new LocallmError("key_model_forbidden", { model: displayModelName(name) });

@@ -42,7 +42,9 @@ export async function* remoteTurn(
   }
 }
 
-/** The fields of a request that say what to do when the window is full, which another engine decides. */
+/**
+ * The request fields for a full window. They have no effect, because the engine decides what happens then.
+ */
 export function windowFields(body: {
   truncate?: boolean | undefined;
   shift?: boolean | undefined;
@@ -54,7 +56,10 @@ type Asking =
   | { readonly kind: "turn"; readonly ask: RemoteTurn }
   | { readonly kind: "complete"; readonly ask: RemoteCompletion };
 
-/** The answer's pieces and its end, counted. Reports what the engine's protocol cannot take. */
+/**
+ * Yields the answer's pieces and its end, and counts their tokens. Reports the fields that the engine's
+ * protocol lacks.
+ */
 export async function* remoteEvents(
   parts: Parts,
   run: RemoteRun,
@@ -92,7 +97,7 @@ export async function* remoteEvents(
       yield event;
     }
   } finally {
-    // The engine reports the tokens only at the end, but an answer that was cut off costs some too.
+    // The engine reports its counts only at the end, so those of an interrupted answer are estimated.
     const hasCost = hasBegun || (wasSent && signal.aborted);
     if (hasCost && !isDone) caller.count(estimatedTokens(promptOf(ask)), Math.ceil(bytes / bytesPerToken));
   }

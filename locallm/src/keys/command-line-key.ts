@@ -5,7 +5,7 @@ import { PrivateFile } from "./private-file.ts";
 /** The name of the key that commands on this machine use. */
 export const commandLineName = "command-line";
 
-/** The file with the secret of that key. Whoever may read it may also change the keys file. */
+/** The file with the secret of that key. A user who can read it can also change the keys file. */
 export function commandLineFile(folder: string): PrivateFile {
   return new PrivateFile(join(folder, "command-line-key"), 1024);
 }

@@ -49,7 +49,7 @@ async function looksAgain(keys: Keys): Promise<void> {
 const keysPath = () => join(folder, "keys.json");
 
 describe("Keys", () => {
-  it("needs no key before one is made, then needs one at the next look, and forgets a revoked one", async () => {
+  it("needs no key until one is made, notices it at the next check, and forgets a revoked one", async () => {
     const keys = await open();
     expect([keys.exist, keys.caller("")?.id, keys.caller("anything")?.id]).toEqual([false, null, null]);
     const secret = await add("alice");
@@ -145,7 +145,7 @@ describe("Keys", () => {
     expect((await new KeysFile(folder).read())?.length).toBe(10_000);
   });
 
-  it("counts for a key that is changed or whose neighbour is revoked", async () => {
+  it("keeps the counts of a key that is changed or whose neighbour is revoked", async () => {
     await add("gone");
     const secret = await add("alice");
     const keys = await open();

@@ -13,7 +13,7 @@ export interface Caller {
   may(permission: Permission): boolean;
   /** Whether the caller may use the model and see that it exists. */
   seesModel(name: ModelName): boolean;
-  /** Whether the caller sees all models, those of the future included. */
+  /** Whether the caller sees all models, including future ones. */
   readonly seesAllModels: boolean;
   /** Counts a request. Throws `key_rate_exceeded` or `key_tokens_used_up`. */
   admit(): void;
@@ -46,7 +46,7 @@ type State =
 /** A change of the keys file takes effect within this time. */
 const freshMs = 1000;
 
-/** A killed server forgets at most the usage of this time. */
+/** A killed server loses at most the usage of this time. */
 export const savePauseMs = 2000;
 
 /** The keys of a running server. The file is read again when it changes. */
@@ -95,7 +95,7 @@ export class Keys {
     return this.#state.kind === "keys" ? this.#state.all : [];
   }
 
-  /** Reads the file again if it changed. Null if it was looked at a moment ago. Never rejects. */
+  /** Reads the file again if it changed. Null if it was checked a moment ago. Never rejects. */
   refresh(): Promise<void> | null {
     if (this.#options.clock.elapsed() - this.#checkedAt < freshMs) return null;
     this.#checking ??= this.#look().finally(() => {

@@ -42,7 +42,7 @@ export class PrivateFile {
     }
   }
 
-  /** Throws `keys_unusable` for a text that could not be read again. */
+  /** Throws `keys_unusable` for a text over the size limit, which `read` would reject. */
   async write(text: string): Promise<void> {
     if (Buffer.byteLength(text) > this.#limitBytes)
       throw this.unusable(`it would be larger than ${this.#limitBytes} bytes; revoke some keys`);
@@ -69,7 +69,7 @@ export class PrivateFile {
       if (attempt === 200)
         throw this.unusable(`another command is changing it; if none is running, delete ${lock}`);
       const found = await stat(lock).catch(() => null);
-      // Its process was killed: a change takes milliseconds.
+      // A change takes milliseconds, so the process that held an old lock was killed.
       if (found !== null && Date.now() - found.mtimeMs > abandonedMs) await rm(lock, { force: true });
       else await pause(lockPauseMs);
     }

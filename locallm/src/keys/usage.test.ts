@@ -115,7 +115,7 @@ describe("tokens per day", () => {
     restored.admit(limits(null, 10));
   });
 
-  it("gives nobody its tokens twice when the clock is set back over midnight, and recovers from a wrong year", () => {
+  it("never gives a key its tokens twice when the clock is set back over midnight, and recovers from a wrong year", () => {
     const clock = new Clock();
     const usage = new Usage(clock);
     const isUsedUp = () =>

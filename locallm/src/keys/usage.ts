@@ -36,8 +36,8 @@ export const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
 /**
- * Counts what one key uses, and refuses requests over its limits. Tokens count as soon as they are known, so that
- * requests that run at the same time see each other's.
+ * Counts what one key uses, and refuses requests over its limits. Tokens count as soon as they are known, so
+ * that concurrent requests see each other's tokens.
  */
 export class Usage {
   readonly #clock: KeyClock;

@@ -5,14 +5,14 @@ import { engineWords, hostOf } from "./failure.ts";
 import { asText, type JsonObject, jsonOf } from "./json-body.ts";
 import { readRefusal, refusalError, refusalOf } from "./refusal.ts";
 
-/** A body, and how to do without the fields that not every engine takes. */
+/** A request body, and its fields that some engines reject. */
 export interface Question {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: JsonObject;
   /**
-   * Fields that the engine may reject, with the name that our API has for them. A rejected field is left out or
-   * replaced by `instead`, and the request is sent again.
+   * Fields that the engine may reject, with their names in our API. A rejected field is left out or replaced
+   * by `instead`, and the request is sent again.
    */
   readonly optional: Readonly<Record<string, { readonly ours: string; readonly instead?: JsonObject }>>;
 }
@@ -24,7 +24,7 @@ export interface Reply {
   readonly sentBytes: number;
 }
 
-/** Sends a question. Throws for any answer but 2xx. */
+/** Sends a question. Throws for any status but 2xx. */
 export async function ask(upstream: Upstream, question: Question, call: RemoteCall): Promise<Reply> {
   const url = new URL(`${upstream.url}${question.path}`);
   const body = { ...question.body };
@@ -54,7 +54,7 @@ export async function ask(upstream: Upstream, question: Question, call: RemoteCa
   }
 }
 
-/** What cannot be said: no field that says it is left, and none was replaced. */
+/** The options that have no effect: all fields for them were removed and none was replaced. */
 function rejectedWishes({ optional }: Question, body: JsonObject, removed: ReadonlySet<string>): string[] {
   const left = new Set(Object.entries(optional).flatMap(([name, { ours }]) => (name in body ? [ours] : [])));
   const lost = [...removed].flatMap((name) => {
@@ -64,7 +64,7 @@ function rejectedWishes({ optional }: Question, body: JsonObject, removed: Reado
   return [...new Set(lost)];
 }
 
-/** The optional field that the engine names, as `param` or, quoted, in its words. */
+/** The optional field that the engine names, as `param` or in quotes in its message. */
 function rejectedField(
   { param, words }: { readonly param: string | null; readonly words: string },
   names: readonly string[],
@@ -137,8 +137,8 @@ export function eventJson(upstream: Upstream, data: Uint8Array): unknown {
 const maxAnswerChars = 8 * 1024 * 1024;
 
 /**
- * Bounds the text, and gives errors the code that says whether another replica may be asked: before the first piece a broken answer has
- * failed, after it any failure has broken off the answer.
+ * Bounds the text, and gives errors the code that says whether another replica may be asked: an error before
+ * the first piece is a failed request, and an error after it is an interrupted answer.
  */
 export async function* knowingBegin(
   upstream: Upstream,
@@ -173,7 +173,7 @@ export function bearer({ key }: Upstream): Record<string, string> {
 /** The most bytes of an answer to a probe. */
 export const maxProbeBytes = 1024 * 1024;
 
-/** What a locallm says that it ignores, in the names of its API. */
+/** The fields that another locallm reports as ignored, by their names in its API. */
 export function toldIgnored({ headers }: RemoteResponse): string[] {
   const told = asText(headers["x-ignored-fields"]);
   return told === "" ? [] : told.slice(0, 2000).split(", ").map(engineWords);
@@ -186,5 +186,5 @@ export function refusePage(upstream: Upstream, response: RemoteResponse): void {
   throw refusalError(upstream, refusalOf(500, "it answered with an HTML page"), "");
 }
 
-/** Text of an answer's end that has no reason of its own. */
+/** The reason for an answer that ended early without giving one. */
 export const unfinished = "it ended in the middle of the answer";

@@ -3,8 +3,9 @@ import type { Clock } from "../scheduler/clock.ts";
 export type BreakerState = "closed" | "open" | "half-open";
 
 /**
- * Stops requests to an engine that fails. It opens after a failure that needs no second opinion, or after several in a
- * row. When its pause ends it is half-open: one request tries the engine, and its outcome closes or reopens it.
+ * Stops requests to an engine that fails. It opens after one certain failure, or after several others in a
+ * row. When its pause ends it is half-open: one request tries the engine, and its outcome closes or reopens
+ * it.
  */
 export class Breaker {
   readonly #clock: Clock;

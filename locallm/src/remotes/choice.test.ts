@@ -34,7 +34,7 @@ describe("chooseReplica", () => {
       expect(["a", "b"]).toContain(chosen([replica("a", { load }), replica("b", { load })], say("hello")));
   });
 
-  it("sends a conversation to the same replica after a restart, whatever it has grown to", () => {
+  it("sends a conversation to the same replica after a restart, however long it has become", () => {
     for (let count = 0; count < 50; count++) {
       const first = chosen(three, say(`question ${count}`));
       expect(chosen(three, say(`question ${count}`, "answer", "more"))).toBe(first);
@@ -134,7 +134,7 @@ describe("conversation heads", () => {
     expect(new Set(heads).size).toBe(heads.length);
   });
 
-  it("of texts grow by doubling, so that a long text has few", () => {
+  it("of texts double in length, so that a long text has few", () => {
     const text = (prompt: string) => headOfText("m", { prompt, options: {} });
     const story = "once upon a time ".repeat(60_000);
     expect(text(story).beginnings.length).toBeLessThan(12);

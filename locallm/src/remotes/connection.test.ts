@@ -126,7 +126,7 @@ describe("a connection to an engine", () => {
       return response.status;
     };
     expect([await ask(), await ask(), requests]).toEqual([200, 200, 3]);
-    // A new connection that is closed is an engine that fails.
+    // If the engine closes a new connection, the engine has failed.
     answer = (socket) => socket.resetAndDestroy();
     await expect(ask()).rejects.toMatchObject({ code: "remote_unreachable" });
   });
@@ -218,7 +218,7 @@ describe("a connection to an engine", () => {
     expect(await read({ lookup, firstByteMs: Number.POSITIVE_INFINITY })).toEqual({ status: 200, bytes: 2 });
   });
 
-  it("does not count the time in which nobody reads", async () => {
+  it("does not time out while its reader is paused", async () => {
     answer = (socket) => {
       socket.write(chunked + chunk("a"));
       setTimeout(() => socket.end(`${chunk("b")}0\r\n\r\n`), 10);

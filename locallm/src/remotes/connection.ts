@@ -5,7 +5,7 @@ import type { RemoteFetch, RemoteRequest } from "./engine.ts";
 import { engineWords } from "./failure.ts";
 
 export interface ConnectionSettings extends Pick<NetworkSettings, "certificates" | "lookup"> {
-  /** Throws if no model may use the URL's host; otherwise tells which addresses the host may have. */
+  /** Throws if no model may use the URL's host; otherwise returns which addresses the host may have. */
   readonly addressCheck: (url: string) => Promise<(address: string) => boolean>;
   /** How long an engine may take until the first byte of its answer. */
   readonly firstByteMs?: number;

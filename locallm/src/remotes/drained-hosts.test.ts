@@ -27,7 +27,7 @@ describe("DrainedHosts", () => {
     expect(JSON.parse(await readFile(path, "utf8"))).toEqual({ drained: ["gpu1:8000", "gpu2"] });
   });
 
-  it("removes a host on all its ports, and not one port of a host that is drained on all", async () => {
+  it("resumes a host on all its ports, but no single port of a host that is drained on all", async () => {
     const hosts = await DrainedHosts.open(null);
     await hosts.add(named("gpu1:1"));
     await hosts.add(named("gpu1:2"));
@@ -45,7 +45,7 @@ describe("DrainedHosts", () => {
     expect(hosts.has("http://gpu1/")).toBe(false);
   });
 
-  it("rejects a damaged file and says how it should look", async () => {
+  it("rejects a damaged file and shows the valid form", async () => {
     for (const [index, text] of [
       '{"drained": [1]}',
       '{"drained": ["gpu 1"]}',

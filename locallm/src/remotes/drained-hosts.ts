@@ -43,7 +43,7 @@ export class DrainedHosts {
     return false;
   }
 
-  /** Whether this very host was drained. */
+  /** Whether exactly this host was drained. */
   includes(host: NamedHost): boolean {
     return this.#hosts.has(namedHostText(host));
   }
@@ -52,7 +52,10 @@ export class DrainedHosts {
     await this.#change((hosts) => [...hosts, host]);
   }
 
-  /** A host without a port is meant on all ports. Throws `invalid_field` if it is drained on all ports only. */
+  /**
+   * A host without a port stands for all its ports. Throws `invalid_field` if it is drained on all ports
+   * only.
+   */
   async remove(host: NamedHost): Promise<void> {
     const { hostname, port } = host;
     if (port !== null && !this.includes(host) && this.includes({ hostname, port: null }))

@@ -3,7 +3,7 @@ import type { Embeddings } from "../wire/inference/embed.ts";
 import type { RemoteCall, Upstream } from "./engine.ts";
 import { hostOf } from "./failure.ts";
 
-/** So many inputs keep an answer small enough to be parsed without a pause of the server, at 8,192 numbers a vector. */
+/** With this many vectors of 8,192 numbers, an answer can still be parsed without pausing the server. */
 const batchSize = 16;
 const batchesAtOnce = 4;
 const maxBatchBytes = 8 * 1024 * 1024;
@@ -15,8 +15,8 @@ interface Batch {
 }
 
 /**
- * Embeds inputs in batches. Engines count the tokens of a whole request: the count stands with the first input of each
- * batch, and the others have 0.
+ * Embeds inputs in batches. Engines count the tokens of a whole request: the first input of each batch gets
+ * the whole count, and the others get 0.
  */
 export async function inBatches(
   upstream: Upstream,

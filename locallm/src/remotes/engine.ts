@@ -39,7 +39,10 @@ export interface RemoteCompletion {
 }
 
 export type RemoteEvent =
-  /** At most once and first: what the engine's protocol cannot take, by the names of our API. */
+  /**
+   * Sent at most once, as the first event: the fields that the engine's protocol lacks, by their names in our
+   * API.
+   */
   | { readonly kind: "ignored"; readonly fields: readonly string[] }
   | AnswerPiece
   | {
@@ -50,15 +53,17 @@ export type RemoteEvent =
       readonly isEstimated?: boolean;
     };
 
-/** What an engine tells about itself. */
+/** What an engine reports about itself. */
 export interface Probe {
   /** The names of its models. Null if it does not list them. */
   readonly models: readonly string[] | null;
-  /** The window of the upstream's model. Null if the engine does not tell. */
+  /** The window of the upstream's model. Null if the engine does not report it. */
   readonly contextLength: number | null;
-  /** The requests that it could compute at once, and those it computes now. Null if it does not tell. */
+  /**
+   * The requests that it could compute at once, and those it computes now. Null if it does not report them.
+   */
   readonly places: { readonly total: number | null; readonly busy: number } | null;
-  /** The number of requests that wait in the engine's own queue. Null if it does not tell. */
+  /** The number of requests that wait in the engine's own queue. Null if it does not report it. */
   readonly waiting: number | null;
 }
 

@@ -53,7 +53,7 @@ describe("EventStreamReader", () => {
     ["a line without an end", () => Buffer.from("x".repeat(1000))],
     ["an event without an end", () => Buffer.from(`data: ${"x".repeat(1000)}\n`)],
     ["an event of empty lines of data", () => Buffer.from("data:\n".repeat(1000))],
-  ])("ends %s at the limit", (_, chunk) => {
+  ])("rejects %s beyond the limit", (_, chunk) => {
     const reader = new EventStreamReader(limit);
     const pushAll = () => {
       for (let count = 0; count < 10; count++) reader.push(chunk());

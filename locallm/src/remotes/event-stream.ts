@@ -7,8 +7,8 @@ export interface StreamEvent {
 }
 
 /**
- * Reads server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), and what engines write
- * besides: an error as `error: {…}`, and JSON without a field name.
+ * Reads server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), and two other
+ * forms that engines write: an error as `error: {…}`, and JSON without a field name.
  */
 export class EventStreamReader {
   readonly #lines: LineReader;
@@ -47,7 +47,7 @@ export class EventStreamReader {
 
   #field(line: Uint8Array): void {
     const at = line.indexOf(colon);
-    // No field that matters has a longer name, or no value.
+    // All fields that matter have shorter names and a value.
     if (at === -1 || at > 10) return;
     const value = line.subarray(line[at + 1] === space ? at + 2 : at + 1);
     switch (latin1(line.subarray(0, at))) {

@@ -3,7 +3,7 @@ import { LocallmError } from "../wire/errors.ts";
 import { engineWords, hostOf, mayRetryElsewhere } from "./failure.ts";
 
 describe("mayRetryElsewhere", () => {
-  it("retries what another replica may not have, and never a request that was rejected or has begun", () => {
+  it("retries failures that another replica may not have, but no rejected request and no answer that has begun", () => {
     const host = hostOf({ url: "http://gpu1:8000/v1" });
     const reason = "x";
     expect(mayRetryElsewhere(new LocallmError("remote_unreachable", { host, reason }))).toBe(true);

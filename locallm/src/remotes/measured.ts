@@ -2,7 +2,7 @@ import type { AnswerPiece } from "../dialogue/answer-piece.ts";
 import type { GenerateDone } from "../wire/inference/generate.ts";
 import type { RemoteEvent } from "./engine.ts";
 
-/** What an engine says at the end of its answer. Null: it does not say. */
+/** What an engine reports at the end of its answer. Null if it does not report the value. */
 export interface Counts {
   readonly promptTokens: number | null;
   readonly cachedTokens: number | null;

@@ -24,7 +24,7 @@ export async function readRefusal(upstream: Upstream, response: RemoteResponse):
   try {
     bytes = await readBytes(upstream, response, maxErrorBytes);
   } catch {
-    // The status alone must do.
+    // If the body cannot be read, the error has only the status.
   }
   if (status >= 300 && status < 400)
     return { ...refusalOf(status, "it redirects to another address"), retryAfterSeconds };

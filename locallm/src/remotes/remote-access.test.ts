@@ -103,7 +103,7 @@ describe("a connection to an engine", () => {
     expect(received).toBe(0);
   });
 
-  test("is not reused once its name leads elsewhere or its host is forbidden", async () => {
+  test("is not reused once its name resolves elsewhere or its host is forbidden", async () => {
     const hosts = hostsOf("");
     const url = `http://localhost:${port}/v1`;
     await hosts.allow([url]);

@@ -47,14 +47,14 @@ describe("RemoteCalls", () => {
     );
   });
 
-  it("ends at its bounds", () => {
+  it("rejects too many calls and too long arguments", () => {
     const many = Array.from({ length: 300 }, (_, index) => ({ index, name: "f", text: "" }));
     expect(() => read(many)).toThrow(/more than 256 tool calls/);
     const long = Array.from({ length: 100 }, () => ({ index: 0, name: "f", text: "x".repeat(100_000) }));
     expect(() => read(long)).toThrow(/longer than/);
   });
 
-  it("gives an id to each call, and no id twice", () => {
+  it("gives each call a unique id", () => {
     const part = { index: 0, id: "same", name: "f", text: "{}" };
     const pieces = read([part, { ...part, index: 1 }, { ...part, index: 2, id: "" }]);
     const ids = pieces.flatMap((piece) => (piece.kind === "call" ? [piece.id] : []));

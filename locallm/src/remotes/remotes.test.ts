@@ -270,7 +270,7 @@ describe("places", () => {
     expect(all.every(({ error }) => error === null)).toBe(true);
   });
 
-  it("takes no more than the engine says it computes at once", async () => {
+  it("sends an engine no more requests than it says it computes at once", async () => {
     const { remotes, open, probes, clock } = await world();
     probes.set("a", { ...healthy, places: { total: 1, busy: 0 } });
     const to = model("a");
@@ -475,7 +475,7 @@ describe("breaker", () => {
     expect(exchanges.slice(1).every(({ host }) => host !== failing)).toBe(true);
   });
 
-  it("waits while an engine asks to for a short time, and passes a long one on", async () => {
+  it("waits if an engine asks for a short wait, and passes a long wait on to the client", async () => {
     const { remotes, exchanges, clock } = await world();
     const to = model("a");
     const first = ask(remotes, to);
@@ -497,7 +497,7 @@ describe("breaker", () => {
     expect((third.error as LocallmError).details).toMatchObject({ retryAfterSeconds: 3000 });
   });
 
-  it("says the shortest wait when several replicas are busy", async () => {
+  it("reports the shortest wait when several replicas are busy", async () => {
     const { remotes, exchanges } = await world();
     const asked = ask(remotes, model(["a", "b"]));
     await settled();
@@ -711,7 +711,7 @@ describe("close", () => {
 });
 
 describe("in any order of events", () => {
-  it("leaks, doubles and starves no place, and never uses two replicas after the first piece", async () => {
+  it("never leaks or duplicates a place, starves no request, and uses one replica after the first piece", async () => {
     const index = fc.nat(30);
     const hosts = ["a", "b", "c"] as const;
     const step = fc.oneof(

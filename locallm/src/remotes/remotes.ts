@@ -64,7 +64,7 @@ export type RemoteNews = { readonly model: string; readonly host: string } & (
 
 export interface RemoteView {
   readonly model: string;
-  /** Requests that wait for a place, and since when the oldest does. */
+  /** The number of requests that wait for a place, and how long the oldest has waited. */
   readonly waiting: number;
   readonly oldestMs: number;
   readonly replicas: readonly ReplicaView[];
@@ -89,7 +89,7 @@ export interface ReplicaView {
   readonly failed: number;
   readonly weight: number;
   readonly maxRequests: number | null;
-  /** How many requests the engine computes at once. Null if it does not tell. */
+  /** How many requests the engine computes at once. Null if it does not report that. */
   readonly places: number | null;
   /** Whether the engine lists the model. Null if it does not list its models or was not asked. */
   readonly hasModel: boolean | null;
@@ -544,7 +544,7 @@ class Dispatcher implements Remotes {
     return fields;
   }
 
-  /** Deleted models leave no trace forever. Looks at all models, so it runs rarely. */
+  /** Otherwise deleted models would stay in memory forever. Looks at all models, so it runs rarely. */
   #forgetUnused(): void {
     if (this.#clock.now() - this.#forgotAtMs < forgetEveryMs) return;
     this.#forgotAtMs = this.#clock.now();

@@ -25,7 +25,7 @@ describe("Queue", () => {
     expect(queue.length).toBe(0);
   });
 
-  it("serves another key's first request next but one, although a key has 500 waiting", () => {
+  it("serves another key's first request second, although a key has 500 waiting", () => {
     const queue = new Queue(512);
     for (let count = 0; count < 500; count++) queue.push(from("busy"));
     queue.push(from("other"));
@@ -43,7 +43,7 @@ describe("Queue", () => {
     expect(served(queue)).toEqual(["one", "two"]);
   });
 
-  it("refuses the newest request of the key with the most, whatever its line, and never a smaller key's", () => {
+  it("refuses the newest request of the key with the most requests in all lines, never one of a key with fewer", () => {
     const queue = new Queue(3);
     const greedy = [from("greedy", "b"), from("greedy", "a"), from("greedy", "b")];
     for (const each of greedy) expect(queue.push(each)).toBeNull();

@@ -55,7 +55,7 @@ export class Queue<Request extends Waiting> {
     return undefined;
   }
 
-  /** The requests of a line, those of each key together. */
+  /** The requests of a line, grouped by key. */
   line(line: string): readonly Request[] {
     return [...(this.#lines.get(line)?.values() ?? [])].flat();
   }
@@ -117,7 +117,7 @@ export class Queue<Request extends Waiting> {
     else this.#lengths.set(key, length);
   }
 
-  /** The newest request of the key with the most; `added` if no key has more than its own. */
+  /** The newest request of the key with the most requests; `added` if no key has more than its own key. */
   #mostDispensable(added: Request): Request {
     let most = added.key;
     for (const [key, length] of this.#lengths) if (length > this.#lengths.get(most)!) most = key;

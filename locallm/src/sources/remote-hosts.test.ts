@@ -61,7 +61,7 @@ describe("the hosts that remote models may name", () => {
     ["gpu1.example", "https://gpu1.example/v1", "0.0.0.0", false],
     ["gpu1.example", "https://gpu1.example/v1", "64:ff9b::a9fe:a9fe", false],
     ["gpu1.example", "https://gpu1.example/v1", "not an address", false],
-    // Whoever names the address means it.
+    // An address that is named explicitly is allowed.
     ["169.254.10.1", "http://169.254.10.1:8000/v1", "169.254.10.1", true],
     ["localhost", "http://localhost:11434", "127.0.0.1", true],
     ["localhost", "http://localhost:11434", "::1", true],

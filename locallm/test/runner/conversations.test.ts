@@ -152,7 +152,7 @@ describe("conversations that outlive their runner", () => {
 });
 
 describe("the memory of conversations", () => {
-  it("holds a conversation that took another one's slot as soon as nobody waits, and no other", async () => {
+  it("holds a conversation that took another one's slot once no request waits, and no other conversation", async () => {
     const path = await modelFile("llama", 2);
     const conversations = keeping(2 ** 26);
     const runner = await start(path, conversations);

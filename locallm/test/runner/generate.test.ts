@@ -27,7 +27,7 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
     expect(runner.info.sizeBytes.compute).toBeGreaterThan(1e6);
   });
 
-  it("answers the prompt exactly as sent, and counts the tokens of both", async () => {
+  it("answers the prompt exactly as sent, and counts the tokens of prompt and answer", async () => {
     const prompt = "The capital of France is";
     const { text, tokens, done } = await collect(runner.generate(newJob(prompt, { numPredict: 2 })));
     expect(text).toBe(" Paris.");

@@ -53,7 +53,7 @@ describe.each([
     }
   });
 
-  it(`reuses ${cuts ? "the cached prefix" : "what it was before a prompt's last tokens"}`, async () => {
+  it(`reuses ${cuts ? "the cached prefix" : "the checkpoint before a prompt's last tokens"}`, async () => {
     const head = "Pack my box with five dozen liquor jugs. ".repeat(6);
     const first = await ids(job(head));
     expect(first.cached).toBeLessThan(10);

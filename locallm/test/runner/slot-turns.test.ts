@@ -148,7 +148,7 @@ test("ignores a pause that arrives after the end of its job", async () => {
   expect(events.at(-1)).toMatchObject({ id: 1, error: null, done: { evalTokens: 4 } });
 });
 
-test("gives nothing for a job that is cancelled while its slot's cache is being kept", async () => {
+test("sends no events for a job that is cancelled while its slot's cache is being kept", async () => {
   const asked: ((place: number | null) => void)[] = [];
   const told: string[] = [];
   const keeper = {

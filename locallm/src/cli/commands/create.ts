@@ -75,7 +75,7 @@ async function create(model: string, options: Options, config: CommandConfig): P
   }
 }
 
-/** Whoever creates a remote model on the server's own command line may name any host. */
+/** A remote model that is created on the server's own command line may name any host. */
 async function allowHosts(
   urls: readonly string[],
   client: Client,

@@ -92,7 +92,7 @@ function listCommand(): Command {
     .action(async () => {
       const { file, folder } = keysHere();
       const keys = await file.read();
-      if (keys === null) return console.log("There are no keys: requests need none.");
+      if (keys === null) return console.log("There are no keys, so requests do not need one.");
       const usage = await new UsageFile(folder).read();
       const now = new Date();
       const rows = keys.map((key) => {
@@ -154,7 +154,7 @@ function revokeCommand(): Command {
       for (const { name } of new Set(revoked)) console.log(plain(`revoked ${name}`));
       if (isEmpty)
         console.error(
-          `No key is left, so nobody but the administrator (LOCALLM_API_KEY) may call the server. To run without keys, delete ${file.path} and restart the server.`,
+          `No key is left, so only the administrator (LOCALLM_API_KEY) can call the server. To run without keys, delete ${file.path} and restart the server.`,
         );
     });
 }

@@ -17,13 +17,13 @@ export function remoteCommand(): Command {
     .action(list);
   command
     .command("drain")
-    .description("send a host no new requests; running answers finish, and a restart changes nothing")
+    .description("stop sending new requests to a host, also after a restart; running answers finish")
     .argument("<host>", "host, with or without a port, such as gpu1.example:8000, or a URL")
     .option("--wait", "wait until the running answers have finished")
     .action(drain);
   command
     .command("resume")
-    .description("send a drained host requests again")
+    .description("send requests to a drained host again")
     .argument("<host>", "host, with or without a port, such as gpu1.example:8000, or a URL")
     .action(async (typed: string) => {
       const { host } = await change("resume", typed);
@@ -77,7 +77,7 @@ async function list(): Promise<void> {
       replica.host,
       replica.model,
       replica.retry_seconds > 0
-        ? `${replica.state}, again in ${humanSeconds(replica.retry_seconds)}`
+        ? `${replica.state}, next try in ${humanSeconds(replica.retry_seconds)}`
         : replica.state,
       String(replica.open),
       String(replica.answered),
@@ -101,7 +101,7 @@ async function drain(typed: string, { wait }: { readonly wait?: true }): Promise
   let left = open;
   while (wait === true && left > 0) {
     await setTimeout(pollMs);
-    // Draining again changes nothing, and says how many still run.
+    // Draining a drained host again only reports how many answers still run.
     left = (await change("drain", host)).open;
     if (left === 0) console.log(plain(`${host} has finished its answers.`));
   }

@@ -30,7 +30,10 @@ export function runCommand(): Command {
     .option("--think [level]", "true, false, low, medium or high")
     .option("--hidethinking", "hide the model's thinking")
     .option("--nowordwrap", "do not wrap lines between words on a terminal")
-    .option("--truncate <boolean>", "embedding models: false rejects a text that is too long")
+    .option(
+      "--truncate <boolean>",
+      "embedding models: whether to truncate a text that is too long; false rejects it",
+    )
     .option("--dimensions <count>", "embedding models: length of the vector")
     .action(async (first: string | undefined, rest: string[], given: Options, command: Command) => {
       const { model, words, options } = modelFirst(first, rest, given);

@@ -287,7 +287,7 @@ const cases: [format: ToolFormat, source: string, text: string, answer: Answer][
   ],
 ];
 
-describe("what families document", () => {
+describe("examples from the documentation of families", () => {
   test.each(
     cases.map(([format, source, text, answer]) => ({
       name: `${format.name}: ${source}`,
@@ -371,7 +371,7 @@ describe("laws", () => {
   );
 
   test.each(formats.map((format) => ({ name: format.name, format })))(
-    "$name: what is no call and no mark comes through unchanged",
+    "$name: text that is neither a call nor a mark is unchanged",
     ({ format }) => {
       const plain = fc.array(
         fc.constantFrom(" ", "\n", "a", "<", "to", "ol_", "é", "🙂", "(", "=", ">", "1", "."),

@@ -16,7 +16,7 @@ import {
 /** The ways to violate a schema: a value violates it if it takes at least one of them. */
 export interface Violations {
   readonly ways: readonly Action[];
-  /** True if some ways are missing. */
+  /** True if `ways` does not contain every way. */
   readonly isPartial: boolean;
   /** True if the schema has a constraint, with or without a way in `ways`. */
   readonly isConstrained: boolean;

@@ -69,7 +69,7 @@ export class NumberGrammar {
   }
 }
 
-/** Returns a range of numbers as an expression: "" for any number, null if there is none. */
+/** Returns a range of numbers as an expression: "" if any number is allowed, null if none is. */
 function rangeOf(shape: Shape): string | null {
   if (shape.minimum === null && shape.maximum === null) return "";
   // All numbers that the grammar can write are within larger bounds.

@@ -8,7 +8,10 @@ import { isNamedHost, type NamedHost, namedHostText, parseNamedHost } from "../.
 import { readBody } from "../body.ts";
 import type { Parts } from "../parts.ts";
 
-/** The engines that remote models use: `GET` lists them, `drain` sends a host no new requests, `resume` does again. */
+/**
+ * The engines that remote models use: `GET` lists them, `drain` stops new requests to a host, and `resume`
+ * allows them again.
+ */
 export function remoteRoutes(app: FastifyInstance, parts: Parts): void {
   app.get("/api/remotes", async ({ caller }) => {
     const stored = await remoteModels(parts);

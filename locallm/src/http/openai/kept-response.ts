@@ -5,7 +5,10 @@ export interface KeptResponse {
   readonly response: ResponseObject;
   /** The model's input in order: the input and output of earlier responses, then this request's input. */
   readonly input: readonly ResponsesItem[];
-  /** The id of the API key that made it, and alone may read it. Null: the administrator, or made without a key. */
+  /**
+   * The id of the API key that created it. Only this key and the administrator may read it. Null if the
+   * administrator created it, or nobody needed a key.
+   */
   readonly owner: string | null;
 }
 

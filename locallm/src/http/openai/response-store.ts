@@ -33,7 +33,7 @@ export class ResponseStore {
     return store;
   }
 
-  /** Null also if the caller is another API key than the one that made it. The administrator reads all. */
+  /** Also null if another API key created it. The administrator may read all responses. */
   get(id: string, caller: Pick<Caller, "id">): KeptResponse | null {
     this.#removeOld();
     const kept = this.#kept.get(id)?.kept ?? null;

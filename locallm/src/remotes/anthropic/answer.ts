@@ -51,7 +51,7 @@ export class AnthropicAnswer {
         this.#count(event["usage"]);
         return pieces;
       }
-      // ping, the end of blocks, and what later versions add.
+      // Ignores ping, the end of blocks, and events of later versions.
       default:
         return [];
     }
@@ -61,7 +61,7 @@ export class AnthropicAnswer {
     return this.#calls.end();
   }
 
-  /** A block may begin with text, and is whole in a whole message. */
+  /** A block may start with text. In an unstreamed message, each block is complete. */
   #block(block: JsonObject, index: number | undefined): AnswerPiece[] {
     if (block["type"] === "text") return this.#text("content", block["text"]);
     if (block["type"] === "thinking") return this.#text("thinking", block["thinking"]);
@@ -97,7 +97,7 @@ export class AnthropicAnswer {
     };
   }
 
-  /** Cached tokens are counted apart; the last event's counts include those before. */
+  /** Cached tokens are counted separately. The last event's counts include the earlier ones. */
   #count(value: unknown): void {
     const usage = asObject(value);
     if (usage === null) return;

@@ -75,7 +75,7 @@ const whole = stream(
 );
 
 describe("reading an answer of Anthropic's protocol", () => {
-  it("reads thinking, text, calls and counts, and what the cache had", async () => {
+  it("reads thinking, text, calls, counts and the number of cached tokens", async () => {
     engine.answers({ chunks: [whole] });
     const read = await ask();
     expect(read).toMatchObject({
@@ -134,7 +134,7 @@ describe("reading an answer of Anthropic's protocol", () => {
     });
   });
 
-  it("survives events out of order, without types, and of later versions", async () => {
+  it("accepts events that are out of order, lack a type, or come from later versions", async () => {
     const events = [
       delta(5, { type: "input_json_delta", partial_json: "{}" }),
       close(9),
@@ -187,7 +187,7 @@ describe("writing a request of Anthropic's protocol", () => {
     return { ignored, ...engine.received[0]! };
   };
 
-  it("sends the key and the version, and nothing that nobody set", async () => {
+  it("sends the key and the version, and no options that were not set", async () => {
     const { headers, body, path } = await sent({});
     expect(path).toBe("/v1/messages");
     expect(headers).toMatchObject({ "x-api-key": "secret", "anthropic-version": "2023-06-01" });
@@ -195,7 +195,7 @@ describe("writing a request of Anthropic's protocol", () => {
     expect(body).toEqual({ model: "m", max_tokens: 32_000, stream: true, messages });
   });
 
-  it("puts the system text aside and the results of one message's calls together", async () => {
+  it("sends the system text separately, and joins the results of one message's calls", async () => {
     const call = (name: string) => ({ function: { name, arguments: {} } });
     const { body } = await sent({
       messages: [
@@ -281,7 +281,7 @@ describe("writing a request of Anthropic's protocol", () => {
     await expect(embedding).rejects.toMatchObject({ code: "unsupported_capability" });
   });
 
-  it("lists models, unless the list goes on", async () => {
+  it("lists models, unless the list has further pages", async () => {
     const json = { "content-type": "application/json" };
     engine.answers({ headers: json, chunks: ['{"data":[{"id":"m"}],"has_more":false}'] });
     expect((await anthropic.probe(engine.upstream, engine.call())).models).toEqual(["m"]);

@@ -6,11 +6,11 @@ import type { JsonObject } from "../json-body.ts";
 import { withCallIds } from "../message-ids.ts";
 
 export interface AnthropicRequest extends Pick<Question, "body" | "optional"> {
-  /** What the protocol cannot say. */
+  /** The fields of our API that the protocol lacks. */
   readonly ignored: readonly string[];
 }
 
-/** The protocol requires a limit. Nobody else asks for one by default, so this is as much as agents ask for. */
+/** The protocol requires a limit. This default is the limit that agents usually set. */
 const maxTokensByDefault = 32_000;
 
 export function messagesRequest(
@@ -39,7 +39,7 @@ export function messagesRequest(
         : {}),
     },
     optional: {
-      // Newer models reject one of them, or all of them while they think.
+      // Newer models reject one of these fields, or all of them when thinking is on.
       ...{
         temperature: ours("options.temperature"),
         top_p: ours("options.top_p"),
@@ -81,7 +81,7 @@ function samplingFields(options: RemoteTurn["options"]) {
 const leastThinking = 1024;
 const budgets = { low: 2048, medium: 8192, high: 16_384, max: 24_576 };
 
-/** Null if the limit of the answer leaves nothing for thinking, or nobody asks for it. */
+/** Null if the answer's limit leaves no tokens for thinking, or if thinking was not requested. */
 function thinkingField(think: Turn["think"], maxTokens: number): JsonObject | null {
   if (think === null) return null;
   if (think === false) return { type: "disabled" };
@@ -113,8 +113,8 @@ function toolFields({ tools, toolChoice, severalCalls }: Turn): JsonObject {
 }
 
 /**
- * The system text stands outside the messages; a later system message becomes the user's, as the protocol has no other
- * place for it. Thinking is left out, because the protocol accepts only what carries its own signature.
+ * The system text is a separate field. A later system message becomes a user message, because the protocol
+ * has no other place for it. Omits thinking, because the protocol accepts only thinking that it signed.
  */
 function conversationOf(all: readonly Message[]): { system: string; messages: JsonObject[] } {
   const first = all.findIndex(({ role }) => !isSystem(role));
@@ -124,7 +124,7 @@ function conversationOf(all: readonly Message[]): { system: string; messages: Js
     const role = message.role === "assistant" ? "assistant" : "user";
     const blocks = blocksOf(message);
     const last = messages.at(-1);
-    // The results of one message's calls belong into one message.
+    // The results of one message's calls must be in one message.
     if (last?.role === role) last.content.push(...blocks);
     else if (blocks.length > 0) messages.push({ role, content: blocks });
   }
@@ -140,7 +140,7 @@ function blocksOf({ role, content, tool_calls: calls = [], tool_call_id }: Messa
   if (role === "tool" || role === "function")
     return [{ type: "tool_result", tool_use_id: tool_call_id, content }];
   return [
-    // The protocol rejects texts without a character.
+    // The protocol rejects empty texts.
     ...(content.trim() === "" ? [] : [{ type: "text", text: content }]),
     ...calls.map(({ id, function: { name, arguments: input } }) => ({ type: "tool_use", id, name, input })),
   ];

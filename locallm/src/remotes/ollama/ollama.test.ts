@@ -88,12 +88,12 @@ describe("Ollama's protocol", () => {
     await expect(ask()).rejects.toMatchObject({ code });
   });
 
-  it("takes counts that Ollama omits for 0", async () => {
+  it("reads counts that Ollama omits as 0", async () => {
     engine.answers({ chunks: [lines(ending({ eval_count: undefined, done_reason: "length" }))] });
     expect((await ask()).done).toMatchObject({ done: { evalTokens: 0, reason: "length" } });
   });
 
-  it("passes options on as they are, and names what the protocol cannot say", async () => {
+  it("passes options on unchanged, and names the fields that the protocol lacks", async () => {
     engine.answers({ headers: { "x-ignored-fields": "options.seed" }, chunks: [lines(ending())] });
     const options = { num_ctx: 4096, mirostat: 2 as const, stop: ["a"], seed: 1 };
     const tools = [{ type: "function", function: { name: "f" } }];
@@ -127,7 +127,7 @@ describe("Ollama's protocol", () => {
     expect(engine.received[1]?.body).not.toHaveProperty("tools");
   });
 
-  it("completes a raw prompt, and fills in the middle by the template", async () => {
+  it("completes a raw prompt, and fills in the middle with the template", async () => {
     engine.answers({
       chunks: [lines({ response: "a", done: false }, { ...ending(), message: undefined, response: "" })],
     });
@@ -138,7 +138,7 @@ describe("Ollama's protocol", () => {
     expect(engine.received[1]?.body).not.toHaveProperty("raw");
   });
 
-  it("embeds, and tells its models", async () => {
+  it("embeds, and lists its models", async () => {
     const json = { "content-type": "application/json" };
     engine.answers({ headers: json, chunks: ['{"embeddings":[[1,2]],"prompt_eval_count":4}'] });
     const { vectors, tokens } = await ollama.embed(upstream, ["a"], engine.call());

@@ -4,7 +4,7 @@ import type { RemoteCompletion, RemoteTurn, Upstream } from "../engine.ts";
 import type { JsonObject } from "../json-body.ts";
 
 export interface OllamaRequest extends Pick<Question, "path" | "body"> {
-  /** What the protocol cannot say. */
+  /** The fields of our API that the protocol lacks. */
   readonly ignored: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export function chatRequest({ model }: Upstream, { turn, options, logprobs }: Re
 }
 
 export function generateRequest({ model }: Upstream, ask: RemoteCompletion): OllamaRequest {
-  // Ollama fills in the middle by the model's template, which raw leaves out.
+  // Ollama fills in the middle with the model's template, which raw mode does not use.
   const kind = ask.suffix === undefined ? { raw: true } : { suffix: ask.suffix };
   return {
     path: "/api/generate",

@@ -6,7 +6,7 @@ import { logprobsOf } from "../logprobs.ts";
 import { type Counts, nanoseconds, noCounts } from "../measured.ts";
 import type { CallPart, RemoteCalls } from "../remote-calls.ts";
 
-/** What an answer ended with. Null: the engine did not say. */
+/** How an answer ended. Null if the engine did not report it. */
 export interface Ending {
   readonly reason: string | null;
   readonly stopString: string | null;
@@ -84,7 +84,7 @@ export class OpenAiAnswer {
     return [...this.#calls.end(), { kind: "content", text: rest }];
   }
 
-  /** Text that was held back, because it could have been the beginning of a tag. No tags are looked for after it. */
+  /** Text that was held back, because it could have been the beginning of a tag. Stops looking for tags. */
   #endText(): AnswerPiece[] {
     const held = this.#text?.end() ?? [];
     this.#text = null;

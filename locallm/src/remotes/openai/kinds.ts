@@ -2,7 +2,7 @@ import type { OptionName } from "../../wire/options.ts";
 import type { RemoteResponse } from "../engine.ts";
 import { asText, type JsonObject } from "../json-body.ts";
 
-/** What our API can ask for and this protocol can say. Not every engine acts on it. */
+/** The options of our API that this protocol has. Not every engine obeys them. */
 export type Wish =
   | `options.${OptionName}`
   | "think"
@@ -22,7 +22,7 @@ export interface EngineKind {
   /** The value of `owned_by` in its list of models. */
   readonly owner: string | null;
   readonly ignores: readonly Wish[];
-  /** Where it tells how busy it is. */
+  /** Where it reports its load. */
   readonly load: "slots" | "metrics" | null;
 }
 
@@ -85,7 +85,7 @@ export const engineKinds: readonly EngineKind[] = [
     ignores: [...onlyLlamaServer, "options.min_p", "think", "parallel_tool_calls", "logprobs"],
     load: null,
   },
-  // vLLM, Ray Serve (which runs vLLM) and SGLang have the same fields, and no sign to tell them apart.
+  // vLLM, Ray Serve (which runs vLLM) and SGLang have the same fields and cannot be told apart.
   {
     name: "vLLM",
     answers: ({ server }) => server === "uvicorn",

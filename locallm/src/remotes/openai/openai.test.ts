@@ -229,7 +229,7 @@ describe("reading an answer of OpenAI's protocol", () => {
   ])("reads tool calls with %s", async (_, events, calls) => {
     const read = await answer(eventStream(...events, stop, done));
     expect(read.calls).toMatchObject(calls);
-    // One call after the other: our APIs cannot say anything else.
+    // One call after the other: our APIs have no other order.
     const order = read.pieces.map((piece) => ("index" in piece ? piece.index : -1));
     expect(order).toEqual([...order].sort((a, b) => a - b));
     for (const [index, call] of read.calls.entries()) {
@@ -240,7 +240,7 @@ describe("reading an answer of OpenAI's protocol", () => {
     }
   });
 
-  it("counts by usage, and says where it has to estimate", async () => {
+  it("takes counts from usage, and marks estimates", async () => {
     const known = await answer(eventStream(text("a"), stop, usage, done));
     expect(known.done).toMatchObject({
       thinkingTokens: 2,
@@ -570,7 +570,7 @@ describe("writing a request of OpenAI's protocol", () => {
   };
   const f = { type: "function", function: { name: "f", parameters: { type: "object" } } };
 
-  it("sends nothing that neither model nor client set", async () => {
+  it("sends only options that the model or the client set", async () => {
     const { body, headers, path, ignored } = await sent({});
     expect(path).toBe("/v1/chat/completions");
     expect(headers).toMatchObject({ authorization: "Bearer secret", "accept-encoding": "identity" });
@@ -641,7 +641,7 @@ describe("writing a request of OpenAI's protocol", () => {
     expect((await sent(parts)).body).toMatchObject(body);
   });
 
-  it("sends each engine's names for options, and names what the protocol cannot say", async () => {
+  it("sends each engine its own option names, and names the fields that the protocol lacks", async () => {
     const options = {
       temperature: 0,
       top_k: 0,
@@ -716,7 +716,7 @@ describe("writing a request of OpenAI's protocol", () => {
     expect(engine.received).toHaveLength(6);
   });
 
-  it("names a wish as ignored only if no field that says it is left", async () => {
+  it("reports an option as ignored only if the engine rejected all fields for it", async () => {
     const rejecting = (...rejects: string[]) =>
       engine.answers(({ body }) => {
         const param = rejects.find((name) => name in body);

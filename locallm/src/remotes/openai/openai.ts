@@ -90,12 +90,12 @@ async function* answer(
       measured,
       inBounds(upstream, () => reading.end()),
     );
-  // The engine computed a token that nobody asked for.
+  // Engines compute at least one token, which was not requested and does not count.
   if (numPredict === 0) yield measured.done("length", null, { ...counts, evalTokens: 0 });
   else yield measured.done(endReason(reason, counts.evalTokens, numPredict), stopString, counts);
 }
 
-/** A missing reason is a stop, unless the answer is as long as was asked for. */
+/** A missing reason means `stop`, unless the answer has the requested length. */
 function endReason(reason: string | null, evalTokens: number | null, numPredict: number) {
   if (reason !== null) return doneReason(reason);
   return numPredict > 0 && (evalTokens ?? 0) >= numPredict ? "length" : "stop";
@@ -161,7 +161,10 @@ function* ignoredEvent(
   if (fields.size > 0) yield { kind: "ignored", fields: [...fields] };
 }
 
-/** A locallm names what it ignores. What was sent under two names is ignored if both are. */
+/**
+ * Another locallm names the fields that it ignores. An option that was sent in two fields is ignored only if
+ * both are.
+ */
 function toldByEngine(response: RemoteResponse, optional: OpenAiRequest["optional"]): string[] {
   const told = toldIgnored(response);
   const names = Object.entries(optional);

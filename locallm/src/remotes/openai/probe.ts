@@ -12,7 +12,10 @@ import {
 } from "../json-body.ts";
 import { kindOfModel } from "./kinds.ts";
 
-/** Asks `/health`, which not every engine has, then `/v1/models`, and then where the engine tells how busy it is. */
+/**
+ * Asks `/health`, which not every engine has, then `/v1/models`, and then the path at which the engine
+ * reports its load.
+ */
 export async function probe(upstream: Upstream, call: RemoteCall): Promise<Probe> {
   const headers = bearer(upstream);
   const at = (path: string) => new URL(path, `${upstream.url}/`);
@@ -77,7 +80,7 @@ async function metrics(
   return { places: { total: null, busy }, waiting: sumOf(text, waiting), contextLength: null };
 }
 
-/** An engine without its load is still healthy. */
+/** An engine that does not report its load is still healthy. */
 async function quietly<Answer>(answer: Promise<Answer>): Promise<Answer | null> {
   try {
     return await answer;

@@ -6,11 +6,11 @@ import type { JsonObject } from "../json-body.ts";
 import { withCallIds } from "../message-ids.ts";
 import type { Wish } from "./kinds.ts";
 
-/** A request, and what it asks for by the names of our API. */
+/** A request, and its options by their names in our API. */
 export interface OpenAiRequest extends Pick<Question, "body" | "optional"> {
-  /** What the request says, as far as the engine acts on it. */
+  /** The options that the request contains and the engine obeys. */
   readonly said: readonly Wish[];
-  /** What the protocol cannot say. */
+  /** The fields of our API that the protocol lacks. */
   readonly ignored: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export function chatBody({ model }: Upstream, { turn, options, logprobs }: Remot
       ...sampling.optional,
       stream_options: ours(usage),
       chat_template_kwargs: ours("think"),
-      // vLLM before 0.11 does not accept "none"; chat_template_kwargs says the same.
+      // vLLM before 0.11 does not accept "none"; chat_template_kwargs has the same effect.
       reasoning_effort: ours("think"),
       parallel_tool_calls: ours("parallel_tool_calls"),
       logprobs: ours("logprobs"),

@@ -71,8 +71,9 @@ async function fetchManifest(registry: Registry, name: ModelName, signal: AbortS
 }
 
 /**
- * A manifest without weights may be a remote model: its configuration tells, which is fetched before all other layers.
- * Throws `source_failed`, or `remote_not_allowed` if the model may not name its host.
+ * A manifest without weights may be a remote model. Its configuration says so, and is therefore fetched
+ * before all other layers. Throws `source_failed`, or `remote_not_allowed` if the model may not name its
+ * host.
  */
 async function requireModel(
   registry: Registry,

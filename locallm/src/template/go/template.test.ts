@@ -56,6 +56,6 @@ test.each([
   "{{ .constructor }}{{ .__proto__ }}{{ .toString }}",
   "{{ .m.constructor }}{{ .m.__proto__ }}{{ .m.size }}{{ .m.get }}",
   '{{ index .m "__proto__" }}{{ index .m "constructor" }}',
-])("reaches nothing outside: %s", (source) => {
+])("cannot reach JavaScript properties: %s", (source) => {
   expect(compileGo(source).render({ m: fromJson({ a: 1 }) })).toBe("");
 });
