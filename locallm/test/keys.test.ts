@@ -104,7 +104,7 @@ describe("each route", () => {
     limited: ["nothing", "key", "ask", "manage"],
     LOCALLM_API_KEY: ["nothing", "key", "ask", "manage", "usage", "administer"],
   };
-  /** Written here again, so that a changed row fails. */
+  /** Repeats the table, so that the test fails if a row changes. */
   const needs: Record<string, Permission | "key" | "nothing"> = {
     ...Object.fromEntries(
       ["/", "/page/:name", "/docs", "/docs/:name", "/health"].map((path) => [`GET ${path}`, "nothing"]),

@@ -341,7 +341,7 @@ describe.skipIf(!hasPip || process.platform !== "linux" || process.arch !== "x64
     test("is not installed if it does not match the index's sha256", async () => {
       await publishWheel("nvidia_cuda_runtime", files.runtime, { version: "13.9.1" });
       const answer = host.answer;
-      // pip sees the right bytes, so that the check is ours.
+      // pip gets the correct bytes, so that only our own check can fail.
       host.answer = (request, response, path) => {
         const bytes = host.files.get(path);
         if (request.headers["user-agent"] === "locallm" && bytes !== undefined)

@@ -23,7 +23,7 @@ function machine(most: number) {
 }
 
 describe("SharedThreads", () => {
-  it("gives up a thread for each core that others keep busy, and takes it back", () => {
+  it("uses one thread less for each core that other programs keep busy, and adds it again later", () => {
     const { step } = machine(4);
     expect([0, 0.3, 1, 2.2, 9, 2.2, 1, 0.2].map((others) => step(others))).toEqual([4, 4, 3, 2, 1, 2, 3, 4]);
   });

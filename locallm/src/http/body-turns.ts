@@ -17,7 +17,7 @@ const eventLoop: TurnClock = {
 
 /**
  * Large bodies take turns, because parsing and checking one blocks the server for up to half a second. After
- * each, the others have as much time as it took.
+ * each large body, other requests get as much time as it took.
  */
 export class BodyTurns {
   readonly #clock: TurnClock;

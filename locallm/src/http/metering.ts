@@ -67,7 +67,10 @@ export async function meteredEmbed(
 
 export const bytesPerToken = 4;
 
-/** For a prompt whose client left before it was computed: its tokens were not counted, but took time. */
+/**
+ * Estimates the tokens of a prompt whose client left before the prompt was computed. Such a prompt is not
+ * counted exactly, but it took time.
+ */
 export function estimatedTokens(prompt: Prompt): number {
   if (typeof prompt === "string") return Math.ceil(Buffer.byteLength(prompt) / bytesPerToken);
   const parts: readonly (number | Prompt)[] = "pieces" in prompt ? prompt.pieces : prompt;

@@ -145,7 +145,7 @@ describe("Keys", () => {
     expect((await new KeysFile(folder).read())?.length).toBe(10_000);
   });
 
-  it("keeps the counts of a key that is changed or whose neighbour is revoked", async () => {
+  it("keeps a key's counts when the key is changed and another key is revoked", async () => {
     await add("gone");
     const secret = await add("alice");
     const keys = await open();
@@ -168,7 +168,7 @@ describe("the stored usage", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
         await rm(join(folder, "usage.json"), { force: true });
-        // The timers of the killed server of the run before must not fire.
+        // The timers of the server that the previous run killed must not fire.
         clock = new ManualClock();
         const keys = await open();
         const caller = keys.caller(secret)!;
@@ -181,7 +181,7 @@ describe("the stored usage", () => {
             used.push({ atMs: clock.now(), tokens: one.tokens });
           }
         }
-        // No close: the process is killed here. Wait only for writes that began.
+        // Does not close, because the process is killed here. Waits only for writes that have begun.
         await keys.written();
         const kept = (await open()).all[0]!.usage.record.total.promptTokens;
         const sum = (upToMs: number) =>

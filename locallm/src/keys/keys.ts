@@ -71,7 +71,7 @@ export class Keys {
     this.#administrator = options.administrator === null ? null : Buffer.from(hashOf(options.administrator));
   }
 
-  /** Throws `keys_unusable` if a file is damaged: a server that cannot tell its keys must not start. */
+  /** Throws `keys_unusable` if a file is damaged: a server that does not know its keys must not start. */
   static async open(options: KeysOptions): Promise<Keys> {
     const keys = new Keys(options);
     await keys.#readUsage();

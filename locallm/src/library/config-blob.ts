@@ -18,7 +18,7 @@ const fieldOrder = [
   "context_length",
   "embedding_length",
   "base_name",
-  // Not Ollama's, so that it is last.
+  // Not a field of Ollama, so it comes last.
   "remotes",
 ] as const;
 

@@ -784,7 +784,7 @@ describe("in any order of events", () => {
           for (const host of ["a", "b"]) expect(open(host).length).toBeLessThanOrEqual(2);
           const counted = remotes.view(models).flatMap(({ replicas }) => replicas.map(({ open }) => open));
           expect(counted.reduce((sum, each) => sum + each, 0)).toBe(open().length);
-          // A request has at most one open exchange, and none besides one that has begun.
+          // A request has at most one open exchange, and starts no further one after a piece has arrived.
           for (let number = 0; number < asked.length; number++) {
             const mine = exchanges.filter(({ text }) => text === `question ${number}`);
             expect(mine.filter(({ isOpen }) => isOpen).length).toBeLessThanOrEqual(1);

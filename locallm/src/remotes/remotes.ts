@@ -57,7 +57,7 @@ export type RemoteNews = { readonly model: string; readonly host: string } & (
   | { readonly what: "first piece"; readonly afterMs: number }
   | { readonly what: "answered" | "cancelled" }
   | { readonly what: "failed"; readonly error: unknown }
-  /** The request goes to another replica than `host`, which failed. */
+  /** The request moves from `host`, which failed, to another replica. */
   | { readonly what: "retry"; readonly why: string }
   | { readonly what: "breaker"; readonly state: BreakerState; readonly why: string }
 );

@@ -10,7 +10,7 @@ export function serviceCommand(): Command {
 }
 
 function program(): Program {
-  // From source, Node needs the condition that selects it.
+  // When run from source, Node needs the condition that selects the source files.
   const isSource = import.meta.url.endsWith(".ts");
   const main = fileURLToPath(new URL(isSource ? "../main.ts" : "../main.js", import.meta.url));
   return {

@@ -157,7 +157,7 @@ function number(ways: (value: number, context: Context) => readonly Action[]): V
   return (value, context) => (typeof value === "number" ? ways(value, context) : null);
 }
 
-/** A value of this type that `change` constrains. */
+/** The way that a value has this type and satisfies the constraint that `change` adds. */
 function of(type: number, change: (shape: Shape) => void): Action {
   return ({ shape }) => {
     shape.othersUncertain = true;

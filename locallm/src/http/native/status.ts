@@ -83,7 +83,7 @@ function setConversations(metrics: Metrics, { memory, disk }: ConversationsView)
   }
 }
 
-/** Keys after the first ones of the file share a label, so that their number does not make the metrics large. */
+/** Keys after the first ones of the file share a label, so that many keys do not make the metrics large. */
 const mostKeyLabels = 1000;
 
 function setKeys(metrics: Metrics, all: Keys["all"]): void {

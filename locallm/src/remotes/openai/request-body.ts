@@ -97,7 +97,8 @@ const optionFields: Partial<Record<OptionName, (value: never) => JsonObject>> = 
   // 0 turns it off for us, -1 for vLLM and SGLang, both for llama-server.
   top_k: (value: number) => ({ top_k: value <= 0 ? -1 : value }),
   min_p: (value: number) => ({ min_p: value }),
-  // vLLM, SGLang and TGI; llama-server and LM Studio. 0 means no penalty for us, and is an error there.
+  // vLLM, SGLang and TGI have the first field, llama-server and LM Studio the second. 0 means no penalty in
+  // our API, but is an error in theirs.
   repeat_penalty: (value: number) => ({ repetition_penalty: value || 1, repeat_penalty: value || 1 }),
   typical_p: (value: number) => ({ typical_p: value }),
   repeat_last_n: (value: number) => ({ repeat_last_n: value }),
