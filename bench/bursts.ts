@@ -81,7 +81,7 @@ export async function compare(
 
 /**
  * The system counts the machine's time in ticks of 10 ms but each process's time exactly. In a short burst
- * this error is larger than the time that other programs use.
+ * the rounding error is larger than the time that other programs use.
  */
 const countingMs = 20;
 

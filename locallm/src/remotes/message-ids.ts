@@ -2,8 +2,8 @@ import type { Message } from "../dialogue/turn.ts";
 
 /**
  * Gives ids to tool calls and results that have none: clients of Ollama's API send only the function's name,
- * or only keep the order. The ids depend on nothing but the messages, so that a conversation keeps its cached
- * prefix.
+ * or rely on the order alone. The ids depend on nothing but the messages, so that a conversation keeps its
+ * cached prefix.
  */
 export function withCallIds(messages: readonly Message[]): Message[] {
   let count = 0;

@@ -73,7 +73,7 @@ interface World {
   readonly remotes: Remotes;
   readonly exchanges: Exchange[];
   readonly news: RemoteNews[];
-  /** What a probe of a host finds. An error or a probe; pending without an entry. */
+  /** The result or error of a probe, by host. A probe of a host without an entry stays pending. */
   readonly probes: Map<string, Probe | Error>;
   /** The hosts that were probed, in order. */
   readonly probed: string[];
@@ -570,7 +570,7 @@ describe("probes", () => {
 });
 
 describe("the caller", () => {
-  it("is asked again when a waiting request gets its place", async () => {
+  it("checks its limits again when a waiting request gets its place", async () => {
     const { remotes, exchanges } = await world();
     const to = model("a", { maxRequests: 1 });
     let left = 1;

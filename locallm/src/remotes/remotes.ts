@@ -283,7 +283,10 @@ class Dispatcher implements Remotes {
     return { fetch: (url, request) => this.#parts.fetch(url, { ...request, via }), signal };
   }
 
-  /** A place for a request that its caller still permits: it may have waited for long. */
+  /**
+   * Waits for a place and then checks the caller's limits again, because the request may have waited for
+   * long.
+   */
   async #admitted(
     model: RemoteModel,
     head: ConversationHead | null,

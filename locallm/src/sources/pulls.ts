@@ -40,7 +40,7 @@ export interface PullOptions {
 /** A validated pull or push that has not started yet. */
 export type PullTask = (onProgress: (line: ProgressLine) => void, signal: AbortSignal) => Promise<void>;
 
-/** Pulls from every kind of source, chosen by the reference, and pushes. */
+/** Pulls models from every kind of source, which the reference selects, and pushes models to registries. */
 export class Pulls {
   readonly network: Network;
   readonly store: Store;
