@@ -412,7 +412,7 @@ describe("Anthropic's API", () => {
     expect(await ask(small)).toMatchObject({ stop_reason: "model_context_window_exceeded" });
   });
 
-  it("names what it ignores, and nothing that it honours", async () => {
+  it("names exactly the fields that it ignores", async () => {
     const body = request({
       system: [{ ...text("be"), cache_control: { type: "ephemeral", ttl: "1h" } }],
       cache_control: { type: "ephemeral" },

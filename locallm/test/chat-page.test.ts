@@ -33,7 +33,7 @@ describe("the path / of the server", () => {
   });
 
   it.each(["/", "/page/page.css"])(
-    "%s names in Vary every request header that affects the answer",
+    "the Vary header of %s lists every request header that affects the answer",
     async (path) => {
       for (const accept of ["text/html", "*/*"]) {
         const { headers } = await fetch(server.url + path, { headers: { accept, origin: server.url } });

@@ -144,7 +144,7 @@ describe("each route", () => {
     ),
   };
 
-  test("has a row here", () => {
+  test("is in the table of this test", () => {
     expect(Object.keys(access).sort()).toEqual(Object.keys(needs).sort());
   });
 

@@ -267,7 +267,7 @@ describe("replicas", () => {
     await until("its place is free", async () => (await open()) === 0);
   });
 
-  test("that lead back to the server are asked once, not without end", async () => {
+  test("that lead back to the server are asked only once", async () => {
     expect(await createFrom("loop", `FROM ${front.url}/v1#loop`)).toMatchObject({ code: 0 });
     const body = { model: "loop", messages: [{ role: "user", content: "x" }] };
     const { status, error } = await refusal("/api/chat", body);

@@ -22,7 +22,8 @@ export function guard(app: FastifyInstance, settings: DefenceSettings): void {
     if (settings.loopbackOnly && !isLocalHost(host))
       throw new LocallmError("host_refused", { host: host.slice(0, 200) });
 
-    // Otherwise each request for a remote model that leads back to this server would cause the next one, without end.
+    // Otherwise each request for a remote model that leads back to this server would cause another one,
+    // endlessly.
     if (request.headers.via?.includes(settings.viaName) === true) throw new LocallmError("remote_loop", {});
 
     const { origin } = request.headers;

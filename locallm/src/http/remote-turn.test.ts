@@ -12,7 +12,7 @@ import type { RemoteRun } from "./run.ts";
 const prompt = "word ".repeat(800);
 const promptTokens = prompt.length / 4;
 
-/** An engine that computes a prompt forever, or says something first; and a client that leaves. */
+/** An engine that never finishes, with or without a first piece, and a client that disconnects. */
 async function leave({ says, ahead }: { says: string | null; ahead: number }): Promise<Usage> {
   const answer = async function* (signal: AbortSignal): AsyncGenerator<RemoteEvent> {
     if (says !== null) yield content(says);

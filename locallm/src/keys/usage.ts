@@ -105,7 +105,7 @@ export class Usage {
     }
     const count = this.#admitted.length - this.#oldest;
     if (count >= most) {
-      // The limit may have been lowered, so this is not always the oldest.
+      // If the limit was lowered, the request that must leave the minute is not the oldest one.
       const leaving = this.#admitted[this.#admitted.length - most]!;
       const seconds = Math.max(1, Math.ceil((leaving + minuteMs - now) / 1000));
       throw new LocallmError("key_rate_exceeded", { limit: most, retryAfterSeconds: seconds });

@@ -295,7 +295,7 @@ export const errors = {
   remote_loop: {
     status: 508,
     message:
-      "the remote model leads back to this server; change its address, or that of the model it leads to",
+      "the remote model leads back to this server; change its address, or the address of the remote model on the other server",
   },
   remote_broke_off: { status: 502, message: "the engine at {host} broke off its answer: {reason}" },
   size_mismatch: { status: 502, message: "{host} sent {found} bytes instead of the {expected} it announced" },

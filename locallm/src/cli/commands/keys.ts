@@ -218,7 +218,7 @@ function isSameName(a: string, b: string): boolean {
   return a.toLowerCase() === b.normalize("NFC").toLowerCase();
 }
 
-/** The stored counts of an earlier day are not today's. */
+/** Resets today's counts if they were stored on an earlier day. */
 function currentUsage(record: UsageRecord = unused, now: Date): UsageRecord {
   return record.day === now.toISOString().slice(0, 10) ? record : { ...record, today: unused.today };
 }

@@ -86,7 +86,7 @@ async function list(): Promise<void> {
     ]),
   );
   console.log(
-    table(["MODEL", "HOST", "ITS MODEL", "STATE", "RUNNING", "ANSWERED", "FAILED", "LAST ERROR"], rows),
+    table(["MODEL", "HOST", "ENGINE MODEL", "STATE", "RUNNING", "ANSWERED", "FAILED", "LAST ERROR"], rows),
   );
   for (const { model, waiting, error } of models) {
     if (waiting > 0)

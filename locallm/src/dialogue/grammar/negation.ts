@@ -157,7 +157,7 @@ function number(ways: (value: number, context: Context) => readonly Action[]): V
   return (value, context) => (typeof value === "number" ? ways(value, context) : null);
 }
 
-/** The way that a value has this type and satisfies the constraint that `change` adds. */
+/** One way: a value of this type that satisfies the constraint added by `change`. */
 function of(type: number, change: (shape: Shape) => void): Action {
   return ({ shape }) => {
     shape.othersUncertain = true;

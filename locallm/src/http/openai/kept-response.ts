@@ -7,7 +7,7 @@ export interface KeptResponse {
   readonly input: readonly ResponsesItem[];
   /**
    * The id of the API key that created it. Only this key and the administrator may read it. Null if the
-   * administrator created it, or nobody needed a key.
+   * administrator created it, or if no key was required.
    */
   readonly owner: string | null;
 }

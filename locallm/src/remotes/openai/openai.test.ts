@@ -541,7 +541,7 @@ describe("an engine that fails", () => {
     expect(await failure({ chunks: [bytes] })).toMatchObject({ code: "remote_broke_off" });
   });
 
-  it("sends text without end", async () => {
+  it("sends endless text", async () => {
     const chunk = eventStream(text("x".repeat(1024 * 1024)));
     const chunks = Array.from({ length: 20 }, () => chunk);
     const error = await failure({ chunks: [...chunks, eventStream(stop, done)] });
@@ -699,7 +699,7 @@ describe("writing a request of OpenAI's protocol", () => {
     engine.answers(({ body }) => {
       const bad = rejects.find((name) => name in body);
       if (bad === undefined) return { chunks: [eventStream(text("a"), stop, done)] };
-      // OpenAI names the field as `param`, vLLM in its words.
+      // OpenAI names the field in `param`, vLLM in the message.
       const error =
         bad === "reasoning_effort"
           ? { message: `Input should be low: 'loc': ('body', '${bad}')` }

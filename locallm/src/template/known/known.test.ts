@@ -61,7 +61,7 @@ describe("known families", () => {
   const messages = [say("system", "S"), say("user", "u1"), say("assistant", "a1"), say("user", "u2")];
 
   test.each(knownTemplates.map((known) => ({ name: known.name, known })))(
-    "$name says a conversation as documented",
+    "$name renders a conversation as documented",
     ({ name, known }) => {
       expect(print(known.template, { system: "S", messages })).toBe(documented[name]);
     },
