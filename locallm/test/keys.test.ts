@@ -8,6 +8,7 @@ import { type KeyWish, newKey, type Permission } from "../src/keys/api-key.ts";
 import { commandLineFile } from "../src/keys/command-line-key.ts";
 import { KeysFile } from "../src/keys/keys-file.ts";
 import { createServer, type Server } from "../src/server.ts";
+import { fakeRegistry } from "./fake-registry.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
 import { launch, lines, until } from "./server-process.ts";
 
@@ -48,6 +49,7 @@ beforeAll(async () => {
   for (const permission of ["ask", "manage", "usage", "administer"] as const)
     await add(permission, { may: [permission] });
   await add("limited", { may: ["ask", "manage"], models: ["small:a", "team-a/*"] });
+  await add("any name", { may: ["manage"], models: ["*"] });
   await add("two requests", { requests_per_minute: 2 });
   await add("ten tokens", { tokens_per_day: 10 });
   await add("stream");
@@ -263,6 +265,28 @@ describe("a key that is limited to models", () => {
       403, 403,
     ]);
     expect((await send("limited", "DELETE", "/api/delete", { model: "team-a/ok" })).status).toBe(200);
+    // Models share engines and their keys, so a limited key may not choose them.
+    const choosing = [
+      { from: "http://10.0.0.7:8000/v1#any" },
+      { from: "any", remote_host: "10.0.0.7:11434" },
+      { remotes: [{ url: "http://10.0.0.7:8000/v1", model: "any", key: "gpu" }] },
+    ];
+    for (const how of choosing) {
+      const answer = await post("limited", "/api/create", { model: "team-a/remote", stream: false, ...how });
+      expect(answer.status).toBe(403);
+      expect(await answer.text()).toContain("manage, for all models");
+    }
+    const registry = await fakeRegistry();
+    const configType = "application/vnd.docker.container.image.v1+json";
+    const config = registry.add(
+      '{"remote_host": "http://10.0.0.7:8000/v1", "remote_model": "m"}',
+      configType,
+    );
+    registry.manifests.set("ns/m:v", JSON.stringify({ schemaVersion: 2, config, layers: [] }));
+    const pulled = await post("any name", "/api/pull", { model: `${registry.host}/ns/m:v`, stream: false });
+    await registry.close();
+    expect(pulled.status).toBe(403);
+    expect(await pulled.text()).toContain("manage, for all models");
     // Other models may use the same host.
     expect(await statuses("/api/remotes/drain", [{ host: "gpu1" }])).toEqual([403]);
   });

@@ -75,7 +75,7 @@ try {
   // Errors of system calls, such as ENOENT, are readable without a stack.
   if (!isOurs && (error as NodeJS.ErrnoException).syscall === undefined) throw error;
   console.error(plain(`Error: ${(error as Error).message}`));
-  if (error instanceof ServerError && error.status === 404) {
+  if (error instanceof ServerError && error.status === 404 && error.message.startsWith("model '")) {
     console.error("`locallm list` lists the models on this machine; `locallm pull` downloads others.");
   }
   process.exitCode = 1;

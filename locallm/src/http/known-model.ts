@@ -1,4 +1,5 @@
 import type { FastifyRequest } from "fastify";
+import type { Caller } from "../keys/keys.ts";
 import type { Model } from "../library/model.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { displayModelName, type ModelName, requireModelName } from "../wire/model-name.ts";
@@ -24,4 +25,13 @@ export async function requireModel(
 export function requireWritableName({ caller }: FastifyRequest, name: ModelName): void {
   if (!caller.seesModel(name))
     throw new LocallmError("key_model_forbidden", { model: displayModelName(name) });
+}
+
+/**
+ * Throws unless the caller may use all models. Engines and their keys are shared by models: with a model of its own
+ * for any of them, a limited key could use what it must not.
+ */
+export function requireAllModels(caller: Caller): void {
+  if (!caller.seesAllModels)
+    throw new LocallmError("key_forbidden", { permission: "manage, for all models" });
 }

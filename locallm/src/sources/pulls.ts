@@ -35,6 +35,8 @@ export interface PullOptions {
   insecure: boolean;
   /** The request's credentials. If null, the credentials file is used. */
   credentials: Credentials | null;
+  /** Called before a remote model is stored. Throws if the caller may not store one. */
+  onRemote?: () => void;
 }
 
 /** A validated pull or push that has not started yet. */
@@ -115,7 +117,10 @@ export class Pulls {
       insecure: options.insecure,
       credentialsOf: (url) => this.#credentialsOf(url, options),
       requireAllowed: (host) => this.#requireAllowed(host),
-      requireRemote: (url) => this.#requireRemote(url),
+      requireRemote: async (url) => {
+        options.onRemote?.();
+        await this.#requireRemote(url);
+      },
       onProgress,
       signal,
     };

@@ -5,7 +5,7 @@ import { requestedRemotes } from "../../library/remote.ts";
 import { createRequest } from "../../wire/api/library.ts";
 import { requireModelName } from "../../wire/model-name.ts";
 import { readBody } from "../body.ts";
-import { requireWritableName, visibleName } from "../known-model.ts";
+import { requireAllModels, requireWritableName, visibleName } from "../known-model.ts";
 import type { Parts } from "../parts.ts";
 import { sendProgress } from "./progress.ts";
 
@@ -15,7 +15,8 @@ export function createRoute(app: FastifyInstance, parts: Parts): void {
     const body = readBody(request, reply, createRequest);
     const name = requireModelName(body.model || body.name);
     requireWritableName(request, name);
-    if (body.from && requestedRemotes(body) === null) visibleName(request, body.from);
+    if (requestedRemotes(body) !== null) requireAllModels(request.caller);
+    else if (body.from) visibleName(request, body.from);
     return await sendProgress(request, reply, body.stream, async (onProgress) => {
       await createModel(name, body, {
         store: parts.store,

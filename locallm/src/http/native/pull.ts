@@ -3,7 +3,7 @@ import { parseReference } from "../../sources/reference.ts";
 import { transferRequest } from "../../wire/api/library.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { readBody } from "../body.ts";
-import { requireWritableName } from "../known-model.ts";
+import { requireAllModels, requireWritableName } from "../known-model.ts";
 import type { Parts } from "../parts.ts";
 import { sendProgress } from "./progress.ts";
 
@@ -16,6 +16,7 @@ export function pullRoute(app: FastifyInstance, parts: Parts): void {
     requireWritableName(request, parseReference(reference).name);
     const task = parts.pulls.prepare(reference, {
       insecure: body.insecure ?? false,
+      onRemote: () => requireAllModels(request.caller),
       credentials:
         body.username === undefined ? null : { username: body.username, password: body.password ?? "" },
     });

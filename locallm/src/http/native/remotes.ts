@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import type { Model } from "../../library/model.ts";
 import type { RemoteView, ReplicaView } from "../../remotes/remotes.ts";
 import { remoteHostRequest } from "../../wire/api/library.ts";
@@ -6,6 +6,7 @@ import { LocallmError } from "../../wire/errors.ts";
 import { displayModelName } from "../../wire/model-name.ts";
 import { isNamedHost, type NamedHost, namedHostText, parseNamedHost } from "../../wire/remote-address.ts";
 import { readBody } from "../body.ts";
+import { requireAllModels } from "../known-model.ts";
 import type { Parts } from "../parts.ts";
 
 /**
@@ -20,14 +21,14 @@ export function remoteRoutes(app: FastifyInstance, parts: Parts): void {
   });
 
   app.post("/api/remotes/drain", async (request, reply) => {
-    requireAllModels(request);
+    requireAllModels(request.caller);
     const host = hostOf(readBody(request, reply, remoteHostRequest).host);
     await parts.remotes.drain(host, await remoteUrls(parts));
     return changed(parts, host);
   });
 
   app.post("/api/remotes/resume", async (request, reply) => {
-    requireAllModels(request);
+    requireAllModels(request.caller);
     const host = hostOf(readBody(request, reply, remoteHostRequest).host);
     await parts.remotes.resume(host, await remoteUrls(parts));
     return changed(parts, host);
@@ -85,12 +86,6 @@ function changed({ remotes }: Parts, host: NamedHost) {
   const replicas = remotes.view().flatMap((view) => view.replicas);
   const meant = replicas.filter(({ url }) => isNamedHost(url, host));
   return { host: namedHostText(host), open: meant.reduce((sum, { open }) => sum + open, 0) };
-}
-
-/** Models share hosts, so a key for some models may not drain them. */
-function requireAllModels({ caller }: FastifyRequest): void {
-  if (!caller.seesAllModels)
-    throw new LocallmError("key_forbidden", { permission: "manage, for all models" });
 }
 
 function hostOf(text: string): NamedHost {
