@@ -193,7 +193,7 @@ describe("a key that is limited to models", () => {
     return [...models.map((model) => model.name), ...data.map(({ id }) => id)].sort();
   };
 
-  it("sees only these", async () => {
+  it("sees only these models", async () => {
     const all = ["small:a", "small:b", "team-a/copy:1"];
     for (const path of ["/api/tags", "/v1/models"]) {
       expect(await names("administer", path)).toEqual(all);
@@ -454,7 +454,7 @@ it("creates, lists and revokes keys with commands, and prints a key only once", 
   }
 });
 
-it("gives a stored response to nobody but the key that made it", async () => {
+it("returns a stored response only to the key that created it", async () => {
   const response = (await (
     await post("stream", "/v1/responses", { model: "small:a", input: "x", max_output_tokens: 2 })
   ).json()) as { id: string };

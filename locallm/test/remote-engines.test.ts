@@ -150,7 +150,7 @@ describe.each<Protocol>(["openai", "anthropic", "ollama"])("a locallm behind the
     await expect(long).rejects.toMatchObject({ code: "remote_prompt_too_long", status: 400 });
   });
 
-  it("tells its models", async () => {
+  it("lists its models", async () => {
     const probe = await engines[protocol].probe(own(protocol), call());
     expect(probe.models).toContain(chatModel);
   });

@@ -614,7 +614,7 @@ describe("draining", () => {
     await remotes.drain(named("b"), urlsOf(to));
     await waiting.finished;
     expect(waiting.error?.message).toBe(
-      "all replicas of m are drained; to use one again: locallm remote resume a:8000",
+      "all replicas of m are drained; run `locallm remote resume a:8000` to use this host again",
     );
     open("b")[0]!.end();
     await Promise.all(running.map(({ finished }) => finished));

@@ -129,7 +129,7 @@ export class Network {
       const isPrivate = (this.#settings.isPrivate ?? isPrivateAddress)(address);
       isPublic ||= !isPrivate;
       if (options.accepts !== undefined) {
-        if (!options.accepts(address)) throw refused(url, `it may not have the address ${address}`);
+        if (!options.accepts(address)) throw refused(url, `it must not resolve to ${address}`);
         return;
       }
       if (isPrivate && !mayBePrivate)

@@ -171,7 +171,7 @@ export const errors = {
   key_tokens_used_up: {
     status: 429,
     message:
-      "this API key has used its {limit} tokens of today; the next day begins in {retryAfterSeconds} s, at midnight UTC",
+      "this API key has used its {limit} tokens for today; the limit resets in {retryAfterSeconds} s, at midnight UTC",
   },
   key_exists: {
     status: 400,
@@ -279,7 +279,7 @@ export const errors = {
   },
   remote_model_missing: {
     status: 404,
-    message: "the engine at {host} has no model {model}, or {path} is not its path: {reason}",
+    message: "the engine at {host} does not have the model {model}, or does not support {path}: {reason}",
   },
   remote_failed: { status: 502, message: "the engine at {host} failed: {reason}" },
   remote_replicas_failed: { status: 502, message: "no replica of {model} answered: {reasons}" },
@@ -289,7 +289,7 @@ export const errors = {
   },
   remote_replicas_drained: {
     status: 503,
-    message: "all replicas of {model} are drained; to use one again: locallm remote resume {host}",
+    message: "all replicas of {model} are drained; run `locallm remote resume {host}` to use this host again",
   },
   remote_host_unknown: { status: 404, message: "no remote model uses host {host}; {known}" },
   remote_loop: {
@@ -297,7 +297,7 @@ export const errors = {
     message:
       "the remote model leads back to this server; change its address, or the address of the remote model on the other server",
   },
-  remote_broke_off: { status: 502, message: "the engine at {host} broke off its answer: {reason}" },
+  remote_broke_off: { status: 502, message: "the engine at {host} did not finish its answer: {reason}" },
   size_mismatch: { status: 502, message: "{host} sent {found} bytes instead of the {expected} it announced" },
   download_damaged: {
     status: 502,

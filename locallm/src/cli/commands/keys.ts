@@ -51,7 +51,7 @@ interface CreateOptions {
 
 function createCommand(): Command {
   return new Command("create")
-    .description("make a key and print it; it cannot be shown again")
+    .description("create a key and print it; it cannot be shown again")
     .requiredOption("--name <name>", "the key's name, for lists and metrics")
     .option("--models <names>", "the models it may use, comma-separated; * matches any text (default: all)")
     .option("--rate <requests>", "the most requests per minute (default: no limit)")
@@ -72,7 +72,7 @@ function createCommand(): Command {
         console.error(
           `From now on, every request to /api and /v1 needs a key. Commands on this machine use the one in ${commandLineFile(folder).path}.`,
         );
-      console.error("Keep this key now; it is not stored and cannot be shown again:");
+      console.error("Save this key now; it is not stored and cannot be shown again:");
       console.log(secret);
     });
 }
@@ -128,7 +128,7 @@ function showCommand(): Command {
         ["REQUESTS PER MINUTE", limitText(key.requests_per_minute)],
         ["TOKENS PER DAY", limitText(key.tokens_per_day)],
         ["TODAY (UTC)", counts(today)],
-        ["IN ALL", counts(total)],
+        ["TOTAL", counts(total)],
         ["LAST USED", lastUsed === null ? "never" : new Date(lastUsed).toISOString()],
       ];
       console.log(plain(rows.map(([label = "", value = ""]) => `${label.padEnd(22)}${value}`).join("\n")));

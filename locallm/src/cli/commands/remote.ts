@@ -39,7 +39,7 @@ export function remoteCommand(): Command {
     });
   command
     .command("forbid")
-    .description("withdraw this permission")
+    .description("remove a host from the list; remote models may no longer use it")
     .argument("<host>", "host and port, such as gpu1.example:8000, or a URL")
     .action(async (typed: string) => {
       const host = hostAndPort(urlOf(typed));

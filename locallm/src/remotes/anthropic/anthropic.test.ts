@@ -272,7 +272,7 @@ describe("writing a request of Anthropic's protocol", () => {
     expect(request.ignored).toEqual(ignored);
   });
 
-  it("has neither raw prompts nor embeddings", async () => {
+  it("rejects raw prompts and embeddings", async () => {
     const completion = collect(
       anthropic.complete(engine.upstream, { prompt: "p", options: {} }, engine.call()),
     );

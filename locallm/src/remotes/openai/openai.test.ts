@@ -307,7 +307,7 @@ describe("reading an answer of OpenAI's protocol", () => {
     expect(await ended({}, { num_predict: 3 })).toMatchObject({ reason: "length" });
   });
 
-  it("generates nothing for num_predict 0, although engines compute at least one token", async () => {
+  it("generates no text for num_predict 0, although engines compute at least one token", async () => {
     engine.answers({ chunks: [eventStream(text("a"), delta({}, { finish_reason: "length" }), usage, done)] });
     const read = await collect(ask({}, { num_predict: 0 }));
     expect(engine.received[0]?.body).toMatchObject({ max_tokens: 1 });
