@@ -126,7 +126,8 @@ async function describe(client: pg.ClientBase, now: Date): Promise<Manifest> {
 /**
  * The tables with their columns, those that others refer to first. Unlogged tables are caches and limits, which a crash
  * empties too. Partitions are read through their table. Tables of an unfinished build of the search index are left out,
- * because the build begins anew. The table of migrations is in the manifest, and the workers of the queue belong to running services.
+ * because the build begins anew. The table of migrations is in the manifest, the workers of the queue belong to running
+ * services, and each database has its own name at OpenSearch.
  */
 async function listTables(client: pg.ClientBase): Promise<{ name: string; columns: string[] }[]> {
   const found = await client.query<{ id: number; name: string; columns: string[]; refers_to: number[] }>(
@@ -138,7 +139,7 @@ async function listTables(client: pg.ClientBase): Promise<{ name: string; column
      where c.relkind in ('r', 'p') and not c.relispartition and c.relpersistence = 'p'
        and c.relname !~ '^search_(posting|document)_of_[0-9]+$'
        and n.nspname not in ('pg_catalog', 'information_schema', 'graphile_worker')
-       and c.relname not in ('migration', 'webhook_worker') order by 2`,
+       and c.relname not in ('migration', 'webhook_worker', 'search_engine') order by 2`,
   );
   const sorted: typeof found.rows = [];
   const done = new Set<number>();
