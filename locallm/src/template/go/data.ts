@@ -1,3 +1,4 @@
+import { goEscaped } from "../../wire/go-json.ts";
 import { fromJson, GoStruct, type GoValue } from "./value.ts";
 
 /** A conversation in the form that Go templates of models read. The field names come from the templates. */
@@ -115,13 +116,5 @@ function toolValue(tool: GoChatTool): GoValue {
       ),
     },
     { print, json: tool },
-  );
-}
-
-/** Escapes these characters like Go's JSON encoder. */
-function goEscaped(json: string): string {
-  return json.replace(
-    /[<>&\u2028\u2029]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
