@@ -1,7 +1,12 @@
-import { lock, unlock } from "../../database/locks.ts";
 import type { Analyser } from "../analysis/analyser.ts";
 import { BitSet } from "../postings/bitset.ts";
-import { analyse, type Building as Builds, keptBodies, removeSegments } from "../postings/refresh.ts";
+import {
+  alone,
+  analyse,
+  type Building as Builds,
+  keptBodies,
+  removeUnfinished,
+} from "../postings/refresh.ts";
 import { served, switchTo } from "../postings/switch.ts";
 import type { IndexDocument, MakeDocument, RefreshOptions, RefreshReport } from "../search-index.ts";
 import { type Connection, OpenSearchError } from "./connection.ts";
@@ -26,11 +31,15 @@ export function refresh(
   options: RefreshOptions,
 ): Promise<RefreshReport> {
   const { client, corpus } = building;
-  return alone(building, async () => {
+  const build = async () => {
     const analyser = await findAnalyser();
     const { dataset, resumeKey, signal } = options;
     const left = await leftByCutOff(building, analyser.version, options);
-    await removeUnfinished(building, left);
+    await removeUnfinished(
+      building,
+      corpus,
+      left.map(({ id }) => id),
+    );
     const writer = new DocumentWriter({ ...building, dataset, analyser, resumeKey, signal });
     const whole = left.filter(({ isReady }) => isReady);
     const open = left.find(({ isReady }) => !isReady);
@@ -50,7 +59,8 @@ export function refresh(
     options.progress?.(count);
     await analyse(client);
     return switchTo(client, corpus, [...whole.map(({ id }) => id), ...writer.segments], options);
-  });
+  };
+  return alone(building, corpus, build, () => removeAbandonedIndices(building));
 }
 
 /** Builds everything that is served again, with the newest dictionary, and switches to all of it at once. */
@@ -61,8 +71,8 @@ export function rebuild(
   signal: AbortSignal | undefined,
 ): Promise<RefreshReport> {
   const { client, corpus } = building;
-  return alone(building, async () => {
-    await removeUnfinished(building, []);
+  const build = async () => {
+    await removeUnfinished(building, corpus, []);
     const before = await served(client, corpus);
     const added: number[] = [];
     const dead = new Map<number, BitSet>();
@@ -81,24 +91,11 @@ export function rebuild(
     }
     await analyse(client);
     return switchTo(client, corpus, added, { replacesAll: true, dead });
-  });
+  };
+  return alone(building, corpus, build, () => removeAbandonedIndices(building));
 }
 
 const progressEvery = 500;
-/** How long pages of an older snapshot can still be read. */
-const keepHours = 24;
-
-async function alone<Result>(building: Building, run: () => Promise<Result>): Promise<Result> {
-  const { client, corpus } = building;
-  await lock(client, "corpus", corpus);
-  try {
-    const result = await run();
-    await sweep(building);
-    return result;
-  } finally {
-    await unlock(client, "corpus", corpus);
-  }
-}
 
 /** The segments that the same refresh wrote before it was interrupted. Only the last one may be incomplete. */
 async function leftByCutOff(
@@ -132,41 +129,6 @@ async function exists(connection: Connection, index: string): Promise<boolean> {
     if (error instanceof OpenSearchError && error.status === 404) return false;
     throw error;
   }
-}
-
-async function removeUnfinished(building: Building, except: readonly LeftSegment[]): Promise<void> {
-  const { client, corpus } = building;
-  const found = await client.query<{ id: number }>(
-    `select s.id from search_segment s
-      where s.corpus = $1 and not s.id = any($2)
-        and not exists (select from search_snapshot_segment p where p.segment = s.id)`,
-    [corpus, except.map(({ id }) => id)],
-  );
-  await removeSegments(
-    building,
-    found.rows.map(({ id }) => id),
-  );
-}
-
-/** Deletes snapshots of the corpus that no page can name and nobody can restore, and what only they used. */
-async function sweep(building: Building): Promise<void> {
-  const { client, corpus } = building;
-  await client.query(
-    `delete from search_snapshot where corpus = $2 and retired_at < now() - make_interval(hours => $1)
-      and (kept_until is null or kept_until < now())`,
-    [keepHours, corpus],
-  );
-  const found = await client.query<{ id: number }>(
-    `select s.id from search_segment s
-      where s.corpus = $2 and s.is_ready and s.created_at < now() - make_interval(hours => $1)
-        and not exists (select from search_snapshot_segment p where p.segment = s.id)`,
-    [keepHours, corpus],
-  );
-  await removeSegments(
-    building,
-    found.rows.map(({ id }) => id),
-  );
-  await removeAbandonedIndices(building);
 }
 
 /** Removes our indices whose segments PostgreSQL no longer has, of all corpora. */

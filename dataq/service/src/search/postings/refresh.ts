@@ -111,16 +111,19 @@ const progressEvery = 500;
 const keepHours = 24;
 const scanRows = 500;
 
-async function alone<Result>(
+/** Runs one build of a corpus at a time and then removes what nobody can read. An engine has its own to remove. */
+export async function alone<Result>(
   building: Building,
   corpus: string,
   run: () => Promise<Result>,
+  removeOwn: () => Promise<void> = async () => {},
 ): Promise<Result> {
   const { client } = building;
   await lock(client, "corpus", corpus);
   try {
     const result = await run();
     await sweep(building, corpus);
+    await removeOwn();
     return result;
   } finally {
     await unlock(client, "corpus", corpus);
@@ -196,7 +199,8 @@ async function leftByCutOff(
   };
 }
 
-async function removeUnfinished(
+/** Removes the segments that an interrupted build left, except those that this one continues. */
+export async function removeUnfinished(
   building: Building,
   corpus: string,
   except: readonly number[],
