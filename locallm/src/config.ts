@@ -166,7 +166,7 @@ export const settings: readonly Setting[] = [
     "~/.locallm/engines",
     "folder of the GPU builds that doctor --install downloads",
   ),
-  setting("HTTPS_PROXY", "", "proxy for pulls; HTTP_PROXY and NO_PROXY likewise"),
+  setting("HTTPS_PROXY", "", "proxy for pulls and pushes; HTTP_PROXY and NO_PROXY likewise"),
 ];
 
 /** Reads and checks all settings. Throws `invalid_setting`, which names the variable, for an invalid value. */
