@@ -376,6 +376,11 @@ describe("accounts", () => {
     expect((await redeem(first, codes[2])).body.code).toBe("invalid_voucher");
     const wrong = `${codes[1].slice(0, -1)}${codes[1].endsWith("2") ? "3" : "2"}`;
     expect((await redeem(second, wrong)).body.code).toBe("invalid_voucher");
+    const ended = { tokens: 1, count: 1, expires_at: "2020-01-01T00:00:00Z" };
+    expect(await service.call("/admin/v1/vouchers", { body: ended })).toMatchObject({
+      status: 400,
+      body: { code: "invalid_params" },
+    });
   });
 
   test("are topped up once per reference, and then leave the trial tier", async () => {

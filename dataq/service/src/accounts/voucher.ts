@@ -6,6 +6,7 @@ import type { Transaction } from "../database/transaction.ts";
 import { ownNotes } from "../ledger/own-notes.ts";
 import { payIn } from "./account.ts";
 import { type Author, writeAudit } from "./audit.ts";
+import { assertFuture } from "./expiry.ts";
 
 /** The characters of a code, without those that are easily confused. */
 const ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ";
@@ -25,6 +26,7 @@ export async function createVouchers(
   wanted: VoucherBatch,
   author: Author,
 ): Promise<string[]> {
+  assertFuture(wanted.expiresAt, author.now);
   const codes = Array.from({ length: wanted.count }, makeCode);
   await transaction.query(
     `insert into voucher (code_sha256, hint, tokens, batch, created_at, expires_at)
