@@ -121,7 +121,8 @@ function plainScript(text) {
 function declare(folder) {
   const settings = join(folder, "tsconfig.build.json");
   if (!existsSync(settings)) return;
-  const tsc = spawnSync(join(root, "node_modules", ".bin", "tsc"), ["-p", settings], { stdio: "inherit" });
+  const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+  const tsc = spawnSync(process.execPath, [compiler, "-p", settings], { stdio: "inherit" });
   if (tsc.status !== 0) process.exit(tsc.status ?? 1);
   for (const name of readdirSync(join(folder, "dist"), { recursive: true })) {
     if (!name.endsWith(".d.ts")) continue;

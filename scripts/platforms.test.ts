@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
@@ -57,6 +58,8 @@ it("no npm script needs a POSIX shell", () => {
   }
 });
 
+// On Windows the programs in node_modules/.bin are shell scripts, which cannot be started directly. build.mjs starts
+// only Node from there, where Linux has an old one.
 it("no script that an npm script runs starts a POSIX program or names a POSIX path", () => {
   const scripts = ["scripts", "dataq/console/scripts"].flatMap((folder) =>
     readdirSync(`${root}${folder}`)
@@ -66,8 +69,27 @@ it("no script that an npm script runs starts a POSIX program or names a POSIX pa
   expect(scripts.length).toBeGreaterThan(6);
   for (const script of scripts)
     expect(readFileSync(`${root}${script}`, "utf8"), script).not.toMatch(
-      /(?:spawn|exec)\w*\(\s*"(?:sh|bash|rm|cp|mv|mkdir|chmod|find|kill|\/)|["'`]\/(?:tmp|bin|usr|dev|proc)\b/,
+      /(?:spawn|exec)\w*\(\s*"(?:sh|bash|rm|cp|mv|mkdir|chmod|find|kill|\/)|["'`]\/(?:tmp|bin|usr|dev|proc)\b|"\.bin", "(?!node")|\.bin\//,
     );
+});
+
+it("no file has a name that another system rejects, or that another file has in other case", () => {
+  const names = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" }).split("\0");
+  expect(names.length).toBeGreaterThan(1000);
+  expect(
+    names.filter((name) =>
+      /[<>:"\\|?*\u0000-\u001f]|[ .](?:\/|$)|(?:^|\/)(?:con|prn|aux|nul|com\d|lpt\d)(?:[./]|$)/i.test(name),
+    ),
+  ).toEqual([]);
+  const lowered = names.map((name) => name.toLowerCase());
+  expect(lowered.filter((name, at) => lowered.indexOf(name) !== at)).toEqual([]);
+  // Windows allows 260 characters, of which the folder of a clone needs some.
+  expect(names.filter((name) => name.length > 160)).toEqual([]);
+});
+
+it("no link is committed, because Windows checks links out as text", () => {
+  const modes = execFileSync("git", ["ls-files", "--stage"], { cwd: root, encoding: "utf8" });
+  expect(modes).not.toMatch(/^120000 /m);
 });
 
 it("every text file has the same line ends on every system", () => {

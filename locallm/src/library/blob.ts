@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { LocallmError } from "../wire/errors.ts";
 import { type Digest, digestFromHex, digestHex, digestOf, parseDigest } from "./digest.ts";
 import { asWriteError, requireSpace } from "./disk-space.ts";
-import { makeFolder, moveDurably, writeDurably } from "./durable.ts";
+import { makeFolder, moveDurably, syncFile, writeDurably } from "./durable.ts";
 
 /** How an import put a file into the store: by sharing its blocks, by sharing its inode, or by copying its bytes. */
 export type ImportMethod = "reflink" | "hard link" | "copy";
@@ -127,12 +127,7 @@ export class Blobs {
     const temporary = join(this.partialFolder, `new-${randomBytes(8).toString("hex")}`);
     try {
       const method = await cloneLinkOrCopy(path, temporary);
-      const file = await open(temporary, "r");
-      try {
-        await file.sync();
-      } finally {
-        await file.close();
-      }
+      await syncFile(temporary);
       await moveDurably(temporary, this.path(digest));
       return method;
     } finally {

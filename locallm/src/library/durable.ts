@@ -73,6 +73,16 @@ async function acceptFolder(folder: string, error: unknown): Promise<void> {
   if (found?.isDirectory() !== true) throw error;
 }
 
+/** Windows syncs only files that are open for writing. Elsewhere the file may be read-only, and need not be ours. */
+export async function syncFile(path: string): Promise<void> {
+  const file = await open(path, process.platform === "win32" ? "r+" : "r");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
 /** Does nothing on Windows, which cannot open folders and does not need to sync them. */
 export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === "win32") return;

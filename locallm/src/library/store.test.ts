@@ -244,6 +244,24 @@ describe("writing", () => {
     expect(await readdir(join(root, "partial"))).toEqual([]);
   });
 
+  test.each([
+    ["linux", "localhost:5000/library/nul.b/v1."],
+    ["win32", "localhost%3A5000/library/%6Eul.b/v1%2E"],
+  ] as const)("spells names that Windows forbids as file names for %s: %s", async (platform, path) => {
+    store = new Store(root, platform);
+    const weights = await store.blobs.writeBytes(ggufBytes(tinyModel()));
+    await writeWeightsModel(store, named("localhost:5000/library/nul.b:v1."), [weights]);
+    expect(await readdir(join(root, "manifests"), { recursive: true })).toContain(path);
+    store = new Store(root, platform);
+    expect(await names()).toEqual(["localhost:5000/library/nul.b:v1."]);
+    const typed = named("LocalHost:5000/library/NUL.b:V1.");
+    await store.copy(typed, named("plain"));
+    await (await store.remove(typed))?.freeBlobs();
+    expect(await names()).toEqual(["plain:latest"]);
+    await (await store.remove(named("plain")))?.freeBlobs();
+    expect(await blobs()).toEqual([]);
+  });
+
   test("rejects a manifest with missing blobs", async () => {
     const { layers } = await ollamaModel("registry.ollama.ai/library/a/latest");
     const manifest = (await store.require(named("a"))).manifest;

@@ -15,6 +15,7 @@ import {
   printManifest,
 } from "./manifest.ts";
 import { type Model, readModel } from "./model.ts";
+import { fileNameOf, partOf } from "./name-part.ts";
 
 /** A model whose manifest or small layers are unreadable. The other models stay listed; `locallm doctor` reports it. */
 export interface BrokenModel {
@@ -32,16 +33,19 @@ export interface RemovedModel {
 /**
  * The models folder in Ollama's layout: `manifests/<host>/<namespace>/<model>/<tag>` and `blobs/`. Ollama may use the
  * same folder, so cached values are used only while the file's inode, size and modification time are unchanged.
+ * `platform` decides how names are spelled on disk.
  */
 export class Store {
   readonly root: string;
   readonly blobs: Blobs;
   readonly headers: Headers;
+  readonly #platform: NodeJS.Platform;
   #models = new Map<string, { stamp: string; model: Model }>();
   #lastChange: Promise<unknown> = Promise.resolve();
 
-  constructor(root: string) {
+  constructor(root: string, platform: NodeJS.Platform = process.platform) {
     this.root = root;
+    this.#platform = platform;
     this.blobs = new Blobs(root);
     this.headers = new Headers();
   }
@@ -79,10 +83,10 @@ export class Store {
   /** Names of all manifests, readable or not, spelled as on disk. */
   async names(): Promise<ModelName[]> {
     const names: ModelName[] = [];
-    for (const host of await readFolder(this.#manifestFolder)) {
-      for (const namespace of await readFolder(join(this.#manifestFolder, host))) {
-        for (const model of await readFolder(join(this.#manifestFolder, host, namespace))) {
-          for (const tag of await readFolder(join(this.#manifestFolder, host, namespace, model))) {
+    for (const host of await this.#parts()) {
+      for (const namespace of await this.#parts(host)) {
+        for (const model of await this.#parts(host, namespace)) {
+          for (const tag of await this.#parts(host, namespace, model)) {
             const name = parseModelName(`${host}/${namespace}/${model}:${tag}`);
             if (name !== null) names.push(name);
           }
@@ -174,8 +178,17 @@ export class Store {
     return join(this.root, "manifests");
   }
 
-  #path(name: ModelName): string {
-    return join(this.#manifestFolder, name.host, name.namespace, name.model, name.tag);
+  #path({ host, namespace, model, tag }: ModelName): string {
+    return this.#pathOf([host, namespace, model, tag]);
+  }
+
+  #pathOf(parts: readonly string[]): string {
+    return join(this.#manifestFolder, ...parts.map((part) => fileNameOf(part, this.#platform)));
+  }
+
+  /** The next parts of the names that begin with these. */
+  async #parts(...above: readonly string[]): Promise<string[]> {
+    return (await readFolder(this.#pathOf(above))).map((fileName) => partOf(fileName, this.#platform));
   }
 
   async #read(name: ModelName): Promise<Model | null> {
@@ -213,16 +226,16 @@ export class Store {
 
   /** Uses the existing spelling of each part that exists. */
   async #spellingForWrite(name: ModelName): Promise<ModelName> {
-    let folder = this.#manifestFolder;
+    const above: string[] = [];
     const spelled: Record<"host" | "namespace" | "model" | "tag", string> = { ...name };
     for (const part of ["host", "namespace", "model", "tag"] as const) {
-      const entries = await readFolder(folder);
+      const entries = await this.#parts(...above);
       const wanted = name[part];
       const lowered = wanted.toLowerCase();
       spelled[part] = entries.includes(wanted)
         ? wanted
         : (entries.sort().find((entry) => entry.toLowerCase() === lowered) ?? wanted);
-      folder = join(folder, spelled[part]);
+      above.push(spelled[part]);
     }
     return { ...name, ...spelled };
   }
