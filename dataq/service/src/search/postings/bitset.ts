@@ -31,6 +31,14 @@ export class BitSet {
       this.bytes[member >>> 3] = (this.bytes[member >>> 3] as number) & ~(1 << (member & 7));
   }
 
+  /** The members below `limit` as words. */
+  words(limit: number): Uint32Array {
+    const words = new Uint32Array((limit + 31) >>> 5);
+    new Uint8Array(words.buffer).set(this.bytes.subarray(0, (limit + 7) >>> 3));
+    if (limit % 32 !== 0) words[words.length - 1]! &= (1 << (limit % 32)) - 1;
+    return words;
+  }
+
   count(): number {
     let count = 0;
     for (let byte of this.bytes) {

@@ -1,4 +1,5 @@
 import type { Postings } from "./codec.ts";
+import { normOf, worthOf } from "./norm.ts";
 import type { OpenSegment } from "./open-segment.ts";
 import { lowerBound } from "./sets.ts";
 
@@ -16,12 +17,10 @@ export function idfOf(term: string, { documents, documentsWithTerm }: Statistics
 
 /** Where scores are written, and how. */
 export interface Into {
+  /** The documents that are scored, ascending. */
+  readonly ordinals: Uint32Array;
+  /** Their scores, in the same order. */
   readonly out: Float64Array;
-  /**
-   * If given, scores are indexed by the document's position in this list. If undefined, every document counts
-   * and scores are indexed by ordinal.
-   */
-  readonly matches: Uint32Array | undefined;
   /** Keeps the larger score instead of the sum. */
   readonly isLargest: boolean;
   /** Counts the terms that a document has, each as `share`. */
@@ -30,58 +29,22 @@ export interface Into {
 
 /** Okapi BM25 of a term, times `weight`. */
 export function addScores(
-  { ordinals, frequencies, dense }: Postings,
+  postings: Postings,
   weight: number,
   { lengths, normPerLength }: OpenSegment,
   into: Into,
 ): void {
-  const worth = weight * (k1 + 1);
-  const { matches } = into;
-  if (matches === undefined) {
-    for (let i = 0; i < ordinals.length; i++) {
-      const ordinal = ordinals[i] as number;
-      const frequency = frequencies[i] as number;
-      put(
-        into,
-        ordinal,
-        (worth * frequency) / (frequency + leastNorm + normPerLength * (lengths[ordinal] as number)),
-      );
-    }
-    return;
-  }
-  if (dense !== undefined) {
-    // The same as `put`, whose call takes longer than the score.
-    const { out, isLargest, had } = into;
-    for (let i = 0; i < matches.length; i++) {
-      const ordinal = matches[i] as number;
-      const frequency = dense[ordinal] as number;
-      if (frequency === 0) continue;
-      const score =
-        (worth * frequency) / (frequency + leastNorm + normPerLength * (lengths[ordinal] as number));
-      const before = out[i] as number;
-      if (!isLargest) out[i] = before + score;
-      else if (score > before) out[i] = score;
-      if (had !== undefined) had.out[i] = (had.out[i] as number) + had.share;
-    }
-    return;
-  }
-  eachMatch(ordinals, matches, (i, at) => {
-    const frequency = frequencies[at] as number;
-    put(
-      into,
-      i,
-      (worth * frequency) /
-        (frequency + leastNorm + normPerLength * (lengths[matches[i] as number] as number)),
-    );
+  const worth = worthOf(weight);
+  const { ordinals } = into;
+  eachMatch(postings, ordinals, (i, frequency) => {
+    const norm = normOf(lengths[ordinals[i] as number] as number, normPerLength);
+    put(into, i, (worth * frequency) / (frequency + norm));
   });
 }
 
 /** The same score for each document that has the term. */
-export function addFlat({ ordinals, dense }: Postings, score: number, into: Into): void {
-  const { matches } = into;
-  if (matches === undefined) for (const ordinal of ordinals) put(into, ordinal, score);
-  else if (dense === undefined) eachMatch(ordinals, matches, (i) => put(into, i, score));
-  else for (let i = 0; i < matches.length; i++) if (dense[matches[i] as number] !== 0) put(into, i, score);
+export function addFlat(postings: Postings, score: number, into: Into): void {
+  eachMatch(postings, into.ordinals, (i) => put(into, i, score));
 }
 
 function put({ out, isLargest, had }: Into, at: number, score: number): void {
@@ -92,10 +55,18 @@ function put({ out, isLargest, had }: Into, at: number, score: number): void {
 }
 
 function eachMatch(
-  ordinals: Uint32Array,
+  postings: Postings,
   matches: Uint32Array,
-  visit: (place: number, at: number) => void,
+  visit: (place: number, frequency: number) => void,
 ): void {
+  const { ordinals, frequencies } = postings;
+  if (ordinals === undefined) {
+    for (let i = 0; i < matches.length; i++) {
+      const frequency = frequencies[matches[i] as number] as number;
+      if (frequency !== 0) visit(i, frequency);
+    }
+    return;
+  }
   // If nearly every posting matches, reading all of them is faster than skipping.
   const isNear = ordinals.length < 8 * matches.length;
   let at = 0;
@@ -104,18 +75,6 @@ function eachMatch(
     if (isNear) while ((ordinals[at] as number) < ordinal) at++;
     else at = lowerBound(ordinals, ordinal, at);
     if (at >= ordinals.length) break;
-    if (ordinals[at] === ordinal) visit(i, at);
+    if (ordinals[at] === ordinal) visit(i, frequencies[at] as number);
   }
 }
-
-/**
- * BM25's length normalisation grows with the length of a document: a longer one must contain a word more often. This is
- * what a token adds to `leastNorm`.
- */
-export function normPerLengthOf(meanLength: number): number {
-  return (k1 * b) / meanLength;
-}
-
-const k1 = 1.2;
-const b = 0.75;
-const leastNorm = k1 * (1 - b);

@@ -1,12 +1,28 @@
-/**
+import { normOf, normPerLengthOf } from "./norm.ts";
+import type { SegmentTable } from "./open-segment.ts";
+import { type Few, type Many, wordsOf } from "./sets.ts";
+
+/*
  * A posting block: for each document in ascending order, the distance from the previous one (varint, 7 bits per byte,
  * low first) and one byte of term frequency. On real judgments this takes two bytes per posting.
  */
-export interface Postings {
-  readonly ordinals: Uint32Array;
+
+/** The documents of a term in a segment. */
+export type Postings = RarePostings | FrequentPostings;
+
+export interface RarePostings extends Few {
+  /** In the order of `ordinals`. */
   readonly frequencies: Uint8Array;
-  /** For a frequent term: its frequency by ordinal, 0 if the document lacks it. */
-  readonly dense: Uint8Array | undefined;
+}
+
+export interface FrequentPostings extends Many {
+  /** By ordinal; 0 if the document lacks the term. */
+  readonly frequencies: Uint8Array;
+  /**
+   * By ordinal: the share of the term's worth that BM25 gives a document, in 255ths, rounded up. It is computed with the
+   * mean length of the segment; that of a snapshot may differ.
+   */
+  readonly impacts: Uint8Array;
 }
 
 /** Builds a block posting by posting. Ordinals must ascend. */
@@ -64,7 +80,9 @@ export class BlockWriter {
 
 /** The memory of a decoded block of a segment with `limit` documents, in whole words. */
 export function decodedBytes(documents: number, limit: number): number {
-  return 4 * Math.ceil((5 * documents + (isDense(documents, limit) ? limit : 0)) / 4);
+  return isFrequent(documents, limit)
+    ? 4 * wordsOf(limit) + 2 * wholeWords(limit)
+    : wholeWords(5 * documents);
 }
 
 /** The parts of a decoded block that begins at `offset`. */
@@ -74,21 +92,36 @@ export function postingsAt(
   documents: number,
   limit: number,
 ): Postings {
-  const at = offset + 4 * documents;
+  if (!isFrequent(documents, limit)) {
+    return {
+      size: documents,
+      ordinals: new Uint32Array(memory, offset, documents),
+      bits: undefined,
+      frequencies: new Uint8Array(memory, offset + 4 * documents, documents),
+    };
+  }
+  const words = wordsOf(limit);
+  const at = offset + 4 * words;
   return {
-    ordinals: new Uint32Array(memory, offset, documents),
-    frequencies: new Uint8Array(memory, at, documents),
-    dense: isDense(documents, limit) ? new Uint8Array(memory, at + documents, limit) : undefined,
+    size: documents,
+    ordinals: undefined,
+    bits: new Uint32Array(memory, offset, words),
+    frequencies: new Uint8Array(memory, at, limit),
+    impacts: new Uint8Array(memory, at + wholeWords(limit), limit),
   };
 }
 
-/** Decodes a block. Rejects a damaged one, whose count is wrong or whose ordinals exceed `limit`. */
-export function decode(bytes: Uint8Array, { ordinals, frequencies, dense }: Postings, limit: number): void {
-  const documents = ordinals.length;
-  dense?.fill(0);
+/** Decodes a block. Rejects a damaged one, whose count is wrong or whose ordinals exceed those of its segment. */
+export function decode(
+  bytes: Uint8Array,
+  postings: Postings,
+  segment: Pick<SegmentTable, "documents" | "tokens" | "lengths">,
+): void {
+  const { size, ordinals, frequencies } = postings;
+  const write = ordinals === undefined ? frequentWriter(postings, segment) : undefined;
   let at = 0;
   let ordinal = 0;
-  for (let i = 0; i < documents; i++) {
+  for (let i = 0; i < size; i++) {
     let byte = bytes[at++] as number;
     let gap = byte & 127;
     for (let shift = 7; byte > 127; shift += 7) {
@@ -97,18 +130,40 @@ export function decode(bytes: Uint8Array, { ordinals, frequencies, dense }: Post
     }
     ordinal += gap;
     const frequency = bytes[at++] as number;
-    ordinals[i] = ordinal;
-    frequencies[i] = frequency;
-    if (dense !== undefined) dense[ordinal] = frequency;
+    if (ordinals === undefined) write?.(ordinal, frequency);
+    else {
+      ordinals[i] = ordinal;
+      frequencies[i] = frequency;
+    }
   }
-  if (at !== bytes.length || (documents > 0 && ordinal >= limit)) {
-    throw new Error(`A posting block of ${documents} documents and ${bytes.length} bytes is damaged.`);
+  if (at !== bytes.length || (size > 0 && ordinal >= segment.documents)) {
+    throw new Error(`A posting block of ${size} documents and ${bytes.length} bytes is damaged.`);
   }
 }
 
-/** At this share of documents the dense form is only a little larger, and much faster to read. */
-function isDense(documents: number, limit: number): boolean {
-  return documents * denseFrom > limit;
+function frequentWriter(
+  { bits, frequencies, impacts }: FrequentPostings,
+  { documents, tokens, lengths }: Pick<SegmentTable, "documents" | "tokens" | "lengths">,
+): (ordinal: number, frequency: number) => void {
+  const normPerLength = normPerLengthOf(tokens, documents);
+  bits.fill(0);
+  frequencies.fill(0);
+  impacts.fill(0);
+  return (ordinal, frequency) => {
+    bits[ordinal >>> 5] = (bits[ordinal >>> 5] as number) | (1 << (ordinal & 31));
+    frequencies[ordinal] = frequency;
+    const share = frequency / (frequency + normOf(lengths[ordinal] as number, normPerLength));
+    impacts[ordinal] = Math.ceil(255 * share);
+  };
 }
 
-const denseFrom = 16;
+function wholeWords(bytes: number): number {
+  return (bytes + 3) & ~3;
+}
+
+/** At this share of documents a value for each document is a few times larger, and much faster to read. */
+function isFrequent(documents: number, limit: number): boolean {
+  return documents * frequentFrom > limit;
+}
+
+const frequentFrom = 8;

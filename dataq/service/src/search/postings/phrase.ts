@@ -1,6 +1,6 @@
 import type { Postings } from "./codec.ts";
 import { PlaceReader } from "./places.ts";
-import { lowerBound } from "./sets.ts";
+import { lowerBound, ordinalsOf } from "./sets.ts";
 
 /** A word of a phrase, with its positions in the phrase and in the documents. */
 export interface PhraseWord {
@@ -36,10 +36,11 @@ function eachPlaces(
   visit: (ordinal: number, places: number[], index: number) => void,
 ): void {
   const reader = new PlaceReader(places);
+  const all = ordinalsOf(postings);
   let read = 0;
   for (let i = 0; i < documents.length; i++) {
     const ordinal = documents[i] as number;
-    const at = lowerBound(postings.ordinals, ordinal, read);
+    const at = lowerBound(all, ordinal, read);
     reader.skipDocuments(at - read);
     visit(ordinal, reader.nextDocument(), i);
     read = at + 1;

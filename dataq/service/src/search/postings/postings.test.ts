@@ -1,32 +1,76 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { Query } from "../search-index.ts";
 import { BitSet } from "./bitset.ts";
 import { BlockMemory, type KeptBlock, Reading } from "./block-memory.ts";
 import { BlockWriter, decode, decodedBytes, type Postings, postingsAt } from "./codec.ts";
+import { normPerLengthOf } from "./norm.ts";
+import type { OpenSegment } from "./open-segment.ts";
 import { PlaceReader, PlaceWriter } from "./places.ts";
+import { type ReadSegment, rank } from "./rank.ts";
 import { Recent } from "./recent.ts";
 import { Scratch } from "./scratch.ts";
-import { common, countUnion, intersect, subtract, unite, withAny, within } from "./sets.ts";
-import { Top } from "./top.ts";
+import {
+  allDocuments,
+  between,
+  bitsOf,
+  type DocumentSet,
+  few,
+  hasOrdinal,
+  inAtLeast,
+  intersection,
+  many,
+  ordinalsOf,
+  union,
+  without,
+} from "./sets.ts";
+import { type Ranked, Top } from "./top.ts";
+import { shownScore } from "./wanted.ts";
 
 const ordinals = fc
   .uniqueArray(fc.integer({ min: 0, max: 300_000 }), { maxLength: 300 })
   .map((list) => list.sort((a, b) => a - b));
 
-function readBlock(bytes: Uint8Array, documents: number, limit: number): Postings {
-  const block = postingsAt(new ArrayBuffer(decodedBytes(documents, limit)), 0, documents, limit);
-  decode(bytes, block, limit);
+/** A segment in which each document has this length and date. */
+function segmentOf(lengths: readonly number[], dates: readonly number[] = []): OpenSegment {
+  const tokens = lengths.reduce((sum, length) => sum + length, 0);
+  return {
+    id: 1,
+    dataset: "a",
+    documents: lengths.length,
+    tokens,
+    lengths: Uint32Array.from(lengths),
+    dates: Int32Array.from(lengths, (_, ordinal) => dates[ordinal] ?? 0),
+    isDated: false,
+    home: null,
+    normPerLength: normPerLengthOf(tokens, lengths.length),
+    dead: null,
+  };
+}
+
+function readBlock(bytes: Uint8Array, documents: number, segment: OpenSegment): Postings {
+  const memory = new Uint8Array(decodedBytes(documents, segment.documents)).fill(0xff);
+  const block = postingsAt(memory.buffer, 0, documents, segment.documents);
+  decode(bytes, block, segment);
   return block;
 }
 
-test("a block is read as it was written", () => {
+const large = segmentOf(Array<number>(300_001).fill(7));
+
+test("a block is read as it was written, of rare and frequent terms", () => {
   fc.assert(
-    fc.property(ordinals, fc.integer({ min: 1, max: 400 }), (list, frequency) => {
+    fc.property(ordinals, fc.integer({ min: 1, max: 400 }), fc.boolean(), (list, frequency, isFrequent) => {
+      const kept = isFrequent ? list.map((_, at) => 3 * at) : list;
       const writer = new BlockWriter();
-      for (const ordinal of list) writer.add(ordinal, frequency);
-      const block = readBlock(writer.bytes(), writer.documents, 300_001);
-      expect([...block.ordinals]).toEqual(list);
-      expect([...block.frequencies]).toEqual(list.map(() => Math.min(frequency, 255)));
+      for (const ordinal of kept) writer.add(ordinal, frequency);
+      const segment = isFrequent ? segmentOf(Array<number>(3 * list.length).fill(7)) : large;
+      const block = readBlock(writer.bytes(), writer.documents, segment);
+      expect([...ordinalsOf(block)]).toEqual(kept);
+      const places = block.bits === undefined ? kept.map((_, at) => at) : kept;
+      expect(places.map((place) => block.frequencies[place])).toEqual(
+        list.map(() => Math.min(frequency, 255)),
+      );
+      if (isFrequent && list.length > 0) expect(block.bits).toBeDefined();
     }),
     { seed: 3 },
   );
@@ -43,7 +87,7 @@ test("kept blocks stay intact while they are read, and the memory stays within i
       const memory = new BlockMemory(4 * 512, 512);
       const held: { block: KeptBlock; reading: Reading; first: number }[] = [];
       const ordinalsOf = ({ chunk, offset, documents }: KeptBlock) =>
-        postingsAt(chunk.memory, offset, documents, 10_000).ordinals;
+        postingsAt(chunk.memory, offset, documents, 10_000).ordinals as Uint32Array;
       const chunks = new Set<object>();
       for (const [at, { key, documents, isHeld }] of steps.entries()) {
         const reading = new Reading();
@@ -96,44 +140,150 @@ test("positions are read as they were written, even after some documents are ski
 test("rejects a damaged block", () => {
   const writer = new BlockWriter();
   for (const ordinal of [1, 200, 70_000]) writer.add(ordinal, 2);
-  expect(() => readBlock(writer.bytes().slice(0, -1), 3, 100_000)).toThrow("damaged");
-  expect(() => readBlock(writer.bytes(), 2, 100_000)).toThrow("damaged");
-  expect(() => readBlock(writer.bytes(), 3, 70_000)).toThrow("damaged");
+  expect(() => readBlock(writer.bytes().slice(0, -1), 3, large)).toThrow("damaged");
+  expect(() => readBlock(writer.bytes(), 2, large)).toThrow("damaged");
+  for (const documents of [20, 70_000])
+    expect(() => readBlock(writer.bytes(), 3, { ...large, documents })).toThrow("damaged");
 });
 
-test("set algebra agrees with Set", () => {
+test("set algebra agrees with Set, for lists and bits", () => {
+  const limit = 1_001;
+  const members = fc
+    .tuple(fc.uniqueArray(fc.nat(limit - 1), { maxLength: 200 }), fc.boolean())
+    .map(([list, isMany]) => {
+      const sorted = list.toSorted((a, b) => a - b);
+      const ordinals = Uint32Array.from(sorted);
+      return { list: sorted, set: isMany ? many(bitsOf(ordinals, limit)) : few(ordinals) };
+    });
   fc.assert(
-    fc.property(ordinals, ordinals, ordinals, (a, b, c) => {
-      const [x, y, z] = [a, b, c].map((list) => Uint32Array.from(list)) as [
-        Uint32Array,
-        Uint32Array,
-        Uint32Array,
-      ];
-      const inB = new Set(b);
-      expect([...intersect(x, y)]).toEqual(a.filter((n) => inB.has(n)));
-      const dense = new Uint8Array(300_001);
-      for (const n of b) dense[n] = 3;
-      expect([...within(x, dense)]).toEqual(a.filter((n) => inB.has(n)));
-      const inC = new Set(c);
-      const inDense = { ordinals: y, dense };
-      const inSparse = { ordinals: z, dense: undefined };
-      expect([...withAny(x, [[inDense], [inSparse]], 300_001)]).toEqual(
-        a.filter((n) => inB.has(n) || inC.has(n)),
+    fc.property(fc.array(members, { minLength: 1, maxLength: 4 }), fc.nat(3), (all, atLeast) => {
+      const everything = Array.from({ length: limit }, (_, ordinal) => ordinal);
+      const times = (ordinal: number) => all.filter(({ list }) => list.includes(ordinal)).length;
+      const sets = all.map(({ set }) => set);
+      const check = (set: DocumentSet, expected: readonly number[]) => {
+        expect([...ordinalsOf(set)]).toEqual(expected);
+        expect(set.size).toBe(expected.length);
+      };
+      const { list: first, set } = all[0]!;
+      const { list: last, set: other } = all.at(-1)!;
+      check(
+        intersection(sets),
+        first.filter((each) => times(each) === all.length),
       );
-      const inBoth = a.filter((n) => inB.has(n) && inC.has(n));
-      expect([...withAny(x, [[inDense, inSparse]], 300_001)]).toEqual(inBoth);
-      expect([...common([{ ordinals: x, dense: undefined }, inSparse, inDense])]).toEqual(inBoth);
-      expect(countUnion([x, y, z], 300_001)).toBe(new Set([...a, ...b, ...c]).size);
-      expect(countUnion([y, z], 300_001, x)).toBe(a.filter((n) => inB.has(n) || inC.has(n)).length);
-      expect([...subtract(x, y)]).toEqual(a.filter((n) => !inB.has(n)));
-      const times = new Map<number, number>();
-      for (const n of [...a, ...b, ...c]) times.set(n, (times.get(n) ?? 0) + 1);
-      for (const atLeast of [1, 2, 3]) {
-        const expected = [...times].filter(([, count]) => count >= atLeast).map(([n]) => n);
-        expect([...unite([x, y, z], 300_001, atLeast)]).toEqual(expected.sort((p, q) => p - q));
-      }
+      check(
+        union(sets, limit),
+        everything.filter((each) => times(each) > 0),
+      );
+      check(
+        inAtLeast(atLeast, sets, limit),
+        everything.filter((each) => times(each) >= Math.max(1, atLeast)),
+      );
+      check(
+        without(set, other, limit),
+        first.filter((each) => !last.includes(each)),
+      );
+      check(
+        without(allDocuments(limit), set, limit),
+        everything.filter((each) => !first.includes(each)),
+      );
+      const values = Int32Array.from(everything, (each) => each % 10);
+      check(
+        between(set, values, 3, 5),
+        first.filter((each) => each % 10 >= 3 && each % 10 <= 5),
+      );
+      for (const ordinal of [0, 31, 32, 500, limit - 1])
+        expect(hasOrdinal(set, ordinal)).toBe(first.includes(ordinal));
     }),
-    { seed: 4 },
+    { seed: 4, numRuns: 40 },
+  );
+});
+
+test("the first documents of a page are those of a ranking that scores every document", () => {
+  const random = (seed: number) => () => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) | 0;
+    return (seed >>> 8) / 2 ** 24;
+  };
+  const words = Array.from({ length: 10 }, (_, number) => `w${number}`);
+  const segments = [1_999, 2_048, 700].map((documents, place): ReadSegment => {
+    const next = random(place + 1);
+    const of = (make: () => number) => Array.from({ length: documents }, make);
+    // In the second segment all lengths are equal, so that many scores are.
+    const lengths = of(() => (place === 1 ? 120 : 20 + Math.floor(400 * next() ** 3)));
+    const segment = segmentOf(
+      lengths,
+      of(() => 20_200_101 + Math.floor(4 * next())),
+    );
+    const postings = new Map<string, Postings>();
+    for (const [number, word] of words.entries()) {
+      const writer = new BlockWriter();
+      const isIn = () => next() < [0.9, 0.6, 0.6, 0.3, 0.3, 0.15, 0.1, 0.05, 0.01, 1][number]!;
+      for (let ordinal = 0; ordinal < documents; ordinal++)
+        if (isIn()) writer.add(ordinal, 1 + Math.floor((number % 3) * 4 * next() ** 4));
+      postings.set(word, readBlock(writer.bytes(), writer.documents, segment));
+    }
+    const dead = BitSet.ofSize(documents);
+    for (let ordinal = 0; ordinal < documents; ordinal += 7) dead.add(ordinal);
+    return {
+      segment: { ...segment, dead: place === 2 ? null : dead },
+      terms: { postings, places: new Map() },
+    };
+  });
+  const word = fc.constantFrom(...words);
+  const weight = fc.constantFrom(0.01, 0.25, 0.9, 1, 1, 7);
+  const plain = fc.record({ terms: fc.array(word, { minLength: 1, maxLength: 3 }), weight });
+  const wording = fc.oneof(
+    { weight: 5, arbitrary: plain },
+    plain.map((each) => ({ ...each, isFlat: true as const })),
+  );
+  const some = (most: number) => fc.array(wording, { maxLength: most });
+  const wanted = fc.record({
+    alternatives: fc.array(
+      fc.array(fc.array(wording, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 }),
+      { minLength: 1, maxLength: 2 },
+    ),
+    hints: some(3),
+    priors: some(2),
+    exact: fc.array(word, { maxLength: 1 }),
+    sufficient: fc.array(word, { maxLength: 1 }),
+  });
+  const query = fc.constantFrom<Query>(
+    { all: [] },
+    { term: "w3" },
+    { term: "w7" },
+    { not: { term: "w4" } },
+    { term: "w8" },
+  );
+  // The mean length of a snapshot is not that of each of its segments.
+  const meanLength = fc.constantFrom(20, 120, 120, 500);
+  const scratch = new Scratch();
+  fc.assert(
+    fc.property(
+      wanted,
+      query,
+      fc.nat(150),
+      meanLength,
+      fc.boolean(),
+      (wanted, query, depth, mean, isLast) => {
+        const question = { query, wanted };
+        const task = { question, from: 0, last: isLast ? "a" : undefined, near: [] };
+        const opened = segments.map(({ segment, terms }) => ({
+          segment: { ...segment, normPerLength: normPerLengthOf(mean, 1) },
+          terms,
+        }));
+        const ranked = (depth: number) => rank({ ...task, depth }, opened, scratch, () => false);
+        const page = ranked(depth);
+        // With so many places on the page, every document is scored.
+        const whole = ranked(10_000);
+        expect([page.total, page.complete]).toEqual([whole.total, whole.complete]);
+        expect(whole.ranked).toHaveLength(whole.total);
+        const first = whole.ranked.slice(0, depth);
+        const placeOf = ({ segment, ordinal }: Ranked) => `${segment} ${ordinal}`;
+        expect(page.ranked.map(placeOf)).toEqual(first.map(placeOf));
+        for (const [at, { score }] of page.ranked.entries())
+          expect(shownScore(score)).toBeCloseTo(shownScore(first[at]!.score), 6);
+      },
+    ),
+    { seed: 10, numRuns: 60 },
   );
 });
 

@@ -82,10 +82,10 @@ function read({ snapshot, parts, terms, blocks, stored, places }: RankMessage): 
   for (let at = 0; at < blocks.length; at += blockFields) {
     const field = (index: number) => blocks[at + index] as number;
     const part = field(0);
-    const limit = (open[parts[part] as number] as OpenSegment).documents;
+    const segment = open[parts[part] as number] as OpenSegment;
     const memory = chunks.get(field(2)) as SharedArrayBuffer;
-    const block = postingsAt(memory, field(3), field(4), limit);
-    if (field(5) !== -1) decode(stored.subarray(field(5), field(5) + field(6)), block, limit);
+    const block = postingsAt(memory, field(3), field(4), segment.documents);
+    if (field(5) !== -1) decode(stored.subarray(field(5), field(5) + field(6)), block, segment);
     postings[part]?.set(terms[field(1)] as string, block);
   }
   return parts.map((place, part) => ({

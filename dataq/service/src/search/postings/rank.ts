@@ -1,9 +1,19 @@
 import type { Concept, Question, Wanted } from "../search-index.ts";
 import type { Statistics } from "./bm25.ts";
+import { boundsOf } from "./bounds.ts";
 import { matching, type SegmentTerms } from "./evaluate.ts";
 import type { OpenSegment } from "./open-segment.ts";
 import type { Scratch } from "./scratch.ts";
-import { countUnion, lowerBound, type Take } from "./sets.ts";
+import {
+  bitsOf,
+  type DocumentSet,
+  hasOrdinal,
+  intersection,
+  noDocuments,
+  ordinalsOf,
+  union,
+  without,
+} from "./sets.ts";
 import { type Ranked, Top } from "./top.ts";
 import {
   completeQuery,
@@ -83,47 +93,42 @@ export function rank(
   const wholeQuery = wanted && completeQuery(wanted, unknown);
   const whole = segments.map(({ segment, terms }) => {
     inTime();
-    if (wanted !== undefined && wholeQuery === undefined) return noOrdinals;
+    if (wanted !== undefined && wholeQuery === undefined) return noDocuments;
     const query = wholeQuery === undefined ? question.query : { all: [question.query, wholeQuery] };
     return matching({ ...question, query }, segment, terms, take);
   });
-  const complete = whole.reduce((sum, ordinals) => sum + ordinals.length, 0);
+  const complete = whole.reduce((sum, { size }) => sum + size, 0);
   const isEnough = wanted === undefined || complete >= enoughComplete;
   // The other documents rank behind the page, so it is enough to count them.
   const isPageComplete = complete >= depth;
   const finding = wanted === undefined ? [] : [...new Set(findingTerms(wanted))];
   const top = new Top(depth);
-  let total = 0;
-  for (const [place, { segment, terms }] of segments.entries()) {
+  let total = isEnough ? complete : 0;
+  for (const [place, read] of segments.entries()) {
     inTime();
-    const all = whole[place] as Uint32Array;
+    const { segment, terms } = read;
+    const all = whole[place] as DocumentSet;
     const isLast = segment.dataset === last;
-    const offer = (ordinals: Uint32Array, scores: Float64Array) => {
-      total += ordinals.length;
-      top.offerAll(scores, segment.dates, place, ordinals, isLast);
-    };
-    if (wanted === undefined) offer(all, scratch.scores("sum", all.length));
-    else if (isEnough) offer(all, scoresOf(plain(wanted), segment, terms.postings, statistics, all, scratch));
-    else if (isPageComplete) {
-      offer(all, scoresOf(wanted, segment, terms.postings, statistics, all, scratch));
-      const may = matching(question, segment, terms, take);
-      const sets = finding.flatMap((term) => terms.postings.get(term)?.ordinals ?? []);
-      const { documents } = segment;
-      total += countUnion(sets, documents, may.length === documents ? undefined : may) - all.length;
-    } else {
-      const may = matching(question, segment, terms, take);
-      // If all documents count, reading the blocks in sequence is faster than looking up each document.
-      const matches = may.length === segment.documents ? undefined : may;
-      const scores = scoresOf(wanted, segment, terms.postings, statistics, matches, scratch);
-      const { ordinals, length } = raise(may, all, scores, take);
-      offer(ordinals, scores.subarray(0, length));
+    if (wanted === undefined) {
+      if (depth > 0) top.offerAll(undefined, segment.dates, place, ordinalsOf(all, take), isLast);
+      continue;
     }
+    const best = new Best(isEnough ? plain(wanted) : wanted, read, statistics, scratch, top);
+    best.offer(all, place, isLast, isPageComplete ? 0 : completeScore);
+    if (isEnough) continue;
+    const may = matching(question, segment, terms, take);
+    const { documents } = segment;
+    const sets = finding.flatMap((term) => terms.postings.get(term) ?? []);
+    const some = intersection([may, union(sets, documents, take)], take);
+    const others = without(some, all, documents, take);
+    total += all.size + others.size;
+    if (!isPageComplete) best.offer(others, place, isLast, 0);
   }
   const ranked = top.ranked();
   const looked = near.map(({ segment, ordinal }, at) => {
     const { postings } = (segments[segment] as ReadSegment).terms;
-    const isWhole = hasOrdinal(whole[segment] as Uint32Array, ordinal);
-    const hasWord = isWhole || finding.some((term) => hasOrdinal(postings.get(term)?.ordinals, ordinal));
+    const isWhole = hasOrdinal(whole[segment] as DocumentSet, ordinal);
+    const hasWord = isWhole || finding.some((term) => hasOrdinal(postings.get(term) ?? noDocuments, ordinal));
     return { at, hasWord, isCounted: isEnough ? isWhole : hasWord };
   });
   return {
@@ -147,11 +152,11 @@ export function allow(
   scratch.reset();
   return segments.map(({ segment, terms }) => {
     if (isLate()) throw new RankLate("The filters of a question were not read in time.");
-    const ordinals = matching(question, segment, terms, scratch.take);
-    if (ordinals.length === segment.documents) return undefined;
-    const allowed = new Uint8Array(Math.ceil(segment.documents / 8));
-    for (const ordinal of ordinals) allowed[ordinal >> 3]! |= 1 << (ordinal & 7);
-    return allowed;
+    const { documents } = segment;
+    const set = matching(question, segment, terms, scratch.take);
+    if (set.size === documents) return undefined;
+    const bits = set.bits ?? bitsOf(set.ordinals, documents, scratch.take);
+    return Uint8Array.from(new Uint8Array(bits.buffer, bits.byteOffset, Math.ceil(documents / 8)));
   });
 }
 
@@ -161,44 +166,68 @@ function statisticsOf(terms: readonly string[], segments: readonly ReadSegment[]
     documentsWithTerm: new Map(
       terms.map((term) => [
         term,
-        segments.reduce((sum, { terms }) => sum + (terms.postings.get(term)?.ordinals.length ?? 0), 0),
+        segments.reduce((sum, { terms }) => sum + (terms.postings.get(term)?.size ?? 0), 0),
       ]),
     ),
   };
 }
 
-/**
- * The members of `may` that have a score; moves their scores to the front. Raises the `complete` ones among them above
- * the others.
- */
-function raise(
-  may: Uint32Array,
-  complete: Uint32Array,
-  scores: Float64Array,
-  take: Take,
-): { ordinals: Uint32Array; length: number } {
-  const ordinals = take(may.length);
-  let length = 0;
-  let next = 0;
-  for (let i = 0; i < may.length; i++) {
-    const ordinal = may[i] as number;
-    const isComplete = complete[next] === ordinal;
-    if (isComplete) next++;
-    const score = scores[i] as number;
-    if (score === 0 && !isComplete) continue;
-    ordinals[length] = ordinal;
-    scores[length++] = isComplete ? score + completeScore : score;
+/** Offers the best documents of a segment. */
+class Best {
+  readonly #wanted: Wanted;
+  readonly #read: ReadSegment;
+  readonly #statistics: Statistics;
+  readonly #scratch: Scratch;
+  readonly #top: Top;
+
+  constructor(wanted: Wanted, read: ReadSegment, statistics: Statistics, scratch: Scratch, top: Top) {
+    this.#wanted = wanted;
+    this.#read = read;
+    this.#statistics = statistics;
+    this.#scratch = scratch;
+    this.#top = top;
   }
-  return { ordinals: ordinals.subarray(0, length), length };
+
+  /** Adds `more` to the score of each document. */
+  offer(set: DocumentSet, place: number, isLast: boolean, more: number): void {
+    const { segment, terms } = this.#read;
+    const { take } = this.#scratch;
+    const offer = (ordinals: Uint32Array) => {
+      const scores = scoresOf(
+        this.#wanted,
+        segment,
+        terms.postings,
+        this.#statistics,
+        ordinals,
+        this.#scratch,
+      );
+      if (more > 0) for (let i = 0; i < scores.length; i++) scores[i] = (scores[i] as number) + more;
+      this.#top.offerAll(scores, segment.dates, place, ordinals, isLast);
+    };
+    const { size } = this.#top;
+    if (set.size === 0 || size === 0) return;
+    const isWorthIt =
+      set.size >= leastForBounds && set.size > 2 * size && set.size * bitsPerWord > segment.documents;
+    const bounds =
+      isWorthIt && boundsOf(this.#wanted, segment, terms.postings, this.#statistics, this.#scratch);
+    if (!bounds) {
+      offer(ordinalsOf(set, take));
+      return;
+    }
+    let offered = Number.POSITIVE_INFINITY;
+    if (this.#top.leastScore === Number.NEGATIVE_INFINITY) {
+      offered = bounds.unitsOfBest(size, set, take);
+      offer(bounds.between(offered, Number.POSITIVE_INFINITY, set, this.#scratch));
+    }
+    offer(bounds.between(bounds.unitsOf(this.#top.leastScore - more), offered, set, this.#scratch));
+  }
 }
+
+/** Scoring fewer documents, or a smaller share of a segment, takes less time than the bounds of all. */
+const leastForBounds = 256;
+const bitsPerWord = 32;
 
 /** Parts of words do not affect the order of documents that have every word. */
 function plain(wanted: Wanted): Wanted {
   return { ...wanted, hints: wanted.hints.filter(({ isFlat }) => isFlat) };
 }
-
-function hasOrdinal(ordinals: Uint32Array | undefined, ordinal: number): boolean {
-  return ordinals !== undefined && ordinals[lowerBound(ordinals, ordinal, 0)] === ordinal;
-}
-
-const noOrdinals = new Uint32Array(0);

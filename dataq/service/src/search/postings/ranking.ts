@@ -120,9 +120,9 @@ export class Ranking {
   ) {
     const postings = segments.map(() => new Map<string, Postings>());
     for (const { part, term, block, stored } of blocks) {
-      const { documents } = segments[part] as OpenSegment;
-      const view = postingsAt(block.chunk.memory, block.offset, block.documents, documents);
-      if (stored !== undefined) decode(stored, view, documents);
+      const segment = segments[part] as OpenSegment;
+      const view = postingsAt(block.chunk.memory, block.offset, block.documents, segment.documents);
+      if (stored !== undefined) decode(stored, view, segment);
       postings[part]?.set(terms[term] as string, view);
     }
     const parts = segments.map(

@@ -6,6 +6,7 @@ export class Scratch {
   #ordinals = new Uint32Array(firstLength);
   #used = 0;
   readonly #scores = new Map<string, Float64Array>();
+  readonly #words = new Map<string, Uint32Array>();
 
   reset(): void {
     this.#used = 0;
@@ -22,6 +23,16 @@ export class Scratch {
     this.#used += length;
     return taken;
   };
+
+  /** Returns an array with any content. Only one array per name can be in use at a time. */
+  words(name: string, length: number): Uint32Array {
+    let words = this.#words.get(name);
+    if (words === undefined || length > words.length) {
+      words = new Uint32Array(2 * length);
+      this.#words.set(name, words);
+    }
+    return words.subarray(0, length);
+  }
 
   /** Returns an array of zeros. Only one array per name can be in use at a time. */
   scores(name: string, length: number): Float64Array {

@@ -3,7 +3,7 @@ import type { Database, Queries } from "../../database/database.ts";
 import type { Reads } from "../../database/replica.ts";
 import { analysisRules } from "../analysis/analyser.ts";
 import { BitSet } from "./bitset.ts";
-import { normPerLengthOf } from "./bm25.ts";
+import { normPerLengthOf } from "./norm.ts";
 import type { OpenSnapshot, SegmentTable } from "./open-segment.ts";
 
 /**
@@ -134,7 +134,7 @@ export class Snapshots {
     const tables = await this.#tablesOf(rows.map((row) => row.id));
     const documents = tables.reduce((sum, table) => sum + table.documents, 0);
     const tokens = tables.reduce((sum, table) => sum + table.tokens, 0);
-    const normPerLength = normPerLengthOf(Math.max(1, tokens / Math.max(1, documents)));
+    const normPerLength = normPerLengthOf(tokens, documents);
     const segments = tables.map((table, place) => {
       const dead = rows[place]?.dead ?? null;
       return { ...table, normPerLength, dead: dead === null ? null : new BitSet(shared(dead)) };

@@ -11,16 +11,16 @@ export interface Ranked {
 
 /** Keeps the best `size` matches: a heap with the worst on top. */
 export class Top {
-  readonly #size: number;
+  readonly size: number;
   readonly #heap: Ranked[] = [];
 
   constructor(size: number) {
-    this.#size = size;
+    this.size = size;
   }
 
   offer(score: number, date: number, segment: number, ordinal: number): void {
     const heap = this.#heap;
-    if (heap.length === this.#size) {
+    if (heap.length === this.size) {
       const worst = heap[0];
       if (
         worst === undefined ||
@@ -37,29 +37,39 @@ export class Top {
   }
 
   /**
-   * Adds all matches of a segment. Most are skipped after one comparison, because they score less than the worst one
-   * kept. A segment that ranks last follows the others at equal scores, whatever its dates.
+   * Adds all matches of a segment. Most are skipped after one or two comparisons, because they rank behind the worst one
+   * kept. A segment that ranks last follows the others at equal scores, whatever its dates. Without scores, all are 0.
    */
   offerAll(
-    scores: Float64Array,
+    scores: Float64Array | undefined,
     dates: Int32Array,
     segment: number,
     ordinals: Uint32Array,
     isLast = false,
   ): void {
     const dateShift = isLast ? beforeAllDates : 0;
-    let least = this.#leastScore();
+    let least = this.leastScore;
+    let oldest = this.#oldestDate();
     for (let i = 0; i < ordinals.length; i++) {
-      const score = scores[i] as number;
+      const score = scores === undefined ? 0 : (scores[i] as number);
       if (score < least) continue;
       const ordinal = ordinals[i] as number;
-      this.offer(score, (dates[ordinal] as number) + dateShift, segment, ordinal);
-      least = this.#leastScore();
+      const date = (dates[ordinal] as number) + dateShift;
+      if (score === least && date < oldest) continue;
+      this.offer(score, date, segment, ordinal);
+      least = this.leastScore;
+      oldest = this.#oldestDate();
     }
   }
 
-  #leastScore(): number {
-    return this.#heap.length < this.#size ? Number.NEGATIVE_INFINITY : (this.#heap[0]?.score ?? Infinity);
+  /** A document with a lower score is not kept. */
+  get leastScore(): number {
+    return this.#heap.length < this.size ? Number.NEGATIVE_INFINITY : (this.#heap[0]?.score ?? Infinity);
+  }
+
+  /** A document with the least score and an older date is not kept. */
+  #oldestDate(): number {
+    return this.#heap.length < this.size ? Number.NEGATIVE_INFINITY : (this.#heap[0]?.date ?? Infinity);
   }
 
   /** Best first. */

@@ -39,22 +39,22 @@ export function completeQuery(wanted: Wanted, unknown: ReadonlySet<Concept>): Qu
 export const enoughComplete = 1_000;
 
 /**
- * Scores documents, by position in `matches`, or by ordinal if every document counts. A document without anything that
- * is wanted scores 0.
+ * The scores of these documents, in their order. A document without anything that is wanted scores 0. `boundsOf` must
+ * allow for everything that is added here.
  */
 export function scoresOf(
   wanted: Wanted,
   segment: OpenSegment,
   postings: ReadonlyMap<string, Postings>,
   statistics: Statistics,
-  matches: Uint32Array | undefined,
+  ordinals: Uint32Array,
   scratch: Scratch,
 ): Float64Array {
-  const length = matches?.length ?? segment.documents;
+  const { length } = ordinals;
   const out = scratch.scores("sum", length);
   const covered = scratch.scores("covered", length);
   const add = (wording: Wording, target: Float64Array, isLargest = false) =>
-    addWording(wording, segment, postings, statistics, { out: target, matches, isLargest }, scratch);
+    addWording(wording, segment, postings, statistics, { ordinals, out: target, isLargest }, scratch);
   const concepts = wanted.alternatives.flat();
   let mass = 0;
   for (const concept of concepts) {
@@ -83,7 +83,7 @@ export function scoresOf(
   }
   for (const term of wanted.exact) {
     const block = postings.get(term);
-    if (block !== undefined) addFlat(block, exactScore, { out, matches, isLargest: false });
+    if (block !== undefined) addFlat(block, exactScore, { ordinals, out, isLargest: false });
   }
   return out;
 }
@@ -109,20 +109,20 @@ function addWording(
   into: Into,
   scratch: Scratch,
 ): void {
-  const share = weight / Math.sqrt(terms.length);
+  const share = shareOf(weight, terms.length, isFlat);
   const addTerm = (term: string, to: Into) => {
     const block = postings.get(term);
     if (block === undefined) return;
-    if (isFlat) addFlat(block, weight / terms.length, to);
+    if (isFlat) addFlat(block, share, to);
     else addScores(block, share * idfOf(term, statistics), segment, to);
   };
   if (terms.length === 1) {
     addTerm(terms[0] as string, into);
     return;
   }
-  const { out, matches } = into;
+  const { ordinals, out } = into;
   const had = { out: scratch.scores("had", out.length), share: 1 / terms.length };
-  const sum = { out: scratch.scores("part", out.length), matches, isLargest: false, had };
+  const sum = { ordinals, out: scratch.scores("part", out.length), isLargest: false, had };
   for (const term of terms) addTerm(term, sum);
   for (let i = 0; i < out.length; i++) {
     // A partial match counts less than its share: two of three words count less than two thirds.
@@ -131,6 +131,11 @@ function addWording(
     const before = out[i] as number;
     out[i] = into.isLargest ? Math.max(before, score) : before + score;
   }
+}
+
+/** The weight of each term of a wording. */
+export function shareOf(weight: number, terms: number, isFlat: true | undefined): number {
+  return isFlat ? weight / terms : weight / Math.sqrt(terms);
 }
 
 function massOf(concept: Concept, statistics: Statistics): number {
