@@ -139,7 +139,7 @@ async function prepareTables(original: string): Promise<void> {
   await makeTables(original);
 }
 
-async function makeTables(folder: string): Promise<void> {
+export async function makeTables(folder: string): Promise<void> {
   const database = await openFolder(folder);
   await migrate(database, migrations);
   await database.close();

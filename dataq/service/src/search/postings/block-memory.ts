@@ -62,7 +62,7 @@ export class BlockMemory {
     this.#mostChunks = Math.max(1, Math.floor(limitBytes / chunkBytes));
   }
 
-  /** Memory is taken when it is needed; the limit only rises. */
+  /** Raises the limit. Memory is taken only when it is needed. */
   allow(limitBytes: number): void {
     this.#mostChunks = Math.max(this.#mostChunks, Math.floor(limitBytes / this.#chunkBytes));
   }

@@ -21,7 +21,7 @@ import { Scratch } from "./scratch.ts";
 export interface RankingOptions extends RankThreadsOptions {
   /** Questions with fewer postings are ranked at once, because a message to a thread would take longer. */
   readonly leastForThread?: number;
-  /** Memory for decoded blocks. */
+  /** Memory for decoded blocks; by default enough for the common words of the largest corpus. */
   readonly blockBytes?: number;
 }
 
@@ -54,13 +54,15 @@ export class Ranking {
   readonly #memory: BlockMemory;
   /** Segments and terms without a block. */
   readonly #absent = new Recent<string, true>(absentBytes);
+  readonly #isLimited: boolean;
   readonly #leastForThread: number;
   readonly #scratch = new Scratch();
 
   constructor(pool: Queries, options: RankingOptions = {}) {
     this.#pool = pool;
     this.#threads = new RankThreads(options);
-    this.#memory = new BlockMemory(options.blockBytes ?? blockBytes);
+    this.#isLimited = options.blockBytes !== undefined;
+    this.#memory = new BlockMemory(options.blockBytes ?? leastBlockBytes);
     this.#leastForThread = options.leastForThread ?? leastForThread;
   }
 
@@ -94,6 +96,7 @@ export class Ranking {
 
   async #run(what: "rank" | "allow", read: ReadSnapshot, task: RankTask) {
     const { segments } = read;
+    if (!this.#isLimited) this.#memory.allow(Math.min(mostBlockBytes, read.snapshot.size * bytesPerDocument));
     const terms = [...new Set([...termsOf(task.question.query), ...rankedTerms(task.question)])];
     const reading = new Reading();
     try {
@@ -242,5 +245,8 @@ function workOf(segments: readonly OpenSegment[], { blocks, places }: Prepared):
 }
 
 const leastForThread = 40_000;
-const blockBytes = 64 << 20;
+const leastBlockBytes = 64 << 20;
+const mostBlockBytes = 512 << 20;
+/** A common word takes two bytes of memory for each document of a corpus, so this is enough for 200 of them. */
+const bytesPerDocument = 400;
 const absentBytes = 8 << 20;
