@@ -45,6 +45,7 @@ import { scrub } from "./http/scrub.ts";
 import { gatherStatements } from "./ledger/gather.ts";
 import { recover, startInstance } from "./ledger/instance.ts";
 import { PriceList, publishFirstPrices } from "./ledger/price.ts";
+import { RecentEntries } from "./ledger/recent.ts";
 import { Limiter } from "./limits/limiter.ts";
 import { VendorGate } from "./limits/vendor-gate.ts";
 import { legalIndexFill } from "./operations/legal/cases/corpus.ts";
@@ -161,7 +162,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       index.vectors &&
       new Meaning({
         space: index.vectors,
-        pool: database.pool,
+        reads: database.reads,
         embedder: new Embedder(config.embed),
         withoutDataset: legalIndexFill.dataset,
         onTrouble: trouble,
@@ -314,9 +315,13 @@ async function listen(app: FastifyInstance, config: Config): Promise<string> {
 
 /** Seals the audit log and logs its new end, so that a log stored elsewhere keeps it. See `Seal`. */
 function sealer(database: Database, logger: Logger, clock: () => Date): () => Promise<void> {
+  const recent = new RecentEntries();
   let told: string | undefined;
   return async () => {
-    await sealAudit(database, clock());
+    await recent.run(clock(), async (since) => {
+      while (await sealAudit(database, clock(), since));
+      return true;
+    });
     const seal = await lastSeal(database);
     if (!seal || seal.sha256 === told) return;
     told = seal.sha256;

@@ -503,6 +503,12 @@ describe("the command line", () => {
          delete from audit where id = (select audit_id from cut)`,
       ),
     );
+    // These lines were verified a moment ago.
+    const cut = await verify();
+    expect(cut.findings.find(({ law }: { law: string }) => law === "A1").breaches).toEqual([
+      `line ${seal.lines} is not what was verified; run "dataq ledger verify --whole"`,
+    ]);
+    expect((await verify("?whole=true")).ok).toBe(true);
     // If the newest lines are removed together with their seals, only somebody with a stored seal notices.
     expect((await verify()).ok).toBe(true);
     expect((await verify(`?seal=${logged}`)).ok).toBe(true);
@@ -523,6 +529,9 @@ describe("the command line", () => {
       /\ncovers \d+ entr(y|ies) since .+ were verified before and not read again; /,
     );
     expect(fresh.stdout).toMatch(/\nholds {2}L13 /);
+    expect(fresh.stdout).toMatch(
+      /\nholds {2}A1 +the audit log since its last verified line is as it was written\n/,
+    );
     const bad = await dataq("ledger", "verify", "--whole", "--seal", seal.sha256);
     expect(bad.code).toBe(1);
     expect(bad.stdout).toMatch(/\ncovers all \d+ entries of the ledger\n/);

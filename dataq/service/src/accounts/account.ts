@@ -1,6 +1,6 @@
 import { Failure } from "@dataq/contract";
 import type { AccountRole, Tier } from "@dataq/contract/wire";
-import type { Database, Queries } from "../database/database.ts";
+import type { Queries } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import type { Transaction } from "../database/transaction.ts";
 import { grantTrial, openWallet, topUp } from "../ledger/movement.ts";
@@ -79,11 +79,11 @@ export async function findAccount(queries: Queries, id: string): Promise<Account
  * email, or a whole ID.
  */
 export async function listAccounts(
-  database: Database,
+  queries: Queries,
   limit: number,
   { after, search }: { readonly after?: string | undefined; readonly search?: string | undefined } = {},
 ): Promise<Account[]> {
-  const found = await database.pool.query<Account>(
+  const found = await queries.query<Account>(
     `${SELECT} where ($2::text is null or id < $2)
        and ($3::text is null or id = $3 or position(lower($3) in lower(name || ' ' || coalesce(email, ''))) > 0)
      order by id desc limit $1`,

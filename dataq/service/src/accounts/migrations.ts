@@ -103,4 +103,18 @@ create trigger audit_seal_is_final before update or delete on audit_seal
     name: "accounts/7-session-budget",
     up: "alter table api_key add session_budget bigint check (session_budget >= 0)",
   },
+  {
+    name: "accounts/8-audit-verified",
+    up: `
+-- One row: the line of the chain up to which the log was verified. \`mark\` is the hash of the columns before it.
+create table audit_verified (
+  id boolean primary key default true check (id),
+  seq bigint not null,
+  sha256 bytea not null,
+  mark bytea not null
+);
+-- New lines are found by their time (\`RecentEntries\`).
+create index audit_time on audit using brin (at) with (autosummarize = on);
+`,
+  },
 ];

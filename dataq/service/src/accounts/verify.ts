@@ -4,7 +4,7 @@ import { verifyAudit, verifyKept } from "./audit-chain.ts";
 
 /**
  * Checks the ledger, the accounts and the audit log, and compares the log with `keptSeals`, which were stored
- * elsewhere. `scope` says how much of the ledger is checked; see `verifyLedger`.
+ * elsewhere. `scope` says how much of the ledger and of the log is checked; see `verifyLedger` and `verifyAudit`.
  */
 export async function verifyBooks(
   database: Database,
@@ -13,7 +13,7 @@ export async function verifyBooks(
   now = new Date(),
 ): Promise<LedgerVerdict> {
   const { findings, covers } = await verifyLedger(database, scope, now);
-  const others = [await verifyWallets(database), await verifyAudit(database)];
+  const others = [await verifyWallets(database), await verifyAudit(database, scope)];
   if (keptSeals.length > 0) others.push(await verifyKept(database, keptSeals));
   return { findings: [...findings, ...others], covers };
 }

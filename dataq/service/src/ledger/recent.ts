@@ -1,13 +1,13 @@
 /**
  * The clocks of two instances differ by less than this, and so do the time of an entry and the time of its commit. An
- * entry beyond it is found by the next walk over all wallets.
+ * entry beyond it is found by the next walk over everything.
  */
 const MARGIN_MS = 120_000;
 const WALK_EVERY_MS = 3_600_000;
 
 /**
- * Tells a step that runs every few seconds which entries it has to look at: those since its last run, and once an hour
- * all of them.
+ * Tells a step that runs every few seconds which entries (or lines of the audit log) it has to look at: those since its
+ * last run, and once an hour all of them.
  */
 export class RecentEntries {
   #doneMs: number | undefined;
