@@ -34,7 +34,7 @@ export async function run(print: (line: string) => void): Promise<void> {
   const embedder = new Embedder({ address: server.url, name: "all-minilm:22m" });
   const meaning = new Meaning({
     space: index,
-    pool: database.pool,
+    database,
     embedder,
     withoutDataset: "generated",
     limitMs: 30_000,

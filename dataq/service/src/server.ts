@@ -162,7 +162,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       index.vectors &&
       new Meaning({
         space: index.vectors,
-        reads: database.reads,
+        database,
         embedder: new Embedder(config.embed),
         withoutDataset: legalIndexFill.dataset,
         onTrouble: trouble,

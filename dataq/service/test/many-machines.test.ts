@@ -3,8 +3,10 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openDatabase } from "../src/database/database.ts";
+import { Replica } from "../src/database/replica.ts";
 import { type PostgresServer, PostgresServers, startBouncer } from "./postgres-server.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
@@ -236,6 +238,34 @@ describe("DATABASE_READ_URL", () => {
     return row!.n;
   }
 
+  test("lists contain what was changed a moment ago, and the replica answers those of before", async () => {
+    const [first, second] = [primary, replica].map(
+      (server) => new pg.Pool({ connectionString: server.url() }),
+    );
+    try {
+      const reads = new Replica(first!, second!, () => 0);
+      const count = async () =>
+        (await reads.recent.query<{ n: number }>("select count(*)::int as n from instance")).rows[0]!.n;
+      await expect
+        .poll(async () => {
+          reads.showWrites();
+          await count();
+          const asked = "select pg_is_in_recovery() as is_replica";
+          return (await reads.recent.query<{ is_replica: boolean }>(asked)).rows[0]!.is_replica;
+        })
+        .toBe(true);
+      const before = await count();
+      await replica.query("select pg_wal_replay_pause()");
+      await primary.query("insert into instance (started_at) values (now())");
+      expect(await count()).toBe(before);
+      reads.showWrites();
+      expect(await count()).toBe(before + 1);
+    } finally {
+      await replica.query("select pg_wal_replay_resume()");
+      await Promise.all([first!.end(), second!.end()]);
+    }
+  });
+
   test("a replica answers searches; one that lags or is gone is never taken for an empty index", async () => {
     await using service = await start({ DATABASE_READ_URL: replica.url() });
     const titles = async (query: string) => {
@@ -273,7 +303,26 @@ describe("DATABASE_READ_URL", () => {
     expect(await titles("天文")).toEqual(["天文学报"]);
     const { body: calls } = await service.call("/v1/requests?limit=1");
     expect(calls.data).toHaveLength(1);
+    // Changes are in the next list, and nothing that exists is reported as missing.
+    const made = await service.call("/admin/v1/accounts", { body: { name: "new", tokens: 7, keys: 1 } });
+    const { account_id: id, keys } = made.body;
+    const { body: accounts } = await service.call("/admin/v1/accounts?limit=1");
+    expect(accounts.data).toMatchObject([{ id }]);
+    const { body: entries } = await service.call("/v1/ledger", { key: keys[0] });
+    expect(entries.data).toMatchObject([{ kind: "topup", tokens: 7 }]);
+    const { body: log } = await service.call("/admin/v1/audit?limit=5");
+    expect(log.data.map(({ target }: { target: string }) => target)).toContain(id);
+    const call = await service.call("/v1/data/query", { body: check("滞后公司") });
+    expect((await service.call(`/v1/requests/${call.body.request_id}`)).status).toBe(200);
+    expect((await service.call("/v1/catalog")).body.data.length).toBeGreaterThan(10);
     await replica.query("select pg_wal_replay_resume()");
+    const listed = await answered();
+    await expect
+      .poll(async () => {
+        await service.call("/admin/v1/audit");
+        return (await answered()) > listed;
+      })
+      .toBe(true);
 
     await replica.kill();
     await bring(3, "海洋");

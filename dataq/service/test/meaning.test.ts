@@ -105,7 +105,7 @@ async function searching(limitMs = 30_000) {
   const troubles: string[] = [];
   const meaning = new Meaning({
     space: index,
-    pool: database.pool,
+    database,
     embedder,
     withoutDataset: "generated",
     limitMs,
@@ -365,7 +365,7 @@ test.skipIf(embeddingModelPath === null)(
       expect(await build({ embedder: real, model, corpus })).toMatchObject({ made: 61 });
       const meaning = new Meaning({
         space: index,
-        pool: database.pool,
+        database,
         embedder: real,
         withoutDataset: "generated",
         limitMs: 60_000,

@@ -25,7 +25,8 @@ export interface PostgresServer {
   readonly password: string;
   /** Superuser. */
   url(host?: string): string;
-  query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** In the database `postgres`, or in the one behind `url`. */
+  query<Row extends pg.QueryResultRow>(text: string, values?: unknown[], url?: string): Promise<Row[]>;
   /** SIGKILL, as when the machine dies. */
   kill(): Promise<void>;
   /** Fast shutdown. */
@@ -183,8 +184,8 @@ class Server implements PostgresServer {
     return `postgresql://dataq:${this.password}@${host}:${this.port}/postgres`;
   }
 
-  query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]> {
-    return ask<Row>(this.url(), text, values);
+  query<Row extends pg.QueryResultRow>(text: string, values?: unknown[], url = this.url()): Promise<Row[]> {
+    return ask<Row>(url, text, values);
   }
 
   async start(): Promise<void> {

@@ -13,6 +13,8 @@ export interface ServiceOptions {
   /** The data folder of an earlier service. It is kept when this one stops. */
   readonly folder?: string;
   readonly args?: readonly string[];
+  /** The program of another release, instead of this one. */
+  readonly main?: string;
   /**
    * Starts a vendor for every operation, or for all except the named ones, so that calls cost their price; see
    * vendor.ts.
@@ -66,7 +68,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const vendor = options.vendor && (await startVendor(folder, without));
   const child = spawn(
     process.execPath,
-    ["--conditions=source", main, "serve", "--json", ...(options.args ?? [])],
+    ["--conditions=source", options.main ?? main, "serve", "--json", ...(options.args ?? [])],
     {
       stdio: ["ignore", "pipe", "pipe"],
       env: {

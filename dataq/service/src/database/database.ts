@@ -130,7 +130,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     longReads,
     reads: replica
       ? new Replica(pool, replica)
-      : { fixed: pool, recent: pool, isReplica: false, pin: async () => {} },
+      : { fixed: pool, recent: pool, isReplica: false, pin: async () => {}, showWrites: () => {} },
     query: (statement, values) => pool.query(statement, values),
     isEmbedded: embedded !== undefined,
     isPooled,

@@ -15,6 +15,8 @@ export interface Reads {
   readonly isReplica: boolean;
   /** From now on, `fixed` contains everything that the primary has committed until now. */
   pin(): Promise<void>;
+  /** From now on, `recent` contains it: somebody changed something here and must see it in the next list. */
+  showWrites(): void;
 }
 
 const SAMPLE_EVERY_MS = 1_000;
@@ -58,6 +60,10 @@ export class Replica implements Reads {
   async pin(): Promise<void> {
     const position = await this.#positionOfPrimary();
     if (position > this.#pinned) this.#pinned = position;
+  }
+
+  showWrites(): void {
+    this.#sample = undefined;
   }
 
   async #ask<Row extends pg.QueryResultRow>(
@@ -109,10 +115,10 @@ export class Replica implements Reads {
   #sampled(): Promise<Position> {
     const now = this.#now();
     if (this.#sample === undefined || now - this.#sample.atMs >= SAMPLE_EVERY_MS) {
-      const position = this.#positionOfPrimary();
-      this.#sample = { atMs: now, position };
-      position.catch(() => {
-        this.#sample = undefined;
+      const sample = { atMs: now, position: this.#positionOfPrimary() };
+      this.#sample = sample;
+      sample.position.catch(() => {
+        if (this.#sample === sample) this.#sample = undefined;
       });
     }
     return this.#sample.position;

@@ -37,6 +37,11 @@ export interface RouteName {
   readonly url: string;
 }
 
+/** Calls are not changes that must be seen at once: with many of them, no replica would ever be recent enough. */
+function isChange(method: string, url: string | undefined): boolean {
+  return method !== "GET" && method !== "HEAD" && url !== "/v1/data/query" && url !== "/mcp";
+}
+
 export const BODY_LIMIT_BYTES = 65_536;
 
 interface AppSettings {
@@ -127,6 +132,12 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
     );
   };
   app.addHook("onResponse", async (request, reply) => note(request, reply));
+  // Before the answer is sent, because the next list may be asked for as soon as it arrives.
+  const { reads } = parts.database;
+  if (reads.isReplica)
+    app.addHook("onSend", async ({ method, routeOptions }) => {
+      if (isChange(method, routeOptions.url)) reads.showWrites();
+    });
   app.setErrorHandler((error, request, reply) => {
     const failure = toFailure(error, request.headers["content-type"]);
     if (failure.code === "internal_error")

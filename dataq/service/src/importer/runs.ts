@@ -1,5 +1,5 @@
 import type { ClientBase } from "pg";
-import type { Database } from "../database/database.ts";
+import type { Database, Queries } from "../database/database.ts";
 import type { Migration } from "../database/migrations.ts";
 import { inEnglish, type Message, readMessage, say } from "./message.ts";
 import type { PublisherTerms } from "./provenance.ts";
@@ -242,8 +242,8 @@ export function licenceOf({ options, publishers }: RunState): string | null {
 }
 
 /** The last run of every data set. */
-export async function lastRuns(database: Database): Promise<RunState[]> {
-  const found = await database.pool.query<RunState>(
+export async function lastRuns(queries: Queries): Promise<RunState[]> {
+  const found = await queries.query<RunState>(
     `select distinct on (target, dataset) ${columns} from import_run order by target, dataset, id desc`,
   );
   return found.rows.map(runOf);

@@ -35,7 +35,7 @@ export async function listDeliveries(
   },
 ): Promise<Delivery[]> {
   await assertOwn(database, accountId, webhookId);
-  const found = await database.query<Delivery>(
+  const found = await database.reads.recent.query<Delivery>(
     `${SELECT} where d.webhook_id = $1 and ($3::bigint is null or d.id < $3) and ($4::text is null or d.state = $4)
      order by d.id desc limit $2`,
     [webhookId, filter.limit, filter.before ?? null, filter.state ?? null],

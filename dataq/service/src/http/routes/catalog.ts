@@ -144,7 +144,7 @@ async function statusOf(
     readonly vectors: Pick<VectorSchedule, "state"> | undefined;
   },
 ): Promise<Sent<typeof status>> {
-  const running = (await lastRuns(parts.database)).filter(({ state }) => state === "running");
+  const running = (await lastRuns(parts.database.reads.recent)).filter(({ state }) => state === "running");
   const now = Date.now();
   const stateOf = async (name: string) => {
     const corpus = corpusOf(name);

@@ -33,7 +33,7 @@ export function addLedgerRoutes(app: FastifyInstance, parts: HttpParts): void {
   app.get("/v1/ledger", async (request) => {
     const { account } = principalOf(request);
     const { cursor, limit } = check(ledgerQuery, request.query);
-    const entries = await listEntries(parts.database, account.id, limit + 1, cursor);
+    const entries = await listEntries(parts.database.reads.recent, account.id, limit + 1, cursor);
     const shown = entries.slice(0, limit);
     return {
       data: shown.map(lineOf),

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Pool } from "pg";
+import type { Database } from "../../database/database.ts";
 import { Recent } from "../postings/recent.ts";
 import type { Question, SearchPage, VectorSpace } from "../search-index.ts";
 import type { Place } from "../stored-body.ts";
@@ -10,7 +10,7 @@ import { blocksOf } from "./vector-blocks.ts";
 
 export interface MeaningOptions extends NearestOptions {
   readonly space: VectorSpace;
-  readonly pool: Pool;
+  readonly database: Pick<Database, "pool" | "reads">;
   readonly embedder: Embedder;
   /** Generated records have no vectors. */
   readonly withoutDataset: string;
@@ -26,7 +26,7 @@ export class Meaning {
   readonly embedder: Embedder;
   readonly withoutDataset: string;
   readonly space: VectorSpace;
-  readonly #pool: Pool;
+  readonly #database: MeaningOptions["database"];
   readonly #nearest: Nearest;
   readonly #limitMs: number;
   readonly #now: () => number;
@@ -43,8 +43,8 @@ export class Meaning {
     this.embedder = options.embedder;
     this.withoutDataset = options.withoutDataset;
     this.space = options.space;
-    this.#pool = options.pool;
-    this.#nearest = new Nearest(options.pool, options);
+    this.#database = options.database;
+    this.#nearest = new Nearest(options.database.reads.fixed, options);
     this.#limitMs = options.limitMs ?? 400;
     this.#now = options.now ?? Date.now;
     this.#onTrouble = options.onTrouble;
@@ -125,12 +125,14 @@ export class Meaning {
     if (known !== undefined && (known.isComplete || this.#now() - known.at < lookEveryMs))
       return known.isComplete;
     const needed = segments.reduce((sum, segment) => sum + blocksOf(segment), 0);
-    const rows = await this.#pool.query<{ blocks: number }>({
+    const rows = await this.#database.pool.query<{ blocks: number }>({
       name: "search-vector-coverage",
       text: "select count(*)::int as blocks from search_vector_block where segment = any($1) and model = $2",
       values: [segments.map(({ id }) => id), model],
     });
     const isComplete = rows.rows[0]!.blocks >= needed;
+    // A replica is asked for vectors only when it has all of them.
+    if (isComplete) await this.#database.reads.pin();
     if (this.#coverage.size >= mostCovered) this.#coverage.clear();
     this.#coverage.set(key, { isComplete, at: this.#now() });
     return isComplete;

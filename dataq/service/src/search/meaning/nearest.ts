@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { Pool } from "pg";
+import type { Queries } from "../../database/database.ts";
 import type { Compared, FromNearest, ToNearest } from "./nearest-worker.ts";
 import { packedBytes } from "./vector.ts";
 import { blocksOf } from "./vector-blocks.ts";
@@ -24,7 +24,7 @@ export interface NearestOptions {
 
 /** Finds the documents nearest to a vector, exactly: a thread compares every one of them, block by block. */
 export class Nearest {
-  readonly #pool: Pool;
+  readonly #queries: Queries;
   readonly #keptBytes: number;
   #worker: Worker | undefined;
   /** Segments in the thread's memory, the one used last at the end. */
@@ -32,8 +32,8 @@ export class Nearest {
   readonly #waiting = new Map<number, (compared: Compared | Error) => void>();
   #last = 0;
 
-  constructor(pool: Pool, { keptBytes = 256 << 20 }: NearestOptions = {}) {
-    this.#pool = pool;
+  constructor(queries: Queries, { keptBytes = 256 << 20 }: NearestOptions = {}) {
+    this.#queries = queries;
     this.#keptBytes = keptBytes;
   }
 
@@ -165,7 +165,7 @@ export class Nearest {
     visit: (block: number, vectors: Uint8Array) => boolean,
   ): Promise<void> {
     for (let from = 0; from < blocksOf(segment); from += blocksAtOnce) {
-      const rows = await this.#pool.query<{ block: number; vectors: Buffer }>({
+      const rows = await this.#queries.query<{ block: number; vectors: Buffer }>({
         name: "search-vectors",
         text: `select block, vectors from search_vector_block
                 where segment = $1 and model = $2 and block >= $3 and block < $4 and dimension = $5 order by block`,

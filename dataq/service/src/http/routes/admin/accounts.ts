@@ -45,7 +45,7 @@ export function addAdminAccountRoutes(app: FastifyInstance, parts: HttpParts): v
 
   app.get("/admin/v1/accounts", async (request) => {
     const { cursor, limit, search } = check(accountsQuery, request.query);
-    const accounts = await listAccounts(database, limit + 1, { after: cursor, search });
+    const accounts = await listAccounts(database.reads.recent, limit + 1, { after: cursor, search });
     const shown = accounts.slice(0, limit);
     return { data: shown.map(accountBody), next_cursor: accounts.length > limit ? shown.at(-1)!.id : null };
   });

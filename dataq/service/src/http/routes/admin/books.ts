@@ -29,7 +29,7 @@ export function addAdminBookRoutes(app: FastifyInstance, parts: HttpParts): void
 
   app.get("/admin/v1/audit", async (request) => {
     const { cursor, limit } = check(auditQuery, request.query);
-    const lines = await readAudit(database, limit + 1, cursor);
+    const lines = await readAudit(database.reads.recent, limit + 1, cursor);
     const shown = lines.slice(0, limit);
     return { data: shown, next_cursor: lines.length > limit ? String(shown.at(-1)!.id) : null };
   });
