@@ -5,6 +5,7 @@ import { createSources } from "../src/operations/sources.ts";
 import { openIndex } from "../src/search/open-index.ts";
 import { WrittenRecord } from "../src/sources/written-record.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "../test/data-folder.ts";
+import { missedQueries } from "../test/judged-queries.ts";
 import { openSearchFolder, startOpenSearch } from "../test/opensearch-server.ts";
 import { depth, type Figures, figuresOf, meanOf } from "./judged/figures.ts";
 import { idOf, importRecords } from "./judged/held-records.ts";
@@ -67,6 +68,12 @@ export async function run(
           print(row(`${name}, ${ofKind.length}`, kind, engine, meanOf(figures)));
         }
       }
+    }
+    if (asked.stard === undefined) {
+      const { articles, others } = await missedQueries(sources);
+      print(`\n60 judged queries: ${articles.length} of 24 articles are not first, and`);
+      print(`${others.length} of 36 others are not among the first ten (the limits are 0 and 3).`);
+      for (const line of [...articles, ...others]) print(line);
     }
     if (!asked.show) return;
     print("\nMissed by dataq in the dev half: kind | question | first five | right\n");

@@ -1,3 +1,6 @@
+import type { Sources } from "../src/sources/source.ts";
+import { WrittenRecord } from "../src/sources/written-record.ts";
+
 /**
  * A query, and the IDs of which one must be among its first ten results. For articles it must be the first result.
  */
@@ -78,6 +81,27 @@ export const judgedQueries: readonly JudgedQuery[] = [
     ["中国农业大学学报", "journal:1007-4333"],
   ]),
 ];
+
+/**
+ * The queries that miss what they should find, with the first results. An article must be the first result, the others
+ * must be among the first ten.
+ */
+export async function missedQueries(sources: Sources): Promise<{ articles: string[]; others: string[] }> {
+  const missed = { articles: [] as string[], others: [] as string[] };
+  for (const { operation, query, expected } of judgedQueries) {
+    const context = { signal: AbortSignal.timeout(10_000), now: new Date(), sandbox: false };
+    const answer = await sources.find(operation)?.run({ query }, { page: 1, pageSize: 10 }, context);
+    const ids = (answer?.records ?? []).map((record) => {
+      const fields = record instanceof WrittenRecord ? record.parse() : record;
+      return (fields as { id: string }).id;
+    });
+    const line = `${operation} ${query}: ${ids.slice(0, 3).join(", ")}`;
+    if (operation === "legal_laws") {
+      if (ids[0] !== expected[0]) missed.articles.push(line);
+    } else if (!expected.every((id) => ids.includes(id))) missed.others.push(line);
+  }
+  return missed;
+}
 
 function articles(list: readonly (readonly [string, string])[]): JudgedQuery[] {
   return of("legal_laws", list);

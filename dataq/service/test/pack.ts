@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "../src/database/database.ts";
+import { readRows } from "../src/importer/format/read-rows.ts";
 import type { ImportReport } from "../src/importer/import-file.ts";
 import { fetchOrigin } from "../src/importer/origin/origin.ts";
 import { importAny } from "../src/operations/imports.ts";
@@ -8,13 +9,23 @@ import { PostingIndex } from "../src/search/postings/posting-index.ts";
 import type { SearchIndex } from "../src/search/search-index.ts";
 import { openFolder } from "./data-folder.ts";
 
-/** Imports `<packs>/<name>.jsonl.zst` as `target` into the data folder `folder`. */
+/** Imports `<packs>/<name>.jsonl.zst` as `target` into the data folder `folder`: all its rows, or those to keep. */
 export async function importPack(
   { database, index, folder, packs }: PackPlace,
   name: string,
   target: string,
+  keep?: (fields: Readonly<Record<string, unknown>>, place: number) => boolean,
 ): Promise<ImportReport> {
-  const file = await fetchOrigin(join(packs, `${name}.jsonl.zst`), { folder });
+  let path = join(packs, `${name}.jsonl.zst`);
+  if (keep) {
+    const kept: string[] = [];
+    let place = 0;
+    for await (const row of readRows(path))
+      if ("fields" in row && keep(row.fields, place++)) kept.push(JSON.stringify(row.fields));
+    path = join(folder, `${name}.jsonl`);
+    writeFileSync(path, kept.join("\n"));
+  }
+  const file = await fetchOrigin(path, { folder });
   return importAny(database, index, target, file, { source: name });
 }
 
