@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { version } from "../src/version.ts";
 import { isPrivateAddress } from "../src/wire/address.ts";
-import { launch, type ServerProcess, startServer } from "./server-process.ts";
+import { command, launch, type ServerProcess, startServer } from "./server-process.ts";
 import { splitGguf } from "./split-gguf.ts";
 import { ggufBytes, loadableModel, text, tinyModel, withEntry } from "./tiny-gguf.ts";
 
@@ -36,7 +36,12 @@ async function locallm(...args: string[]) {
   return await run({ LOCALLM_HOST: server.url, LOCALLM_MODELS: models }, args);
 }
 
-async function run(env: Record<string, string>, args: string[]) {
+function run(env: Record<string, string>, args: string[]) {
+  return command(args, env);
+}
+
+/** As a user runs it: with exit code and output of a process. */
+async function runProcess(env: Record<string, string>, args: string[]) {
   const started = launch(args, env);
   const { code } = await started.exited;
   return { code, out: started.stdout(), err: started.stderr() };
@@ -173,8 +178,8 @@ describe("a split model in local files", () => {
 
 describe("the lists", () => {
   test("have Ollama's columns", async () => {
-    const { code, out } = await locallm("list");
-    expect(code).toBe(0);
+    const { code, out, err } = await runProcess({ LOCALLM_HOST: server.url }, ["list"]);
+    expect([code, err]).toEqual([0, ""]);
     const [head, ...rows] = out.trim().split("\n");
     expect(head).toMatch(/^NAME +ID +SIZE +MODIFIED$/);
     expect(rows.map((row) => row.split(/ {2,}/))).toContainEqual([
@@ -224,7 +229,7 @@ describe("cp, rm and stop", () => {
       out: "deleted 'yours'\ndeleted 'again'\n",
       err: "",
     });
-    const gone = await locallm("rm", "yours");
+    const gone = await runProcess({ LOCALLM_HOST: server.url }, ["rm", "yours"]);
     expect(gone).toEqual({
       code: 1,
       out: "",
@@ -507,7 +512,7 @@ describe("launch", () => {
       expect(unfit.err).toBe('Error: "mine" does not support tools\n');
 
       const named = ["launch", "codex", "--model", "with-tools", "--", "exec", "two words"];
-      const started = await run(env, named);
+      const started = await runProcess(env, named);
       expect(started.code).toBe(7);
       expect(started.err).toMatch(/^Codex works with with-tools:latest\nThe context window has \d+ tokens, /);
       expect(started.out).toBe(

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createModelStore, type ModelStore } from "./model-store.ts";
-import { launch, type ServerProcess, startServer, until } from "./server-process.ts";
+import { command, type ServerProcess, startServer, until } from "./server-process.ts";
 import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
 
 const run = promisify(execFile);
@@ -112,10 +112,7 @@ describe("completion in real shells", () => {
 
   it("completes the models of a running server and hides errors", async () => {
     const server: ServerProcess = await startServer({ models: store.folder });
-    const complete = async (more: Record<string, string>) => {
-      const started = launch(["__complete", "locallm run "], more);
-      return { code: (await started.exited).code, out: started.stdout(), err: started.stderr() };
-    };
+    const complete = (more: Record<string, string>) => command(["__complete", "locallm run "], more);
     try {
       const elsewhere = { LOCALLM_HOST: server.url, LOCALLM_MODELS: join(folder, "empty") };
       expect((await complete(elsewhere)).out.trim().split("\n").sort()).toEqual([

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type FileHost, fileHost } from "./file-host.ts";
-import { launch, type ServerProcess, startServer } from "./server-process.ts";
+import { command, type ServerProcess, startServer } from "./server-process.ts";
 import { hasTerminal, terminal } from "./terminal.ts";
 import { ggufBytes, loadableModel, text, u32, withEntry } from "./tiny-gguf.ts";
 
@@ -178,10 +178,8 @@ describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () 
 });
 
 describe("one question", () => {
-  const ask = async (args: string[], input: string | null = null) => {
-    const started = launch(["run", ...args], environment(), input ?? undefined);
-    const { code } = await started.exited;
-    return { code, out: started.stdout(), err: started.stderr() };
+  const ask = (args: string[], input = "") => {
+    return command(["run", ...args], environment(), input);
   };
 
   test("from the command line or a pipe is answered as plain text", async () => {

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rawBytes, rawRequest } from "./raw-http.ts";
-import { launch, type ServerProcess, startServer, until } from "./server-process.ts";
+import { command, type ServerProcess, startServer, until } from "./server-process.ts";
 
 let server: ServerProcess;
 beforeAll(async () => {
@@ -432,9 +432,8 @@ describe("the log", () => {
 describe("the command line", () => {
   it("prints every setting", async () => {
     // `start` is Ollama's alias for `serve`.
-    const help = launch(["start", "--help"]);
-    await help.exited;
-    expect(help.stdout()).toMatch(/LOCALLM_HOST .*127\.0\.0\.1:11434/);
-    expect(help.stdout()).toMatch(/LOCALLM_KEEP_ALIVE .*5m/);
+    const help = await command(["start", "--help"]);
+    expect(help.out).toMatch(/LOCALLM_HOST .*127\.0\.0\.1:11434/);
+    expect(help.out).toMatch(/LOCALLM_KEEP_ALIVE .*5m/);
   });
 });

@@ -2,7 +2,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createModelStore, type ModelStore } from "./model-store.ts";
-import { launch, type ServerProcess, startServer } from "./server-process.ts";
+import { command, type ServerProcess, startServer } from "./server-process.ts";
 import { smallLlama } from "./small-llama.ts";
 
 /**
@@ -79,9 +79,8 @@ test("starts with 2048 tokens, grows in powers of two, and says why", async () =
   await server.ask("/api/generate", generate(text(3000)));
   expect(await loaded()).toMatchObject(grown);
   expect(await loads()).toBe(before);
-  const ps = launch(["ps"], { LOCALLM_HOST: server.url });
-  await ps.exited;
-  expect(ps.stdout()).toContain(`grows:latest: context of 4096 tokens: ${grown.context_why}`);
+  const ps = await command(["ps"], { LOCALLM_HOST: server.url });
+  expect(ps.out).toContain(`grows:latest: context of 4096 tokens: ${grown.context_why}`);
 });
 
 test("makes room for num_predict, or for 1024 tokens if the request sets none", async () => {
@@ -177,7 +176,7 @@ test("does not grow the window if the request or the model sets num_ctx", async 
 });
 
 test("tells an assistant how large the window can get", async () => {
-  const wired = launch(["launch", "claude", "--model", "agent", "--config"], { LOCALLM_HOST: server.url });
-  await wired.exited;
-  expect(wired.stdout()).toContain("CLAUDE_CODE_MAX_CONTEXT_TOKENS='8192'");
+  const words = ["launch", "claude", "--model", "agent", "--config"];
+  const wired = await command(words, { LOCALLM_HOST: server.url });
+  expect(wired.out).toContain("CLAUDE_CODE_MAX_CONTEXT_TOKENS='8192'");
 });

@@ -10,7 +10,7 @@ import { KeysFile } from "../src/keys/keys-file.ts";
 import { createServer, type Server } from "../src/server.ts";
 import { fakeRegistry } from "./fake-registry.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
-import { launch, lines, until } from "./server-process.ts";
+import { command, lines, until } from "./server-process.ts";
 
 type Answer = Record<string, unknown>;
 
@@ -394,8 +394,8 @@ it("shows keys by name in the metrics, only to those who may see usage", async (
 it("lets commands on this machine work with the key in their file", async () => {
   await commandLineFile(folder).write(`${secrets.get("administer")}\n`);
   const list = async (env: Record<string, string>) => {
-    const { exited, stdout, stderr } = launch(["list"], { LOCALLM_HOST: server.url, ...env });
-    return { ...(await exited), text: stdout() + stderr() };
+    const { code, out, err } = await command(["list"], { LOCALLM_HOST: server.url, ...env });
+    return { code, text: out + err };
   };
   expect(await list({ LOCALLM_KEYS: folder })).toMatchObject({
     code: 0,
@@ -408,8 +408,8 @@ it("lets commands on this machine work with the key in their file", async () => 
 it("creates, lists and revokes keys with commands, and prints a key only once", async () => {
   const own = await mkdtemp(join(tmpdir(), "locallm-keys-"));
   const run = async (...args: string[]) => {
-    const { exited, stdout, stderr } = launch(["keys", ...args], { LOCALLM_KEYS: own });
-    return { ...(await exited), stdout: stdout(), stderr: stderr() };
+    const { code, out, err } = await command(["keys", ...args], { LOCALLM_KEYS: own });
+    return { code, stdout: out, stderr: err };
   };
   try {
     expect((await run("list")).stdout).toContain("There are no keys");

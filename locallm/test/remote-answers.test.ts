@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSmallStore, embeddingModelPath, type ModelStore } from "./model-store.ts";
-import { launch, metricsOf, type ServerProcess, startServer, until } from "./server-process.ts";
+import { command, metricsOf, type ServerProcess, startServer, until } from "./server-process.ts";
 
 /** A locallm in front of a second locallm, which is the engine. */
 let folder: string;
@@ -20,11 +20,11 @@ beforeAll(async () => {
   ]);
   const modelfile = join(folder, "Modelfile");
   await writeFile(modelfile, `FROM ${engine.url}/v1#small:a\nSYSTEM Be brief.`);
-  const created = launch(["create", "openai", "-f", modelfile], {
+  const created = await command(["create", "openai", "-f", modelfile], {
     LOCALLM_CREDENTIALS: join(folder, "credentials.json"),
     LOCALLM_HOST: new URL(front.url).host,
   });
-  expect((await created.exited).code).toBe(0);
+  expect(created.code).toBe(0);
   // The command line has allowed the engine's host, so the rest can be created over HTTP.
   const system = "Be brief.";
   for (const [model, remote] of Object.entries({

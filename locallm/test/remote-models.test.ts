@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseModelfile } from "../src/library/modelfile/parse.ts";
 import { modelfileRequest } from "../src/library/modelfile/request.ts";
 import { done, eventStream, type ScriptedEngine, startScriptedEngine } from "./scripted-engine.ts";
-import { launch, metricsOf, type ServerProcess, startServer, until } from "./server-process.ts";
+import { command, metricsOf, type ServerProcess, startServer, until } from "./server-process.ts";
 
 let folder: string;
 let front: ServerProcess;
@@ -26,9 +26,8 @@ const environment = () => ({
 /** Runs a command as the owner of the machine of the front server. */
 async function cli(args: readonly string[], input?: string) {
   const { host } = new URL(front.url);
-  const started = launch(args, { ...environment(), LOCALLM_HOST: host }, input);
-  const { code } = await started.exited;
-  return { code, stdout: started.stdout(), stderr: started.stderr() };
+  const { code, out, err } = await command(args, { ...environment(), LOCALLM_HOST: host }, input);
+  return { code, stdout: out, stderr: err };
 }
 
 async function createFrom(name: string, modelfile: string) {

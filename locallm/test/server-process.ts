@@ -3,6 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { runCommandLine } from "../src/cli/command-line.ts";
+import { captureOutput } from "./captured-output.ts";
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 
@@ -76,23 +78,33 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
   };
 }
 
-/** Runs any locallm command in an environment without this machine's settings. */
-export function launch(args: readonly string[], env: Record<string, string> = {}, input?: string) {
-  const clean = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(LOCALLM_|CUDA_|GGML_|NODE_|VITEST)/.test(name)),
+/** Runs a locallm command in this process; see `captureOutput`. */
+export function command(words: readonly string[], env: Record<string, string> = {}, input?: string) {
+  return captureOutput({ ...cleanEnvironment(), ...env }, () => runCommandLine(words), input);
+}
+
+/** An environment without this machine's settings. */
+function cleanEnvironment(): Record<string, string> {
+  const clean = Object.entries(process.env).filter(
+    (one): one is [string, string] =>
+      one[1] !== undefined && !/^(LOCALLM_|CUDA_|GGML_|NODE_|VITEST)/.test(one[0]),
   );
+  return {
+    ...Object.fromEntries(clean),
+    // Without a compile cache, each start compiles every module again.
+    NODE_COMPILE_CACHE: join(tmpdir(), "locallm-compile-cache"),
+    // The API keys of the person who runs the tests would close the server.
+    LOCALLM_KEYS: join(tmpdir(), "locallm-without-keys"),
+  };
+}
+
+/** Starts a locallm command as a process, in an environment without this machine's settings. */
+export function launch(args: readonly string[], env: Record<string, string> = {}, input?: string) {
   const child: ChildProcess = spawn(
     process.execPath,
     ["-C", "source", "--optimize-for-size", main, ...args],
     {
-      env: {
-        ...clean,
-        // Without a compile cache, each start compiles every module again.
-        NODE_COMPILE_CACHE: join(tmpdir(), "locallm-compile-cache"),
-        // The API keys of the person who runs the tests would close the server.
-        LOCALLM_KEYS: join(tmpdir(), "locallm-without-keys"),
-        ...env,
-      },
+      env: { ...cleanEnvironment(), ...env },
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", "ipc"],
     },
   );

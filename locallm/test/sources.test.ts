@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { release } from "../src/engine/libllama/release.ts";
 import { type FileHost, fileHost } from "./file-host.ts";
-import { launch, lines, type ServerProcess, startServer } from "./server-process.ts";
+import { command, lines, type ServerProcess, startServer } from "./server-process.ts";
 import { splitGguf } from "./split-gguf.ts";
 import { ggufBytes, loadableModel, tinyModel } from "./tiny-gguf.ts";
 
@@ -312,16 +312,13 @@ describe.skipIf(!hasPip || process.platform !== "linux" || process.arch !== "x64
       await writeFile(join(libraries, `libllama.cuda.v${release.version}.so`), "");
       await writeFile(join(libraries, "libggml-cuda.so"), "");
     });
-    const install = async () => {
-      const doctor = launch(["doctor", "--install", "cuda"], {
+    const install = () =>
+      command(["doctor", "--install", "cuda"], {
         LOCALLM_ENGINES: engines,
         LOCALLM_MODELS: models,
         PIP_INDEX_URL: `${host.url}/simple`,
         PIP_TRUSTED_HOST: "127.0.0.1",
       });
-      await doctor.exited;
-      return { out: doctor.stdout(), err: doctor.stderr() };
-    };
     const added = async () =>
       (await readdir(libraries)).filter((name) => !/^lib(?:ggml|llama)/.test(name)).sort();
 
