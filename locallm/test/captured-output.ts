@@ -2,7 +2,7 @@ import { Console } from "node:console";
 import { Readable, Writable } from "node:stream";
 
 /** What a command printed, and its exit code. */
-export interface Printed {
+interface Printed {
   readonly code: number;
   readonly out: string;
   readonly err: string;

@@ -1,11 +1,11 @@
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { captureOutput } from "../../../locallm/test/captured-output.ts";
 import { hasTerminal, terminal } from "../../../locallm/test/terminal.ts";
+import { runCommandLine } from "../src/cli/command-line.ts";
 import type { Database } from "../src/database/database.ts";
 import { lock } from "../src/database/locks.ts";
 import { environmentOf, isEmbedded, openFolder, queryAsOwner } from "./data-folder.ts";
@@ -28,14 +28,8 @@ function dataq(...words: string[]) {
 
 async function dataqIn(folder: string, ...words: string[]) {
   const env = { ...environmentOf(service.folder), DATAQ_DATA: folder };
-  const run = promisify(execFile);
-  try {
-    const { stdout } = await run(process.execPath, ["-C", "source", main, ...words], { env });
-    return { code: 0, stdout };
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-    return { code, stdout: stdout + stderr };
-  }
+  const { code, out, err } = await captureOutput(env, () => runCommandLine(words));
+  return { code, stdout: code === 0 ? out : out + err };
 }
 
 async function withDatabase<Result>(run: (database: Database) => Promise<Result>): Promise<Result> {

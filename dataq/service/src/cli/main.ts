@@ -1,41 +1,4 @@
 #!/usr/bin/env node
-import { Command } from "commander";
+import { runCommandLine } from "./command-line.ts";
 
-const program = new Command("dataq").description("a data query service over Chinese sources");
-
-/** Loaded one by one, because loading all commands takes longer than running most of them. */
-const verbs: Readonly<Record<string, () => Promise<Command>>> = {
-  serve: async () => (await import("./commands/serve.ts")).serveCommand(),
-  service: async () => (await import("./commands/service.ts")).serviceCommand(),
-  accounts: async () => (await import("./commands/accounts.ts")).accountsCommand(),
-  keys: async () => (await import("./commands/keys.ts")).keysCommand(),
-  backup: async () => (await import("./commands/backup.ts")).backupCommand(),
-  restore: async () => (await import("./commands/restore.ts")).restoreCommand(),
-  ledger: async () => (await import("./commands/ledger.ts")).ledgerCommand(),
-  import: async () => (await import("./commands/import.ts")).importCommand(),
-  connector: async () => (await import("./commands/connector.ts")).connectorCommand(),
-  datasets: async () => (await import("./commands/datasets.ts")).datasetsCommand(),
-  index: async () => (await import("./commands/index.ts")).indexCommand(),
-  link: async () => (await import("./commands/link.ts")).linkCommand(),
-  query: async () => (await import("./commands/query.ts")).queryCommand(await findConnection()),
-  mcp: async () => (await import("./commands/mcp.ts")).mcpCommand(await findConnection()),
-  paginate: async () => (await import("./commands/paginate.ts")).paginateCommand(await findConnection()),
-};
-
-async function findConnection() {
-  return (await import("./connection.ts")).connection;
-}
-
-/** Adds the given command. Adds all of them for help or an unknown command. */
-async function addVerbs(asked: string): Promise<void> {
-  const loaders = Object.hasOwn(verbs, asked) ? [verbs[asked]!] : Object.values(verbs);
-  for (const command of await Promise.all(loaders.map((load) => load()))) program.addCommand(command);
-}
-
-try {
-  await addVerbs(process.argv[2] ?? "");
-  await program.parseAsync();
-} catch (error) {
-  console.error(`dataq: ${(error as Error).message}`);
-  process.exit(1);
-}
+await runCommandLine(process.argv.slice(2));
