@@ -85,14 +85,15 @@ export class Embedder {
     const { context, embeddingLength } = this.#request;
     context.clearMemory();
     context.batch.clear();
-    context.useThreads(this.#request.threads.begin(performance.now()));
+    context.useThreads(this.#request.threads.begin(performance.now(), "prompts"));
     for (const [sequence, tokens] of inputs.entries()) {
       for (const [position, token] of tokens.entries()) context.batch.add(token, position, sequence, true);
     }
+    const { rows } = context.batch;
     const abort = () => context.abort();
     signal.addEventListener("abort", abort, { once: true });
     const outcome = await context.stepAside();
-    this.#request.threads.end(performance.now());
+    this.#request.threads.end(performance.now(), outcome === "done" ? rows : 0);
     signal.removeEventListener("abort", abort);
     signal.throwIfAborted();
     if (outcome !== "done") throw new LocallmError("decode_failed", { reason: outcome });

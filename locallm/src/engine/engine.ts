@@ -98,14 +98,15 @@ function load(
   keeping: Keeping | null,
 ): Engine {
   const model = Model.load(library, request, events.onProgress);
-  const threadCount =
+  const newThreads = () =>
     request.numThread === null ? new SharedThreads(physicalCores()) : fixedThreads(request.numThread);
+  const threadCount = newThreads();
   const threads = threadCount.most;
   const threadpool = library.newThreadpool(threads, poll);
   const window = Math.max(1, Math.min(request.numCtx, model.trainContext));
   const { vocabulary, canGenerate } = model;
   const makeEmbedder = (pool: Threadpool | null) =>
-    newEmbedder(library, model, request, window, threadCount, pool);
+    newEmbedder(library, model, request, window, newThreads(), pool);
 
   let slots: Slots | null = null;
   let kept: KeptStates | null = null;

@@ -16,7 +16,7 @@ const slot = (changes: Partial<Planned> = {}): Planned => ({
 const prompt = (length: number, changes: Partial<Planned> = {}) =>
   slot({ pending: Array.from({ length }, (_, index) => index), ...changes });
 const answer = (changes: Partial<Planned> = {}) => slot({ isGenerating: true, ...changes });
-const budget = { rows: 512, sharedPromptRows: 64, tail: lastAlone };
+const budget = { rows: 512, promptRows: 512, sharedPromptRows: 64, tail: lastAlone };
 const rowsOf = (parts: readonly Part<Planned>[]) => parts.map(({ slot, tokens }) => [slot.index, tokens]);
 
 /** Up to 16 slots in random states. */
@@ -48,7 +48,12 @@ describe("planStep", () => {
         (slots, numBatch, sharedPromptRows) => {
           // Like the engine: at least one row for each slot.
           const rows = Math.max(numBatch, slots.length);
-          const parts = planStep(slots, { rows, sharedPromptRows, tail: lastAlone });
+          const parts = planStep(slots, {
+            rows,
+            promptRows: sharedPromptRows,
+            sharedPromptRows,
+            tail: lastAlone,
+          });
           expect(parts.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(rows);
           expect(parts.length > 0).toBe(slots.some(({ pending }) => pending.length > 0));
           for (const { slot, tokens, outputs } of parts) {
@@ -72,7 +77,7 @@ describe("planStep", () => {
         const all = slots.reduce((sum, { pending }) => sum + pending.length, 0);
         let computed = 0;
         for (let turn = 10; ; turn++) {
-          const parts = planStep(slots, { rows, sharedPromptRows: 64, tail: lastAlone });
+          const parts = planStep(slots, { rows, promptRows: 48, sharedPromptRows: 64, tail: lastAlone });
           if (parts.length === 0) break;
           for (const { slot, tokens } of parts) {
             computed += tokens;
@@ -101,6 +106,12 @@ describe("planStep", () => {
       [0, 413],
       [1, 99],
     ]);
+  });
+
+  it("limits the prompts of a step without answers, but not a prompt that runs alone", () => {
+    const short = { ...budget, promptRows: 48 };
+    expect(rowsOf(planStep([prompt(600)], short))).toEqual([[0, 48]]);
+    expect(rowsOf(planStep([prompt(600, { isAlone: true })], short))).toEqual([[0, 512]]);
   });
 
   it("starts another prompt only with a worthwhile part, or with all of it", () => {

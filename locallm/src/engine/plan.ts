@@ -14,6 +14,8 @@ export type Plannable = Pick<Slot, "index" | "pending" | "isGenerating" | "isAlo
 export interface Budget {
   /** The maximum number of rows in one step. */
   readonly rows: number;
+  /** The maximum number of prompt rows in a step without answers. Does not apply to a slot that runs alone. */
+  readonly promptRows: number;
   /** The maximum number of prompt rows in a step that also computes answers. */
   readonly sharedPromptRows: number;
   /** The last tokens of a prompt, which are computed in a separate step. */
@@ -62,7 +64,8 @@ export function planStep<Planned extends Plannable>(
     parts.push({ slot, tokens, outputs: tokens === slot.pending.length ? 1 : 0 });
   };
   for (const slot of together) if (slot.isGenerating) add(slot, slot.pending.length);
-  const limit = rows === 0 ? budget.rows : Math.min(budget.rows, rows + budget.sharedPromptRows);
+  const promptRows = rows === 0 ? budget.promptRows : budget.sharedPromptRows;
+  const limit = first.isAlone ? budget.rows : Math.min(budget.rows, rows + promptRows);
   const prompts = together.filter((slot) => !slot.isGenerating).sort((a, b) => a.arrived - b.arrived);
   for (const [index, slot] of prompts.entries()) {
     const room = limit - rows;

@@ -32,7 +32,9 @@ export interface SlotsRequest {
 
 /** Prompt rows may lengthen a step that also computes answers by about this much. */
 const sharedPromptNs = 100e6;
-const leastSharedRows = 32;
+const leastPromptRows = 32;
+/** A step of prompt rows takes about this long while numbers of threads are compared. */
+const measuredPromptNs = 150e6;
 /** Steps slower than this are computed on another thread, so that the process still reads its messages. */
 const slowStepNs = 500e6;
 /**
@@ -139,8 +141,9 @@ export class Slots {
     this.#running ??= this.#run().finally(() => {
       this.#running = null;
       // Work may have arrived between the loop's last check and its end.
-      if (this.#hasWork()) this.#wake();
-      else this.#context.rest();
+      if (this.#hasWork()) return this.#wake();
+      this.#context.rest();
+      this.#request.threads.rest();
     });
   }
 
@@ -271,6 +274,7 @@ export class Slots {
   }
 
   #plan(): Part[] {
+    const { threads, makers } = this.#request;
     const ready = this.#slots.filter((slot) => this.#isReady(slot) && this.#hasRoom(slot));
     const prompts = ready.filter((slot) => !slot.isGenerating).sort((a, b) => a.arrived - b.arrived);
     const waiting = new Set(prompts.filter((slot, index) => !this.#hasHead(slot, prompts.slice(0, index))));
@@ -278,7 +282,10 @@ export class Slots {
       ready.filter((slot) => !waiting.has(slot)),
       {
         rows: this.#context.capacity,
-        sharedPromptRows: Math.max(leastSharedRows, Math.floor(sharedPromptNs / this.#promptTokenNs / 8) * 8),
+        promptRows: threads.measuresPrompts(makers.now() / 1e6)
+          ? this.#rowsIn(measuredPromptNs)
+          : this.#context.capacity,
+        sharedPromptRows: this.#rowsIn(sharedPromptNs),
         tail: this.#context.canCut ? lastAlone : checkpointTail,
       },
     );
@@ -286,6 +293,11 @@ export class Slots {
     for (const slot of ready)
       if (first?.slot.isAlone ? slot === first.slot : !slot.isAlone) slot.served = this.#turns;
     return parts;
+  }
+
+  /** How many prompt rows take about this long. */
+  #rowsIn(ns: number): number {
+    return Math.max(leastPromptRows, Math.floor(ns / this.#promptTokenNs / 8) * 8);
   }
 
   /**
@@ -340,8 +352,10 @@ export class Slots {
     const { rows } = context.batch;
     const beginNs = makers.now();
     // The number of threads affects the last bits in long contexts.
-    context.useThreads(parts[0]!.slot.isAlone ? threads.most : threads.begin(beginNs / 1e6));
-    const isQuick = rows === parts.length && this.#stepNs < slowStepNs;
+    const { isAlone } = parts[0]!.slot;
+    const kind = rows === parts.length ? "answers" : "prompts";
+    context.useThreads(isAlone ? threads.most : threads.begin(beginNs / 1e6, kind));
+    const isQuick = kind === "answers" && this.#stepNs < slowStepNs;
     let computed: Computed;
     try {
       const outcome = isQuick ? context.step() : await context.stepAside();
@@ -353,11 +367,11 @@ export class Slots {
       computed = decodeFailure(error);
     }
     const endNs = makers.now();
-    threads.end(endNs / 1e6);
+    if (!isAlone) threads.end(endNs / 1e6, computed === "done" ? rows : 0);
     if (computed === "done") {
       if (rows >= 16) this.#promptTokenNs = (endNs - beginNs) / rows;
       // A small step takes at most this long, so this is an upper bound.
-      this.#stepNs = rows === parts.length ? endNs - beginNs : Math.min(this.#stepNs, endNs - beginNs);
+      this.#stepNs = kind === "answers" ? endNs - beginNs : Math.min(this.#stepNs, endNs - beginNs);
     }
     return computed;
   }

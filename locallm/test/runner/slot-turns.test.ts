@@ -57,6 +57,8 @@ function newSlots(kept: KeptStates | null): Slots {
       return 1;
     },
     end() {},
+    measuresPrompts: () => false,
+    rest() {},
   };
   const { vocabulary } = model;
   return new Slots({
