@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Follows the README in a temporary clone of this repository's HEAD, and prints how long each step took. It removes
-# the clone, its models and its data at the end.
+# Follows the README in temporary clones of this repository's HEAD, and prints how long each step took. It removes
+# the clones, their models and their data at the end. Processor time says more than time on a busy machine.
 #
-#   scripts/fresh-clone.sh          clone → npm start → first token and first paid answer → second start → kill -9
-#                                   → two first starts at once
+#   scripts/fresh-clone.sh alone    clone → locallm alone → first token
+#   scripts/fresh-clone.sh          the same, then clone → npm start → first token and first paid answer → second start
+#                                   → kill -9 → two first starts at once
 #   scripts/fresh-clone.sh test     the same, then npm test in the clone
 set -euo pipefail
 
@@ -40,6 +41,14 @@ kill_everything() {
 
 free_port() { node -e 'const s=require("net").createServer().listen(0,"127.0.0.1",()=>{console.log(s.address().port);s.close()})'; }
 now() { date +%s.%N; }
+
+# Prints the processor time of the running npm and of all its descendants, also of those that ended.
+processor() {
+  local pid
+  for pid in $(family "$npm"); do sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null || true; done |
+    awk -v ticks="$(getconf CLK_TCK)" '{ sum += $12 + $13 + $14 + $15 } END { printf "%.1f s of processor time", sum / ticks }'
+}
+
 since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f s", b - a }'; }
 say() { printf '%-58s %s\n' "$1" "$2"; }
 fail() { printf '\nFAILED: %s\n' "$1" >&2; tail -n 15 "$work/log" | cut -c1-200 >&2 || true; exit 1; }
@@ -47,8 +56,8 @@ fail() { printf '\nFAILED: %s\n' "$1" >&2; tail -n 15 "$work/log" | cut -c1-200 
 export LOCALLM_HOST="127.0.0.1:$(free_port)" DATAQ_HOST="127.0.0.1:$(free_port)"
 export LOCALLM_MODELS="$work/models" DATAQ_DATA="$work/data"
 
-start() {
-  npm start >"$work/log" 2>&1 </dev/null &
+start() { # start [<arguments of npm>]
+  npm "${@:-start}" >"$work/log" 2>&1 </dev/null &
   npm=$!
 }
 
@@ -92,20 +101,32 @@ until_true() { # until_true <seconds> <what> <command …>
   began=$(now)
   shift 2
   until "$@"; do
-    kill -0 "$npm" 2>/dev/null || fail "npm start ended before $what"
+    kill -0 "$npm" 2>/dev/null || fail "npm ended before $what"
     awk -v a="$began" -v b="$(now)" -v l="$limit" 'BEGIN { exit b - a > l }' || fail "no $what within $limit s"
     sleep 0.1
   done
 }
 
 began=$(now)
+git clone --quiet "$source_folder" "$work/alone"
+cd "$work/alone"
+start run locallm -- serve --starter-model
+until_true 300 "first token" first_token
+say "locallm alone: git clone → first streamed token" "$(since "$began"), $(processor)"
+stop
+say "locallm alone: node_modules" "$(du -sm node_modules | cut -f 1) MB"
+cd "$work"
+rm -rf "$work/alone" "$LOCALLM_MODELS"
+[ "${1:-}" != alone ] || exit 0
+
+began=$(now)
 git clone --quiet "$source_folder" "$work/clone"
 cd "$work/clone"
 start
 until_true 300 "first token" first_token
-say "git clone → first streamed token" "$(since "$began")"
+say "git clone → first streamed token" "$(since "$began"), $(processor)"
 until_true 300 "first paid law answer" paid_answer
-say "git clone → first paid law answer" "$(since "$began")"
+say "git clone → first paid law answer" "$(since "$began"), $(processor)"
 stop
 say "SIGTERM: every process ended" "yes"
 say "node_modules after npm start" "$(du -sm node_modules | cut -f 1) MB"
