@@ -37,6 +37,14 @@ describe("the repository's pages", () => {
     }
   });
 
+  it("are all in the index, docs/README.md", () => {
+    const guides = pages.filter((page) => /^docs\/(?:[^/]+|locallm\/[^/]+|dataq\/[^/]+)\.md$/.test(page));
+    expect(guides.length).toBeGreaterThan(40);
+    const index = read("docs/README.md");
+    const missing = guides.filter((page) => !index.includes(`(${page.slice("docs/".length)})`));
+    expect(missing).toEqual(["docs/README.md"]);
+  });
+
   it.each(["", "locallm", "dataq"])("the commands in docs/%s are valid for bash", (folder) => {
     for (const { place, script } of commandsIn(folder)) {
       const check = () => execFileSync("bash", ["-n"], { input: script, stdio: ["pipe", "pipe", "pipe"] });
