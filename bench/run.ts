@@ -1,12 +1,14 @@
+import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { compare, type Figure } from "./bursts.ts";
 import { Peer } from "./peer.ts";
 
-const usage = `npm run bench -- <figure> … --server NAME=WHAT --server NAME=WHAT [--bursts 15] [--others 0.12] [--scale 1] [--model NAME] [--options '{"num_thread":2}']
+const usage = `npm run bench -- <figure> … --server NAME=WHAT --server NAME=WHAT [--bursts 15] [--others 0.12] [--scale 1] [--neighbours 0] [--model NAME] [--options '{"num_thread":2}']
 
 WHAT is a base URL (Ollama's API or llama-server's), or a command line that starts a server, with {port} where
-its port goes; it is started and ended here. Ratios are taken to each server but the first.
+its port goes; it is started and ended here. Ratios are taken to each server but the first. --neighbours is the
+number of programs that each keep a core busy meanwhile.
 Figures:`;
 
 const { values, positionals } = parseArgs({
@@ -15,6 +17,7 @@ const { values, positionals } = parseArgs({
     bursts: { type: "string", default: "15" },
     others: { type: "string", default: "0.12" },
     scale: { type: "string", default: "1" },
+    neighbours: { type: "string", default: "0" },
     model: { type: "string" },
     options: { type: "string", default: "{}" },
   },
@@ -45,8 +48,10 @@ const peers = values.server.map((entry, index) => {
   const [name = "", ...what] = entry.split("=");
   return new Peer(name, what.join("="), firstPort + index);
 });
+const neighbours: ChildProcess[] = [];
 process.once("exit", () => {
   for (const peer of peers) peer.kill();
+  for (const neighbour of neighbours) neighbour.kill();
 });
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
@@ -59,6 +64,9 @@ try {
     if (!positionals.includes("embeddings")) await peer.complete({ prompt: "Hello", tokens: 8, seed: null });
     else await peer.embed(["Hello"]);
   }
+  // Started after the servers, so that the first answer is quick.
+  for (let count = Number(values.neighbours); count > 0; count--)
+    neighbours.push(spawn(process.execPath, ["-e", "for (;;);"], { stdio: "ignore" }));
   for (const name of positionals) {
     const options = { bursts: Number(values.bursts), othersCores: Number(values.others) };
     const own = reports.get(name);
@@ -67,6 +75,7 @@ try {
     console.log("");
   }
 } finally {
+  for (const neighbour of neighbours) neighbour.kill();
   for (const peer of peers) await peer.stop();
 }
 

@@ -37,6 +37,8 @@ export class Slot {
   isShifted = false;
   /** Earlier states, for kinds of memory that cannot be truncated. */
   checkpoints: readonly Checkpoint[] = [];
+  /** How many tokens the cache held when the last answer ended by itself. 0 if it did not. */
+  answerEnd = 0;
   /** The number of the kept state that was restored into this slot, or -1. */
   restoredFrom = -1;
   /** Increasing numbers that record when the job arrived and when its rows were last computed. */
@@ -81,6 +83,7 @@ export class Slot {
     this.isFresh = true;
     this.isCancelled = false;
     this.isPaused = false;
+    this.answerEnd = 0;
     this.arrived = arrived;
   }
 
@@ -98,6 +101,7 @@ export class Slot {
     this.checkpoints = [];
     this.promptTokens = 0;
     this.isShifted = false;
+    this.answerEnd = 0;
     this.restoredFrom = -1;
   }
 
@@ -138,6 +142,11 @@ export class Slot {
   rollBack(kept: number): void {
     this.#pending = [...this.cached.splice(kept), ...this.#pending];
     if (kept === 0) this.checkpoints = [];
+  }
+
+  /** Records that the cache also holds tokens that the next prompt is expected to have. */
+  expects(tokens: readonly number[]): void {
+    this.cached.push(...tokens);
   }
 
   release(): void {

@@ -3,6 +3,7 @@ import type { GenerateDone, GenerateJob, TextDetails } from "../wire/inference/g
 import { Answer, type AnswerMakers, type Piece } from "./answer.ts";
 import type { Context } from "./context.ts";
 import type { KeptStates } from "./kept/kept-states.ts";
+import { NextTurn } from "./next-turn.ts";
 import { checkpointTail, lastAlone, type Part, planStep } from "./plan.ts";
 import { commonLength, headFrom, reusable } from "./prefix.ts";
 import { Slot } from "./slot.ts";
@@ -68,6 +69,9 @@ export class Slots {
   #current: readonly Part[] = [];
   /** The slot whose cache is being replaced. */
   #switching: Slot | null = null;
+  readonly #nextTurn = new NextTurn();
+  /** True while the beginning of an expected turn is computed. */
+  #isAhead = false;
   #running: Promise<void> | null = null;
   #isAsked = false;
   #turns = 0;
@@ -87,6 +91,7 @@ export class Slots {
 
   submit(id: number, job: GenerateJob): void {
     this.#waiting.push({ id, job });
+    if (this.#isAhead) this.#context.abort();
     this.#wake();
   }
 
@@ -160,6 +165,33 @@ export class Slots {
       await this.#request.breathe();
     }
     await this.#keepSwitched();
+    await this.#computeAhead();
+  }
+
+  /**
+   * While no request waits, computes the tokens that a template puts after an answer. The next turn of the
+   * conversation then has fewer tokens to compute. A request that arrives ends this.
+   */
+  async #computeAhead(): Promise<void> {
+    const { threads, makers } = this.#request;
+    const context = this.#context;
+    const tokens = this.#nextTurn.expected;
+    for (const slot of this.#slots) {
+      const from = slot.cached.length;
+      if (!slot.isFree || from === 0 || from !== slot.answerEnd) continue;
+      if (tokens.length > Math.min(context.capacity, context.contextPerSequence - from)) continue;
+      if (tokens.length === 0 || this.#hasWork()) return;
+      context.batch.clear();
+      for (const [at, token] of tokens.entries()) context.batch.add(token, from + at, slot.index, false);
+      context.useThreads(threads.begin(makers.now() / 1e6, "prompts"));
+      this.#isAhead = true;
+      const outcome = await context.stepAside().catch(decodeFailure);
+      this.#isAhead = false;
+      threads.end(makers.now() / 1e6, 0);
+      if (outcome === "done") slot.expects(tokens);
+      else if (!context.truncate(slot.index, outcome === "aborted" ? from : 0) || outcome !== "aborted")
+        slot.empty();
+    }
   }
 
   /**
@@ -219,6 +251,7 @@ export class Slots {
     const found = job.deterministic ? null : (kept?.find(prompt, best.tokens) ?? null);
     const isOwn = found === null && best.tokens >= prompt.length * worthwhileShare;
     const { slot, tokens } = isOwn ? best : oldest;
+    if (slot.answerEnd > 0 && tokens >= slot.answerEnd) this.#nextTurn.saw(prompt.slice(slot.answerEnd));
     slot.begin(id, answer, ++this.#arrivals);
     let reused = tokens;
     if (kept !== null) {
@@ -440,6 +473,9 @@ export class Slots {
   }
 
   #finish(slot: Slot, piece: Omit<Piece, "token">): void {
+    const hasEnded = piece.done?.reason === "stop" && piece.done.stopString === null;
+    if (hasEnded && this.#context.canCut && !slot.isAlone && !slot.isShifted)
+      slot.answerEnd = slot.cached.length;
     this.#events.push({ id: slot.id, ...piece, error: null });
     slot.release();
   }

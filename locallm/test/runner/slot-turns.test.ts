@@ -25,11 +25,14 @@ let slots: Slots;
 let events: SlotEvent[];
 let onEvents: () => void;
 let beforeStep: () => void;
+/** Called when a step has computed tokens of an expected turn. */
+let onAhead: () => void;
 
 beforeEach(() => {
   events = [];
   onEvents = () => {};
   beforeStep = () => {};
+  onAhead = () => {};
   context = new Context(library, model.pointer, {
     sequences: 1,
     contextPerSequence: 128,
@@ -56,7 +59,9 @@ function newSlots(kept: KeptStates | null): Slots {
       beforeStep();
       return 1;
     },
-    end() {},
+    end(_: number, rows: number) {
+      if (rows === 0) onAhead();
+    },
     measuresPrompts: () => false,
     rest() {},
   };
@@ -191,4 +196,73 @@ test("sends no events for a job that is cancelled while its slot's cache is bein
   expect(await fourth).toBe(59);
   expect(answers.get(4)).toEqual(answers.get(1));
   expect(told).toEqual(["kept 7", "released 7"]);
+});
+
+/** A job whose answer ends at once. */
+const ended = (prompt: number[]) =>
+  newJob(prompt, {
+    numPredict: 5,
+    numCtx: 128,
+    sampling: { ...newJob("").sampling, logitBias: [{ token: ends[0]!, bias: 1000 }] },
+  });
+
+/** Three turns with the same tokens after each answer. Resolves when these were computed after the last one. */
+async function threeTurns(): Promise<number[]> {
+  const prompt = Array.from({ length: 40 }, (_, index) => index + 4);
+  for (const id of [1, 2, 3]) {
+    if (id > 1) prompt.push(7, 8, 9, 20 + id);
+    const ahead = new Promise<void>((resolve) => {
+      onAhead = resolve;
+    });
+    slots.submit(id, ended([...prompt]));
+    await finished(id);
+    if (id === 3) await ahead;
+  }
+  return prompt;
+}
+
+test("computes what follows an answer in each turn before the next one arrives", async () => {
+  const prompt = await threeTurns();
+  slots.submit(4, ended([...prompt, 7, 8, 9, 30, 31]));
+  await finished(4);
+  expect(events.at(-1)?.done).toMatchObject({
+    cachedTokens: prompt.length + 3,
+    promptTokens: prompt.length + 5,
+  });
+});
+
+test("answers a turn that begins differently like one from an empty cache", async () => {
+  const prompt = await threeTurns();
+  const other = { ...job(6), prompt: [...prompt, 7, 50, 51] };
+  slots.submit(4, other);
+  await finished(4);
+  const warm = events.filter(({ id }) => id === 4);
+  expect(warm.at(-1)?.done).toMatchObject({ cachedTokens: prompt.length + 1 });
+  slots.submit(5, { ...other, deterministic: true });
+  await finished(5);
+  const text = (all: SlotEvent[]) => all.map((event) => event.text).join("");
+  expect(text(events.filter(({ id }) => id === 5))).toBe(text(warm));
+});
+
+test("ends computing an expected turn when a job arrives", async () => {
+  const { stepAside, abort } = context;
+  let aborts = 0;
+  let isAhead = false;
+  context.abort = () => {
+    aborts++;
+    abort.call(context);
+  };
+  const prompt = await threeTurns();
+  context.stepAside = () => {
+    const step = stepAside.call(context);
+    if (context.batch.rows === 3 && !isAhead) {
+      isAhead = true;
+      slots.submit(5, ended([...prompt, 7, 8, 9, 40, 7, 8, 9, 41]));
+    }
+    return step;
+  };
+  slots.submit(4, ended([...prompt, 7, 8, 9, 40]));
+  await finished(5);
+  expect([isAhead, aborts]).toEqual([true, 1]);
+  expect(events.at(-1)).toMatchObject({ id: 5, error: null, done: { evalTokens: 1 } });
 });

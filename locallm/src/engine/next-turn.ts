@@ -1,0 +1,24 @@
+import { commonLength } from "./prefix.ts";
+
+/** Templates put fewer tokens than this between an answer and the next message. */
+const mostTokens = 16;
+
+/**
+ * Learns which tokens follow an answer. A template puts the same ones between each answer and the next
+ * message, so what the last two turns had in common is expected in the next one.
+ */
+export class NextTurn {
+  #last: readonly number[] | null = null;
+  #expected: readonly number[] = [];
+
+  get expected(): readonly number[] {
+    return this.#expected;
+  }
+
+  /** Records what followed an answer. */
+  saw(tokens: readonly number[]): void {
+    const first = tokens.slice(0, mostTokens);
+    if (this.#last !== null) this.#expected = first.slice(0, commonLength(this.#last, first));
+    this.#last = first;
+  }
+}
