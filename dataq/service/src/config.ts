@@ -125,7 +125,7 @@ export function readConfig(environment: Environment = process.env): Config {
       (mode === "hosted" ? "public" : "local"),
     locallm: readNeighbour(get("DATAQ_LOCALLM")),
     embed: readEmbed(get("DATAQ_EMBED")),
-    search: readSearch(get("DATAQ_SEARCH"), get("DATAQ_SEARCH_CA"), get("DATAQ_EMBED")),
+    search: readSearch(get("DATAQ_SEARCH"), get("DATAQ_SEARCH_CA")),
     publicUrl: readUrl("DATAQ_URL", get("DATAQ_URL"), ["http:", "https:"])?.replace(/\/+$/, ""),
     smtpUrl: readUrl("SMTP_URL", get("SMTP_URL"), ["smtp:", "smtps:"]),
     apiKey: get("DATAQ_API_KEY"),
@@ -229,7 +229,6 @@ function readEmbed(value: string | undefined): EmbeddingModel | undefined {
 function readSearch(
   value: string | undefined,
   certificateFile: string | undefined,
-  embed: string | undefined,
 ): SearchEngine | undefined {
   if (value === undefined) return undefined;
   const plain = value.replace(/^opensearch\+/i, "");
@@ -248,8 +247,6 @@ function readSearch(
     throw new Error(
       "DATAQ_SEARCH sends records and passwords to another machine without encryption; use opensearch+https://.",
     );
-  if (embed !== undefined)
-    throw new Error("DATAQ_EMBED works with the embedded engine only; unset DATAQ_EMBED or DATAQ_SEARCH.");
   const user = decodeURIComponent(url.username);
   return {
     url: url.origin,

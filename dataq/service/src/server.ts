@@ -159,7 +159,6 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     const trouble = (message: string) => logger.warn({ err: message }, "search by meaning is off for now");
     const meaning =
       config.embed &&
-      index.vectors &&
       new Meaning({
         space: index.vectors,
         database,

@@ -387,6 +387,64 @@ export function conformance(name: string, engine: () => SearchIndex): void {
     ]);
   });
 
+  test(`${name}: fuses documents found by meaning with those of the words, and knows which a question allows`, async () => {
+    const corpus = "test:meaning";
+    const of = (number: number): IndexDocument => ({
+      ...looked(`m${number}`, [number % 2 === 0 ? "k:even" : "k:odd"]),
+      texts: [{ text: number < 30 ? "盗窃 手机" : number < 40 ? "手机" : "天气", weight: 1 }],
+      date: `20${10 + (number % 10)}-01-01`,
+    });
+    const list = Array.from({ length: 50 }, (_, number) => of(number));
+    await engine().refresh(corpus, each(list), replace("a"));
+    await engine().refresh(corpus, each([of(0), { ...of(49), id: "other" }]), replace("b"));
+    const { vectors } = engine();
+    const served = (await vectors.segments(corpus))!.segments;
+    const allowedOf = async (question: Pick<Question, "query" | "dates">) => {
+      const allowed = await vectors.allowed(corpus, question, {});
+      const ids: string[] = [];
+      for (const { id, documents, allowed: bits } of allowed)
+        for (const { ordinal, id: own } of await vectors.stored(id, 0, documents))
+          if (bits === undefined || bits[ordinal >> 3]! & (1 << (ordinal & 7))) ids.push(own);
+      return ids.sort();
+    };
+    const everything = [...list.map(({ id }) => id), "other"].sort();
+    expect(await allowedOf({ query: { all: [] } })).toEqual(everything);
+    const even = list.filter((_, number) => number % 2 === 0).map(({ id }) => id);
+    expect(await allowedOf({ query: { all: [{ term: "k:even" }] } })).toEqual(even.toSorted());
+    expect(
+      await allowedOf({ query: { all: [{ term: "k:even" }] }, dates: { from: "2018-01-01" } }),
+    ).toEqual(["m18", "m28", "m38", "m48", "m8"]);
+    expect(await allowedOf({ query: { any: [] } })).toEqual([]);
+    const placeOf = (ordinal: number) => vectors.place({ segment: served[0]!.id, ordinal });
+    // One has both words, one has a word, and two have none.
+    const near = [5, 45, 35, 46].map(placeOf);
+    const wanted = wantedOf([[wording("盗窃")], [wording("手机")]]);
+    const query: Query = { all: [] };
+    const words = await ask(corpus, { query, wanted });
+    expect(words.total).toBe(40);
+    const fused = await ask(corpus, { query, wanted }, { near });
+    expect(fused.found).toMatchObject({ total: 42, complete: 30, isFused: true });
+    expect(fused.ids).toHaveLength(42);
+    expect(fused.ids.toSorted()).toEqual([...words.ids, "m45", "m46"].sort());
+    const without = fused.found!.hits.filter(({ byMeaning }) => byMeaning).map(({ body }) => body.parse());
+    expect(without).toEqual([{ id: "m45" }, { id: "m46" }]);
+    expect(fused.ids[0]).toBe("m5");
+    const paged: string[] = [];
+    for (let offset = 0; offset < 42; offset += 9)
+      paged.push(...(await ask(corpus, { query, wanted }, { near, offset, limit: 9 })).ids);
+    expect(paged).toEqual(fused.ids);
+    // Documents of other segments, or of none, are left out.
+    const lost = ["", "nonsense", "999999999.1"];
+    expect((await ask(corpus, { query, wanted }, { near: lost })).found).toMatchObject({
+      total: 40,
+      isFused: false,
+    });
+    const unknown = wantedOf([[wording("没有的词")]]);
+    expect((await ask(corpus, { query, wanted: unknown }, { near })).ids).toEqual(["m5", "m45", "m35", "m46"]);
+    const exact = { ...wanted, exact: ["k:odd"] };
+    expect((await ask(corpus, { query, wanted: exact }, { near })).found?.isFused).toBe(false);
+  });
+
   test(`${name}: answers while a refresh runs, from the old documents until the switch`, async () => {
     const of = (id: string) => ({ ...looked(id, ["k:x"]), texts: [{ text: id, weight: 1 }] });
     await engine().refresh("test:live", each([of("old")]), replace("d"));

@@ -6,7 +6,8 @@ import type { Place, StoredBody } from "./stored-body.ts";
 
 /**
  * Finds records by words and exact terms. An engine implements this; the rest of the service knows nothing else of it.
- * `postings/` keeps posting blocks in PostgreSQL. `conformance.ts` checks what every engine must do.
+ * `postings/` keeps posting blocks in PostgreSQL, `opensearch/` asks an OpenSearch. `test/search-conformance.ts` checks what
+ * every engine must do.
  *
  * A corpus is served from a snapshot, which never changes. A method that takes a snapshot reads that one, or the current
  * one by default, and throws `snapshot_expired` if it was deleted.
@@ -61,8 +62,8 @@ export interface SearchIndex {
   read(places: readonly Place[]): Promise<readonly (StoredBody | undefined)[]>;
   /** The next use of the corpus reads its current snapshot, because another process may have changed it. */
   forget(corpus: string): void;
-  /** The documents as vectors see them. Undefined if the engine cannot search by meaning. */
-  readonly vectors: VectorSpace | undefined;
+  /** The documents as vectors see them, for the search by meaning. */
+  readonly vectors: VectorSpace;
   /** Loads what the first question would wait for. */
   warm(): Promise<void>;
   /** Whether the engine answers, for monitoring. Never rejects. */

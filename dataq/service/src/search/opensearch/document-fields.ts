@@ -18,13 +18,15 @@ export interface DocumentFields {
 
 export const mapping = {
   dynamic: "strict",
-  _source: { enabled: false },
+  // Without the second, OpenSearch keeps the fields for replicas that fall behind while an index is written, and the
+  // index is three times as large. Ours gets its replica when it is complete.
+  _source: { enabled: false, recovery_source_enabled: false },
   properties: {
     words: { type: "text", analyzer: "whitespace", index_options: "freqs" },
     characters: { type: "text", analyzer: "whitespace", norms: false },
     terms: { type: "keyword" },
     date: { type: "integer" },
-    segment: { type: "long" },
+    segment: { type: "long", index: false },
     ordinal: { type: "integer" },
   },
 } as const;
@@ -32,40 +34,45 @@ export const mapping = {
 /** Makes the fields of documents. Remembers runs, because judgments repeat phrases and splitting is expensive. */
 export class FieldMaker {
   readonly #analyser: Analyser;
-  readonly #known = { withPairs: new Map<string, string>(), words: new Map<string, string>() };
+  readonly #known = { withPairs: new Map<string, SplitRun>(), wordsOnly: new Map<string, SplitRun>() };
 
   constructor(analyser: Analyser) {
     this.#analyser = analyser;
   }
 
   fieldsOf({ texts, terms, date }: IndexDocument): DocumentFields {
-    const words: string[] = [];
-    const characters: string[] = [];
+    let words = "";
+    let characters = "";
     for (const { text, weight, isLong = false } of texts) {
       for (const run of runs(text)) {
-        const own = this.#wordsOf(run, !isLong);
-        for (let times = 0; times < weight; times++) words.push(own);
-        characters.push(...charactersOf(run), ...gap(runGap));
+        const split = this.#split(run, !isLong);
+        words += weight === 1 ? split.words : split.words.repeat(weight);
+        characters += split.characters;
       }
-      characters.push(...gap(textGap));
+      characters += endOfText;
     }
-    return {
-      words: words.join(" "),
-      characters: characters.join(" "),
-      terms: [...new Set(terms)],
-      date: dateNumber(date),
-    };
+    return { words, characters, terms: [...new Set(terms)], date: dateNumber(date) };
   }
 
-  #wordsOf(run: string, withPairs: boolean): string {
-    const known = withPairs ? this.#known.withPairs : this.#known.words;
+  #split(run: string, withPairs: boolean): SplitRun {
+    const known = withPairs ? this.#known.withPairs : this.#known.wordsOnly;
     const found = known.get(run);
     if (found !== undefined) return found;
-    const words = this.#analyser.runTerms(run, { withPairs }).join(" ");
+    const words = this.#analyser.runTerms(run, { withPairs });
+    const split = {
+      words: words.map((word) => `${word} `).join(""),
+      characters: `${charactersOf(run).join(" ")} ${gapToken.repeat(runGap)}`,
+    };
     if (known.size >= mostKnownRuns) known.clear();
-    known.set(run, words);
-    return words;
+    known.set(run, split);
+    return split;
   }
+}
+
+/** A run as the fields have it: each token is followed by a space. */
+interface SplitRun {
+  readonly words: string;
+  readonly characters: string;
 }
 
 type Phrase = Extract<Query, { phrase: unknown }>["phrase"];
@@ -88,12 +95,9 @@ function charactersOf(run: string): string[] {
   return isHan(run) ? run.split("") : [run];
 }
 
-function gap(length: number): string[] {
-  return new Array<string>(length).fill(gapToken);
-}
-
 /** Punctuation is never a word. */
-const gapToken = "·";
+const gapToken = "· ";
+const endOfText = gapToken.repeat(textGap);
 const mostKnownRuns = 200_000;
 /** Words of the analyser never contain a colon; exact terms have one after their prefix. */
 export function fieldOf(term: string): "words" | "terms" {

@@ -82,18 +82,18 @@ export class DocumentWriter {
     await this.#flush();
     await this.#writing;
     const { client, connection, signal } = this.#parts;
-    await connection.askPatiently({
-      method: "POST",
-      path: `/${segment.home}/_refresh`,
-      limitMs: slowMs,
-      signal,
-    });
-    // In the background: fewer parts are faster to search.
-    await connection.askPatiently({
-      method: "POST",
-      path: `/${segment.home}/_forcemerge?max_num_segments=1&wait_for_completion=false`,
-      signal,
-    });
+    const ask = (method: "POST" | "PUT", path: string, body?: object) =>
+      connection.askPatiently({
+        method,
+        path: `/${segment.home}/${path}`,
+        limitMs: mergeMs,
+        signal,
+        ...(body && { body }),
+      });
+    // One part is faster to search than many. Searches see it only after a refresh.
+    await ask("POST", "_forcemerge?max_num_segments=1");
+    await ask("POST", "_refresh");
+    await ask("PUT", "_settings", { index: { auto_expand_replicas: "0-1" } });
     await client.query(
       "update search_segment set documents = $2, dates = $3, is_ready = true where id = $1",
       [segment.id, segment.documents, Buffer.from(Int32Array.from(this.#dates).buffer)],
@@ -119,7 +119,8 @@ export class DocumentWriter {
       body: {
         settings: {
           number_of_shards: 1,
-          auto_expand_replicas: "0-1",
+          // A replica would write everything again. It copies the complete index instead.
+          number_of_replicas: 0,
           refresh_interval: -1,
           max_result_window: deepestPage,
         },
@@ -206,5 +207,7 @@ const mostDocuments = 250_000;
 const batchBytes = 4 << 20;
 const batchRows = 2_000;
 const slowMs = 120_000;
+/** A merge goes on when nobody waits for it; asking again waits for the same one. */
+const mergeMs = 600_000;
 /** Pages end here. Of a deeper one, OpenSearch would keep as many documents in memory. */
 const deepestPage = 1_000_000;

@@ -1,8 +1,11 @@
 import { Failure } from "@dataq/contract";
 import type { Database } from "../../database/database.ts";
 import type { Analyser } from "../analysis/analyser.ts";
+import { fuse, fusedDepth } from "../meaning/fuse.ts";
+import { BitSet } from "../postings/bitset.ts";
 import { idfOf } from "../postings/bm25.ts";
-import type { OpenSegment, OpenSnapshot } from "../postings/open-segment.ts";
+import { placeOf, positionOf } from "../postings/bodies.ts";
+import type { OpenSegment } from "../postings/open-segment.ts";
 import { PostingIndex, type PostingIndexOptions, readOf, stateOf } from "../postings/posting-index.ts";
 import { Recent } from "../postings/recent.ts";
 import { enoughComplete, findingTerms, unknownConcepts } from "../postings/wanted.ts";
@@ -18,42 +21,44 @@ import type {
   RefreshReport,
   SearchIndex,
   SearchPage,
+  VectorSegment,
+  VectorSpace,
 } from "../search-index.ts";
-import { bitmapOf } from "./bitmap.ts";
+import type { Place } from "../stored-body.ts";
 import { type Building, rebuild, refresh } from "./build.ts";
-import { Connection, type OpenSearchAddress, OpenSearchError } from "./connection.ts";
-import { fieldOf } from "./document-fields.ts";
+import { Connection, type OpenSearchAddress } from "./connection.ts";
 import {
   anythingOf,
   type Body,
   completeOf,
   conditionOf,
-  datesOf,
+  conditionsOf,
+  exactScore,
   type Ranked,
   scoredOf,
   shownScore,
 } from "./question-body.ts";
+import { documentsOf, type Scope, type ScoredPlace, Searches } from "./searches.ts";
 
 /**
  * Words in OpenSearch, everything else in PostgreSQL: which documents are served, their bodies, data sets, dictionaries.
  * A corpus whose segments are posting blocks is still served from them, until it is built again: records that are only
  * looked up by key stay there.
  */
-export class OpenSearchIndex implements SearchIndex {
-  readonly vectors = undefined;
+export class OpenSearchIndex implements SearchIndex, VectorSpace {
+  readonly vectors: VectorSpace = this;
   readonly #database: Database;
   readonly #connection: Connection;
+  readonly #searches: Searches;
   readonly #postings: PostingIndex;
   #databaseId: Promise<string> | undefined;
-  /** Numbers of documents by snapshot and term. */
   readonly #counts = new Recent<string, number>(countBytes);
   readonly #terms = new Recent<string, readonly string[]>(termListBytes);
-  /** Conditions that leave out dead documents, by snapshot. */
-  readonly #dead = new Recent<string, readonly Body[]>(deadBytes);
 
   constructor(database: Database, address: OpenSearchAddress, options: PostingIndexOptions = {}) {
     this.#database = database;
     this.#connection = new Connection(address);
+    this.#searches = new Searches(this.#connection);
     this.#postings = new PostingIndex(database, options);
   }
 
@@ -97,22 +102,42 @@ export class OpenSearchIndex implements SearchIndex {
     if (snapshot === undefined) return undefined;
     if (!snapshot.isElsewhere) return this.#postings.search(corpus, question, page);
     const { segments } = readOf(snapshot, page.datasets?.without);
-    const { wanted } = question;
-    const scope: Scope = { snapshot, segments, last: page.datasets?.last };
-    const filter = [conditionOf(question.query), ...datesOf(question.dates)];
-    const found =
-      wanted === undefined
-        ? { ...(await this.#page(scope, { filter }, page)), unknown: new Set<Concept>(), complete: undefined }
-        : await this.#ranked(scope, filter, { wanted, ...(await this.#statistics(snapshot, wanted)) }, page);
-    const bodies = await this.read(found.places.map(({ place }) => place));
-    const hits = found.places.map(({ score, dataset }, at): Hit => {
-      const body = bodies[at];
-      if (body === undefined) throw new Failure("snapshot_expired", { snapshot: String(snapshot.id) });
-      return { body, score: shownScore(score), dataset };
-    });
+    const scope: Scope = { segments, last: page.datasets?.last };
     const index = stateOf(snapshot, { segments });
-    const { total, unknown, complete = total } = found;
-    return { hits, total, totalRelation: "eq", complete, unknown, index, isFused: false };
+    if (segments.length === 0) return { ...nothingFound, index };
+    const asked = await this.#asked(scope, question);
+    const near = nearOf(segments, page.near ?? []);
+    const { offset, limit } = page;
+    // Of a fused list, any part of the first ranks may be on the page.
+    const read =
+      near.length === 0 ? page : { offset: 0, limit: Math.max(fusedDepth, offset + limit + near.length) };
+    const [found, looked] = await Promise.all([
+      this.#found(scope, asked, read),
+      this.#words(scope, asked, near),
+    ]);
+    const isFused = near.length > 0 && (found.places[0]?.score ?? 0) < exactScore;
+    const list = isFused
+      ? fuse<ScoredPlace>(found.places, near, placeOf).map(({ item, score }) => ({ ...item, score }))
+      : found.places.map((place) => ({ ...place, score: shownScore(place.score) }));
+    const from = near.length === 0 ? 0 : offset;
+    const places = list.slice(from, from + limit);
+    const bodies = await this.read(places.map(placeOf));
+    const isCounted = found.isEnough ? looked.whole : looked.any;
+    return {
+      hits: places.map((each, at): Hit => {
+        const { dataset, score } = each;
+        const body = bodies[at];
+        if (body === undefined) throw new Failure("snapshot_expired", { snapshot: String(snapshot.id) });
+        const isWordless = isFused && looked.isNear.has(placeOf(each)) && !looked.any.has(placeOf(each));
+        return { body, score, dataset, ...(isWordless && { byMeaning: true as const }) };
+      }),
+      total: found.total + (isFused ? near.filter((each) => !isCounted.has(placeOf(each))).length : 0),
+      totalRelation: "eq",
+      complete: found.complete,
+      unknown: asked.ranked?.unknown ?? noConcepts,
+      index,
+      isFused,
+    };
   }
 
   async count(corpus: string, terms: readonly string[], without?: string): Promise<number> {
@@ -123,8 +148,8 @@ export class OpenSearchIndex implements SearchIndex {
     const known = this.#counts.get(key);
     if (known !== undefined) return known;
     const { segments } = readOf(snapshot, without);
-    const query = conditionOf({ all: terms.map((term) => ({ term })) });
-    const { total } = await this.#page({ snapshot, segments, last: undefined }, { filter: [query] }, nothing);
+    const filter = terms.map((term) => conditionOf({ term }));
+    const total = segments.length === 0 ? 0 : await this.#searches.count({ segments }, filter);
     this.#counts.put(key, total, 100 + 2 * key.length);
     return total;
   }
@@ -136,15 +161,8 @@ export class OpenSearchIndex implements SearchIndex {
     const key = `${snapshot.id} ${prefix}`;
     const known = this.#terms.get(key);
     if (known !== undefined) return known;
-    const include = `${prefix.replace(/[.?+*|{}[\]()"\\#@&<>~]/g, "\\$&")}.*`;
-    const [answer] = await this.#ask(snapshot, [
-      {
-        size: 0,
-        query: { bool: { filter: [segmentsOf(snapshot.segments)] } },
-        aggs: { terms: { terms: { field: "terms", include, size: mostTerms, order: { _key: "asc" } } } },
-      },
-    ]);
-    const terms = (answer?.aggregations?.terms.buckets ?? []).map((bucket) => bucket.key);
+    const { segments } = snapshot;
+    const terms = segments.length === 0 ? [] : await this.#searches.terms(segments, prefix);
     this.#terms.put(key, terms, 100 + 60 * terms.length);
     return terms;
   }
@@ -158,9 +176,44 @@ export class OpenSearchIndex implements SearchIndex {
     const snapshot = await this.#postings.snapshots.open(corpus, wanted);
     if (snapshot === undefined) return [];
     if (!snapshot.isElsewhere) return this.#postings.mostFrequent(corpus, words, count, wanted);
-    const documents = await this.#documentsWith(snapshot, words);
+    if (snapshot.segments.length === 0) return [];
+    const documents = await this.#searches.documentsWith(snapshot.segments, words);
     const order = [...documents].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1));
     return order.flatMap(([word, times]) => (times > 0 ? [word] : [])).slice(0, count);
+  }
+
+  async allowed(
+    corpus: string,
+    question: Pick<Question, "query" | "dates">,
+    page: Pick<SearchPage, "snapshot" | "datasets">,
+  ): Promise<(VectorSegment & { readonly allowed: Uint8Array | undefined })[]> {
+    const snapshot = await this.#postings.snapshots.open(corpus, page.snapshot);
+    if (snapshot === undefined) return [];
+    if (!snapshot.isElsewhere) return this.#postings.allowed(corpus, question, page);
+    const { segments } = readOf(snapshot, page.datasets?.without);
+    const filter = conditionsOf(question);
+    const isPlain = filter.length === 0;
+    return Promise.all(
+      segments.map(async ({ id, dataset, documents, ...rest }) => {
+        const allowed =
+          isPlain && rest.dead === null
+            ? undefined
+            : await this.#searches.matching({ id, dataset, documents, ...rest }, filter);
+        return { id, dataset, documents, allowed };
+      }),
+    );
+  }
+
+  segments(corpus: string, snapshot?: string) {
+    return this.#postings.segments(corpus, snapshot);
+  }
+
+  stored(segment: number, from: number, to: number) {
+    return this.#postings.stored(segment, from, to);
+  }
+
+  place(document: { readonly segment: number; readonly ordinal: number }): Place {
+    return placeOf(document);
   }
 
   analyser(corpus: string, snapshot?: string): Promise<Analyser | undefined> {
@@ -256,215 +309,116 @@ export class OpenSearchIndex implements SearchIndex {
     return found.rows.map(({ isHere }) => isHere);
   }
 
-  /** The concepts that no document contains, and the weight of each word. */
-  async #statistics(
-    snapshot: OpenSnapshot,
-    wanted: NonNullable<Question["wanted"]>,
-  ): Promise<Pick<Ranked, "unknown" | "idf">> {
+  /** The question with the concepts that no document contains, and the weight of each word. */
+  async #asked({ segments }: Scope, question: Question): Promise<Asked> {
+    const filter = conditionsOf(question);
+    const { wanted } = question;
+    if (wanted === undefined) return { filter, ranked: undefined };
     const terms = wanted.alternatives.flat(2).flatMap((wording) => wording.terms);
-    const documentsWithTerm = await this.#documentsWith(snapshot, [...new Set(terms)]);
-    const documents = snapshot.segments.reduce((sum, segment) => sum + segment.documents, 0);
+    const documentsWithTerm = await this.#searches.documentsWith(segments, [...new Set(terms)]);
+    const documents = segments.reduce((sum, segment) => sum + segment.documents, 0);
     const statistics = { documents, documentsWithTerm };
-    return { unknown: unknownConcepts(wanted, statistics), idf: (term) => idfOf(term, statistics) };
-  }
-
-  async #documentsWith(snapshot: OpenSnapshot, terms: readonly string[]): Promise<Map<string, number>> {
-    const keyOf = (term: string) => `${snapshot.id} ${term}`;
-    const found = new Map(terms.map((term) => [term, this.#counts.get(keyOf(term))]));
-    const missing = terms.filter((term) => found.get(term) === undefined);
-    const answers = await this.#ask(
-      snapshot,
-      missing.map((term) => ({
-        size: 0,
-        track_total_hits: true,
-        query: { term: { [fieldOf(term)]: term } },
-      })),
-    );
-    for (const [place, term] of missing.entries()) {
-      const count = answers[place]?.hits.total.value ?? 0;
-      found.set(term, count);
-      this.#counts.put(keyOf(term), count, 100 + 2 * term.length);
-    }
-    return found as Map<string, number>;
+    const unknown = unknownConcepts(wanted, statistics);
+    return { filter, ranked: { wanted, unknown, idf: (term) => idfOf(term, statistics) } };
   }
 
   /**
    * Documents with everything come first. If there are very many, only they count; if they fill the page, the others are
    * only counted.
    */
-  async #ranked(scope: Scope, filter: readonly Body[], ranked: Ranked, page: SearchPage) {
-    const { wanted, unknown } = ranked;
-    const complete = completeOf(ranked);
+  async #found(
+    scope: Scope,
+    { filter, ranked }: Asked,
+    page: Pick<SearchPage, "offset" | "limit">,
+  ): Promise<FoundPlaces> {
+    const searches = this.#searches;
+    if (ranked === undefined) {
+      const { total, places } = await searches.page(scope, { filter }, page);
+      return { total, places, complete: total, isEnough: true };
+    }
+    const { wanted } = ranked;
+    const whole = wholeOf({ filter, ranked });
     const plain = { ...ranked, wanted: { ...wanted, hints: wanted.hints.filter(({ isFlat }) => isFlat) } };
-    const whole = { filter: [...filter, complete ?? { match_none: {} }] };
-    const first = await this.#page(scope, { ...whole, scored: orNothing(scoredOf(plain)) }, page);
-    if (first.total >= enoughComplete) return { ...first, unknown, complete: first.total };
-    const depth = page.offset + page.limit;
-    if (first.total >= depth && findingTerms(wanted).length > 0) {
-      const [hits, all] = await Promise.all([
-        this.#page(scope, { ...whole, scored: orNothing(scoredOf(ranked)) }, page),
-        this.#page(scope, { filter: [...filter, anythingOf(ranked)] }, nothing),
+    const first =
+      whole === undefined
+        ? { total: 0, places: [] }
+        : await searches.page(scope, { filter: whole, scored: scoredOf(plain, true) }, page);
+    const complete = first.total;
+    if (complete >= enoughComplete) return { ...first, complete, isEnough: true };
+    if (whole !== undefined && complete >= page.offset + page.limit && findingTerms(wanted).length > 0) {
+      const [hits, total] = await Promise.all([
+        searches.page(scope, { filter: whole, scored: scoredOf(ranked, true) }, page, false),
+        searches.count(scope, [...filter, anythingOf(ranked)]),
       ]);
-      return { ...hits, total: all.total, unknown, complete: first.total };
+      return { ...hits, total, complete, isEnough: false };
     }
-    const all = await this.#page(scope, { filter, scored: scoredOf(ranked) }, page);
-    return { ...all, unknown, complete: first.total };
+    const all = await searches.page(scope, { filter, scored: scoredOf(ranked), isScoreRequired: true }, page);
+    return { ...all, complete, isEnough: false };
   }
 
-  /** A page of documents, best first, with their number. */
-  async #page(
-    { snapshot, segments, last }: Scope,
-    { filter, scored }: { readonly filter: readonly Body[]; readonly scored?: Body },
-    { offset, limit }: Pick<SearchPage, "offset" | "limit">,
-  ): Promise<{ readonly total: number; readonly places: readonly ScoredPlace[] }> {
-    if (segments.length === 0) return { total: 0, places: [] };
-    const others = segments.filter(({ dataset }) => dataset !== last);
-    const isSplit = others.length > 0 && others.length < segments.length;
-    const first = isSplit ? [{ constant_score: { filter: segmentsOf(others), boost: firstScore } }] : [];
-    const isScored = scored !== undefined || isSplit;
-    const [answer] = await this.#ask(snapshot, [
-      {
-        from: offset,
-        size: limit,
-        track_total_hits: true,
-        _source: false,
-        stored_fields: "_none_",
-        timeout: `${searchLimitMs}ms`,
-        query: {
-          bool: {
-            filter: [segmentsOf(segments), ...filter],
-            must_not: this.#deadOf(snapshot),
-            ...(scored && { must: [scored] }),
-            ...(first.length > 0 && { should: first }),
-          },
-        },
-        sort: [
-          ...(isScored ? [{ _score: "desc" }] : []),
-          { date: "desc" },
-          { segment: "asc" },
-          { ordinal: "asc" },
-        ],
-      },
-    ]);
-    const datasets = new Map(segments.map((segment) => [segment.id, segment.dataset]));
-    const { total, hits } = (answer as SearchAnswer).hits;
-    return {
-      total: total.value,
-      places: hits.map(({ sort }) => placeOf(sort, isScored, isSplit ? last : undefined, datasets)),
+  /** Which of the documents that were found by meaning have everything that was asked for, or any of the words. */
+  async #words(scope: Scope, asked: Asked, near: readonly ScoredPlace[]): Promise<NearWords> {
+    const isNear = new Set(near.map(placeOf));
+    if (near.length === 0) return { isNear, whole: isNear, any: isNear };
+    const should = [...Map.groupBy(near, ({ segment }) => segment)].map(([id, documents]) => {
+      const segment = scope.segments.find((each) => each.id === id) as OpenSegment;
+      const ordinals = BitSet.ofSize(segment.documents);
+      for (const { ordinal } of documents) ordinals.add(ordinal);
+      return documentsOf(segment, ordinals);
+    });
+    const nearby = { bool: { should, minimum_should_match: 1 } };
+    const matching = async (filter: readonly Body[] | undefined) => {
+      if (filter === undefined) return new Set<string>();
+      const page = { offset: 0, limit: near.length };
+      const { places } = await this.#searches.page(scope, { filter: [nearby, ...filter] }, page, false);
+      return new Set(places.map(placeOf));
     };
-  }
-
-  #deadOf(snapshot: OpenSnapshot): readonly Body[] {
-    const key = String(snapshot.id);
-    const known = this.#dead.get(key);
-    if (known !== undefined) return known;
-    const dead = snapshot.segments.flatMap(({ id, dead }): Body[] =>
-      dead === null || dead.count() === 0
-        ? []
-        : [
-            {
-              bool: {
-                filter: [
-                  { term: { segment: id } },
-                  { terms: { ordinal: [bitmapOf(dead)], value_type: "bitmap" } },
-                ],
-              },
-            },
-          ],
-    );
-    this.#dead.put(key, dead, 200 + JSON.stringify(dead).length);
-    return dead;
-  }
-
-  /** Sends questions together. An answer that is not whole is none. */
-  async #ask(snapshot: OpenSnapshot, questions: readonly Body[]): Promise<SearchAnswer[]> {
-    if (questions.length === 0) return [];
-    const index = [...new Set(snapshot.segments.flatMap(({ home }) => home ?? []))];
-    const isSpread = index.length > 1;
-    const head = JSON.stringify({ index, ...(isSpread && { search_type: "dfs_query_then_fetch" }) });
-    try {
-      const { responses } = await this.#connection.ask<{ responses: SearchAnswer[] }>({
-        method: "POST",
-        path: "/_msearch?max_concurrent_searches=8",
-        body: questions.map((question) => `${head}\n${JSON.stringify(question)}\n`).join(""),
-        limitMs: searchLimitMs + answerLimitMs,
-      });
-      for (const answer of responses) assertWhole(answer);
-      return responses;
-    } catch (error) {
-      if (
-        error instanceof OpenSearchError &&
-        (error.isTemporary || error.status === 401 || error.status === 403)
-      )
-        throw new Failure("unavailable", { retry_after: 5 }, error);
-      // The index was deleted after the snapshot was opened, or by somebody else.
-      if (error instanceof OpenSearchError && error.status === 404)
-        throw new Failure("unavailable", { retry_after: 30 }, error);
-      throw error;
-    }
+    const { filter, ranked } = asked;
+    const [whole, any] = await Promise.all([
+      matching(wholeOf(asked)),
+      matching(ranked && [...filter, anythingOf(ranked)]),
+    ]);
+    return { isNear, whole, any: any.union(whole) };
   }
 }
 
-interface Scope {
-  readonly snapshot: OpenSnapshot;
-  /** The segments that the question reads. */
-  readonly segments: readonly OpenSegment[];
-  readonly last: string | undefined;
+/** What is asked for, in a snapshot. */
+interface Asked {
+  readonly filter: readonly Body[];
+  /** Undefined if nothing is ranked. */
+  readonly ranked: Ranked | undefined;
 }
 
-interface ScoredPlace {
-  readonly place: string;
-  readonly score: number;
-  readonly dataset: string;
+interface FoundPlaces {
+  readonly places: readonly ScoredPlace[];
+  readonly total: number;
+  readonly complete: number;
+  /** Only complete documents are counted. */
+  readonly isEnough: boolean;
 }
 
-interface SearchHits {
-  readonly total: { readonly value: number };
-  readonly hits: readonly { readonly sort: readonly number[] }[];
+/** Places of documents that were found by meaning. */
+interface NearWords {
+  readonly isNear: ReadonlySet<string>;
+  readonly whole: ReadonlySet<string>;
+  readonly any: ReadonlySet<string>;
 }
 
-interface SearchAnswer {
-  readonly status: number;
-  readonly error?: { readonly type: string; readonly reason: string };
-  readonly timed_out: boolean;
-  readonly _shards: { readonly failed: number };
-  readonly hits: SearchHits;
-  readonly aggregations?: { readonly terms: { readonly buckets: readonly { readonly key: string }[] } };
+/** Documents with everything that is asked for; undefined if there can be none. */
+function wholeOf({ filter, ranked }: Asked): readonly Body[] | undefined {
+  if (ranked === undefined) return filter;
+  const complete = completeOf(ranked);
+  return complete && [...filter, complete];
 }
 
-function assertWhole({ status, error, timed_out, _shards }: SearchAnswer): void {
-  if (error !== undefined)
-    throw new OpenSearchError(status, `OpenSearch answered ${status}: ${error.type}, ${error.reason}`);
-  if (timed_out || _shards.failed > 0)
-    throw new OpenSearchError(
-      0,
-      timed_out ? "OpenSearch did not search in time." : "A part of OpenSearch failed.",
-    );
-}
-
-function segmentsOf(segments: readonly OpenSegment[]): Body {
-  return { terms: { segment: segments.map(({ id }) => id) } };
-}
-
-function placeOf(
-  sort: readonly number[],
-  isScored: boolean,
-  last: string | undefined,
-  datasets: ReadonlyMap<number, string>,
-): ScoredPlace {
-  const [segment, ordinal] = sort.slice(-2) as [number, number];
-  const dataset = datasets.get(segment) as string;
-  const raised = last !== undefined && dataset !== last ? firstScore : 0;
-  return {
-    place: `${segment}.${ordinal}`,
-    dataset,
-    // OpenSearch's 32 bits are exact to a thousandth here.
-    score: isScored ? Math.round(1_000 * ((sort[0] as number) - raised)) / 1_000 : 0,
-  };
-}
-
-function orNothing(scored: Body): Body {
-  return { bool: { should: [scored, { match_all: { boost: 0 } }], minimum_should_match: 1 } };
+/** Documents by the data sets of their segments. Those of other segments are left out. */
+function nearOf(segments: readonly OpenSegment[], places: readonly Place[]): ScoredPlace[] {
+  const datasets = new Map(segments.map(({ id, dataset }) => [id, dataset]));
+  return places.flatMap((place) => {
+    const position = positionOf(place);
+    const dataset = position && datasets.get(position.segment);
+    return dataset === undefined ? [] : [{ ...position!, dataset, score: 0 }];
+  });
 }
 
 /** The first document, and all of them. */
@@ -485,17 +439,15 @@ async function peek(documents: AsyncIterable<IndexDocument>) {
   return { first: first.done ? undefined : first.value, all: all() };
 }
 
-const nothing = { offset: 0, limit: 0 };
-/**
- * Raises documents that rank before those of another data set at equal scores. It is far smaller than the differences
- * between scores that matter.
- */
-const firstScore = 0.001;
-const mostTerms = 10_000;
-const countBytes = 8 << 20;
+const noConcepts: ReadonlySet<Concept> = new Set();
+const nothingFound = {
+  hits: [],
+  total: 0,
+  totalRelation: "eq",
+  complete: 0,
+  unknown: noConcepts,
+  isFused: false,
+} as const;
+const countBytes = 4 << 20;
 const termListBytes = 4 << 20;
-const deadBytes = 16 << 20;
-/** How long OpenSearch may search; then the call is free. */
-const searchLimitMs = 5_000;
-const answerLimitMs = 1_000;
 const healthLimitMs = 2_000;

@@ -21,6 +21,12 @@ function allOf(conditions: readonly Body[]): Body {
   return conditions.length === 0 ? { match_all: {} } : { bool: { filter: conditions } };
 }
 
+/** The conditions of a question, all of which must match. */
+export function conditionsOf({ query, dates }: Pick<Question, "query" | "dates">): Body[] {
+  const conditions = "all" in query ? query.all.map(conditionOf) : [conditionOf(query)];
+  return [...conditions, ...datesOf(dates)];
+}
+
 /** Many exact terms are one condition, because the number of clauses is limited. */
 function anyOf(queries: readonly Query[]): Body {
   const terms = queries.flatMap((query) =>
@@ -47,7 +53,7 @@ function phraseOf(phrase: Extract<Query, { phrase: unknown }>["phrase"]): Body {
   );
 }
 
-export function datesOf(dates: Question["dates"]): Body[] {
+function datesOf(dates: Question["dates"]): Body[] {
   if (dates === undefined) return [];
   if (dates === "none") return [{ term: { date: 0 } }];
   const from = dates.from === undefined ? 1 : dateNumber(dates.from);
@@ -79,20 +85,24 @@ export function anythingOf(ranked: Pick<Ranked, "wanted" | "unknown">): Body {
   return { bool: { should, minimum_should_match: 1 } };
 }
 
-/** Scores what is asked for as `postings/wanted.ts` does. Documents without any of it do not match. */
-export function scoredOf(ranked: Ranked): Body {
+/**
+ * Scores what is asked for as `postings/wanted.ts` does. Documents without any of it do not match. `isWhole`: only
+ * documents with everything are scored, so that nothing has to raise them.
+ */
+export function scoredOf(ranked: Ranked, isWhole = false): Body {
   const { wanted } = ranked;
-  const complete = completeOf(ranked);
+  const complete = isWhole ? undefined : completeOf(ranked);
   const should = [
-    ...conceptsOf(ranked),
+    ...conceptsOf(ranked, isWhole),
     ...wanted.hints.map(wordingOf),
     ...wanted.exact.map((term) => flat({ term }, exactScore)),
     ...(complete ? [{ constant_score: { filter: complete, boost: completeScore } }] : []),
   ];
   if (should.length === 0) return { match_none: {} };
-  return {
-    bool: { must: [{ bool: { should, minimum_should_match: 1 } }], should: wanted.priors.map(wordingOf) },
-  };
+  const scored = { bool: { should, minimum_should_match: 1 } };
+  return wanted.priors.length === 0
+    ? scored
+    : { bool: { must: [scored], should: wanted.priors.map(wordingOf) } };
 }
 
 /**
@@ -109,13 +119,16 @@ export function shownScore(score: number): number {
   return (score % exactScore) % completeScore;
 }
 
-function conceptsOf({ wanted, idf }: Ranked): Body[] {
+function conceptsOf({ wanted, unknown, idf }: Ranked, isWhole: boolean): Body[] {
   const concepts = wanted.alternatives.flat();
   const scores = concepts.map((concept) => {
     const wordings = concept.map(wordingOf);
     return wordings.length === 1 ? (wordings[0] as Body) : { dis_max: { queries: wordings } };
   });
-  if (scores.length < 2) return scores;
+  const { alternatives, exact, sufficient } = wanted;
+  const hasEach =
+    isWhole && alternatives.length + exact.length + sufficient.length === 1 && unknown.size === 0;
+  if (scores.length < 2 || hasEach) return scores;
   const worth = concepts.map((concept) => Math.max(1, ...(concept[0]?.terms ?? []).map(idf)));
   const mass = worth.reduce((sum, each) => sum + each, 0);
   const functions = concepts.map((concept, place) => ({
