@@ -44,6 +44,17 @@ test("a released migration is never changed or removed", () => {
       expect([name, digests.get(name)]).toEqual([name, sha256]);
 });
 
+test("two migrations of a folder have no number in common", () => {
+  // Databases remember the names of the migrations that they have, so that these two keep theirs.
+  const kept = ["search/5-vector-blocks", "search/5-partitions"];
+  const numbers = migrations
+    .map(({ name }) => name)
+    .filter((name) => !kept.includes(name))
+    .map((name) => name.replace(/-.*/, ""));
+  expect(numbers.filter((number, place) => numbers.indexOf(number) !== place)).toEqual([]);
+  expect(numbers).not.toContain("search/5");
+});
+
 /** What takes something away from a version that does not know the migration, or makes its writes fail. */
 const takesAway =
   /\b(drop\s+(table|column|function|index|view|type|default|schema|constraint|trigger)|rename|truncate|revoke|set\s+not\s+null|delete\s+from|alter\s+column\s+\S+\s+(type|set\s+data)|add\s+constraint|add\s+check|(add\s+column|add)\s+\w+\s+[^,;]*not\s+null(?![^,;]*default))\b/i;

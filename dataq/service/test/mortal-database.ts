@@ -35,7 +35,7 @@ export function commandsOn(immortal: Database, folder: string): RunCommand {
  * A database whose user can be killed before its n-th statement: its connections break, and it sends nothing more.
  * For the server this is the same as SIGKILL of a process. Only one user at a time can use a mortal database.
  */
-class MortalDatabase {
+export class MortalDatabase {
   readonly database: Database;
   #statements = 0;
   #killAt = Number.POSITIVE_INFINITY;

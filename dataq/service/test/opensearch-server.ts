@@ -89,7 +89,16 @@ export async function startOpenSearch({ heap = "512m" } = {}): Promise<OpenSearc
       });
     await isUp(url, child, () => said);
   };
-  await start();
+  const remove = async () => {
+    await kill();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    await start();
+  } catch (error) {
+    await remove();
+    throw error;
+  }
   return {
     url,
     get pid() {
@@ -98,10 +107,7 @@ export async function startOpenSearch({ heap = "512m" } = {}): Promise<OpenSearc
     dataFolder,
     kill,
     start,
-    async remove() {
-      await kill();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    remove,
   };
 }
 

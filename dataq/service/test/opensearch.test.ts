@@ -12,6 +12,7 @@ import { OpenSearchIndex } from "../src/search/opensearch/opensearch-index.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
 import type { IndexDocument, SearchIndex } from "../src/search/search-index.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
+import { MortalDatabase } from "./mortal-database.ts";
 import { type OpenSearchServer, openSearchFolder, startOpenSearch } from "./opensearch-server.ts";
 import { conformance } from "./search-conformance.ts";
 
@@ -122,6 +123,77 @@ describe.skipIf(openSearchFolder === undefined)(
       } finally {
         await guard.close();
       }
+    });
+
+    test("a service that is killed during a refresh leaves the old documents or the new ones, and the next refresh continues", async () => {
+      const corpus = "test:mortal";
+      await index.refresh(corpus, each([words("old", "旧")]), { dataset: "d", mode: "replace" });
+      const mortal = new MortalDatabase(database);
+      const killed = new OpenSearchIndex(mortal.database, { url: server.url, prefix: "dataq" });
+      const list = Array.from({ length: 2_050 }, (_, number) => words(`n${number}`, `新 ${number}`));
+      const options = { dataset: "d", mode: "replace", resumeKey: "the same" } as const;
+      const refresh = (killAt?: number) =>
+        mortal.live(() => killed.refresh(corpus, each(list), options), killAt);
+      const served: (number | undefined)[] = [];
+      for (let killAt = 1; (await refresh(killAt)).killed; killAt++) {
+        index.forget(corpus);
+        served.push(await index.count(corpus, ["k:x"]));
+      }
+      await killed.close();
+      expect(served.length).toBeGreaterThan(8);
+      expect(served.filter((count) => count !== 1 && count !== 2_050)).toEqual([]);
+      index.forget(corpus);
+      expect((await index.search(corpus, { query: { term: "新" } }, page))?.total).toBe(2_050);
+      await index.refresh(corpus, each([words("b", "二")]), { dataset: "d", mode: "replace" });
+      expect((await indices()).filter((name) => name !== "dataq-another-1")).toEqual(await homes());
+    });
+
+    test("a refresh waits while the disk of OpenSearch is full, names the reason if it stays full, and then continues", async () => {
+      const corpus = "test:full";
+      await index.refresh(corpus, each([words("old", "旧")]), { dataset: "d", mode: "replace" });
+      // OpenSearch itself sets this block when its disk is nearly full.
+      const block = async (isFull: boolean | null) => {
+        const [newest] = (
+          await database.pool.query<{ home: string }>(
+            "select home from search_segment where home <> '' order by id desc limit 1",
+          )
+        ).rows;
+        const { ok } = await fetch(`${server.url}/${newest?.home}/_settings`, {
+          method: "PUT",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ "index.blocks.read_only_allow_delete": isFull }),
+        });
+        expect(ok).toBe(true);
+      };
+      let pauses = 0;
+      let isFreed = false;
+      const pausing = new OpenSearchIndex(
+        database,
+        { url: server.url, prefix: "dataq" },
+        {
+          now: () => Number.POSITIVE_INFINITY,
+          pauseMs: () => {
+            pauses++;
+            if (isFreed) void block(null);
+            return isFreed ? 100 : 1;
+          },
+        },
+      );
+      async function* documents(): AsyncGenerator<IndexDocument> {
+        for (let number = 0; number < 4_100; number++) {
+          if (number === 2_050) await block(true);
+          yield words(`n${number}`, `新 ${number}`);
+        }
+      }
+      const options = { dataset: "d", mode: "replace", resumeKey: "the same" } as const;
+      await expect(pausing.refresh(corpus, documents(), options)).rejects.toThrow("read-only");
+      expect(pauses).toBeGreaterThan(5);
+      expect((await index.search(corpus, { query: { term: "旧" } }, page))?.total).toBe(1);
+      isFreed = true;
+      const { size } = await pausing.refresh(corpus, documents(), options);
+      await pausing.close();
+      expect(size).toBe(4_100);
+      expect(await index.count(corpus, ["k:x"])).toBe(4_100);
     });
 
     test("killed during a refresh: searches are unavailable, and the refresh waits and then serves every document once", async () => {

@@ -411,9 +411,13 @@ export function conformance(name: string, engine: () => SearchIndex): void {
     expect(await allowedOf({ query: { all: [] } })).toEqual(everything);
     const even = list.filter((_, number) => number % 2 === 0).map(({ id }) => id);
     expect(await allowedOf({ query: { all: [{ term: "k:even" }] } })).toEqual(even.toSorted());
-    expect(
-      await allowedOf({ query: { all: [{ term: "k:even" }] }, dates: { from: "2018-01-01" } }),
-    ).toEqual(["m18", "m28", "m38", "m48", "m8"]);
+    expect(await allowedOf({ query: { all: [{ term: "k:even" }] }, dates: { from: "2018-01-01" } })).toEqual([
+      "m18",
+      "m28",
+      "m38",
+      "m48",
+      "m8",
+    ]);
     expect(await allowedOf({ query: { any: [] } })).toEqual([]);
     const placeOf = (ordinal: number) => vectors.place({ segment: served[0]!.id, ordinal });
     // One has both words, one has a word, and two have none.
@@ -440,7 +444,12 @@ export function conformance(name: string, engine: () => SearchIndex): void {
       isFused: false,
     });
     const unknown = wantedOf([[wording("没有的词")]]);
-    expect((await ask(corpus, { query, wanted: unknown }, { near })).ids).toEqual(["m5", "m45", "m35", "m46"]);
+    expect((await ask(corpus, { query, wanted: unknown }, { near })).ids).toEqual([
+      "m5",
+      "m45",
+      "m35",
+      "m46",
+    ]);
     const exact = { ...wanted, exact: ["k:odd"] };
     expect((await ask(corpus, { query, wanted: exact }, { near })).found?.isFused).toBe(false);
   });

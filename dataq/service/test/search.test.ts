@@ -68,16 +68,6 @@ describe("on 300 judgments", () => {
     await index.refresh("test:cases", each(documents), { dataset: "a", mode: "replace" });
   });
 
-  function holds(query: Query, place: number): boolean {
-    if ("term" in query) return (termSets[place] as Set<string>).has(query.term);
-    if ("not" in query) return !holds(query.not, place);
-    if ("of" in query) return query.of.filter((part) => holds(part, place)).length >= query.atLeast;
-    if ("phrase" in query) throw new Error("A phrase is compared with the text itself.");
-    return "all" in query
-      ? query.all.every((part) => holds(part, place))
-      : query.any.some((part) => holds(part, place));
-  }
-
   const term = fc.constantFrom(...vocabulary, "没有的词").map((text): Query => ({ term: text }));
   const query = fc.oneof(
     term,
@@ -90,43 +80,6 @@ describe("on 300 judgments", () => {
   const wording = (text: string) => ({ terms: [text], weight: 1 });
   const concept = fc.array(fc.constantFrom(...vocabulary, "没有的词"), { minLength: 1, maxLength: 3 });
   const asked = fc.array(concept, { minLength: 1, maxLength: 4 });
-
-  test("any word matches, and documents with every known concept come first", async () => {
-    await fc.assert(
-      fc.asyncProperty(asked, fc.integer({ min: 1, max: 40 }), async (concepts, size) => {
-        const wanted = {
-          alternatives: [concepts.map((words) => words.map(wording))],
-          hints: [],
-          priors: [],
-          exact: [],
-          sufficient: [],
-        };
-        const hasAny = (place: number, words: readonly string[]) =>
-          words.some((word) => termSets[place]?.has(word));
-        const places = judgments.map((_, place) => place);
-        const known = concepts.filter((words) => places.some((place) => hasAny(place, words)));
-        const complete = places.filter(
-          (place) => known.length > 0 && known.every((words) => hasAny(place, words)),
-        );
-        const any = places.filter((place) => concepts.some((words) => hasAny(place, words)));
-        const ids: string[] = [];
-        for (let offset = 0; offset <= any.length; offset += size) {
-          const found = await index.search(
-            "test:cases",
-            { query: { all: [] }, wanted },
-            { offset, limit: size },
-          );
-          expect(found).toMatchObject({ total: any.length, complete: complete.length });
-          expect(found?.unknown.size).toBe(concepts.length - known.length);
-          ids.push(...(found?.hits ?? []).map(({ body }) => (body.parse() as { id: string }).id));
-        }
-        const idsAt = (list: readonly number[]) => list.map((place) => judgments[place]!.id).sort();
-        expect(ids.toSorted()).toEqual(idsAt(any));
-        expect(ids.slice(0, complete.length).sort()).toEqual(idsAt(complete));
-      }),
-      { seed: 14, numRuns: 40 },
-    );
-  });
 
   test("no word finds a document that is dead, filtered out or outside the dates", async () => {
     const corpus = "test:any";
@@ -231,35 +184,6 @@ describe("on 300 judgments", () => {
     });
   });
 
-  test("finds the same set as a scan with the same analysis, and the total is exact", async () => {
-    await fc.assert(
-      fc.asyncProperty(query, async (wanted) => {
-        const expected = judgments.filter((_, place) => holds(wanted, place)).map(({ id }) => id);
-        const found = await index.search("test:cases", { query: wanted }, { offset: 0, limit: 10_000 });
-        expect(found?.total).toBe(expected.length);
-        expect(found?.hits.map(({ body }) => (body.parse() as { id: string }).id).sort()).toEqual(
-          expected.sort(),
-        );
-      }),
-      { seed: 9, numRuns: 60 },
-    );
-  });
-
-  test("the pages of a query contain each hit once, in the overall order", async () => {
-    await fc.assert(
-      fc.asyncProperty(query, fc.integer({ min: 1, max: 40 }), async (wanted, size) => {
-        const whole = await idsOf("test:cases", wanted);
-        const paged: string[] = [];
-        for (let offset = 0; offset <= whole.length; offset += size) {
-          paged.push(...(await idsOf("test:cases", wanted, { offset, limit: size })));
-        }
-        expect(paged).toEqual(whole);
-        expect(new Set(paged).size).toBe(paged.length);
-      }),
-      { seed: 10, numRuns: 20 },
-    );
-  });
-
   test("a phrase is found exactly where its words are adjacent", async () => {
     const words = fc.tuple(fc.integer({ min: 0, max: 299 }), fc.nat(), fc.integer({ min: 2, max: 5 }));
     let shorter = 0;
@@ -296,17 +220,6 @@ describe("on 300 judgments", () => {
     expect(await ask("本院立案后，依法适用")).not.toEqual([]);
   });
 
-  test("a date range keeps what is inside it", async () => {
-    const dates = { from: "2022-03-01", to: "2023-02-28" };
-    const found = await index.search(
-      "test:cases",
-      { query: { all: [] }, dates },
-      { offset: 0, limit: 1_000 },
-    );
-    const expected = judgments.filter(({ judgment_date: date }) => date >= dates.from && date <= dates.to);
-    expect(found?.total).toBe(expected.length);
-  });
-
   test("finds a court by its usual short forms", async () => {
     const court = judgments.find(({ court_name }) => court_name.endsWith("区人民法院"))?.court_name ?? "";
     const district = /([^市盟州]+?)区人民法院$/.exec(court)?.[1];
@@ -324,27 +237,6 @@ describe("on 300 judgments", () => {
 });
 
 const keyed = (id: string, key: string): IndexDocument => keyedDocument({ id, key } as { id: string }, [key]);
-
-test("a page of an older snapshot does not change after a refresh", async () => {
-  await index.refresh("test:snap", each([keyed("a", "x"), keyed("b", "x")]), {
-    dataset: "d",
-    mode: "replace",
-  });
-  const query: Query = { term: "k:x" };
-  const before = await index.search("test:snap", { query }, { offset: 0, limit: 1 });
-  await index.refresh("test:snap", each([keyed("c", "x")]), { dataset: "d", mode: "replace" });
-  const snapshot = before?.index.snapshot as string;
-  const second = await index.search("test:snap", { query }, { offset: 1, limit: 1, snapshot });
-  expect(second?.hits.map(({ body }) => body.parse())).toMatchObject([{ id: "b" }]);
-  expect(await idsOf("test:snap", query)).toEqual(["c"]);
-  for (const unknown of ["0", "999999999", "x", "1e3"]) {
-    await expect(
-      index.search("test:snap", { query }, { offset: 0, limit: 1, snapshot: unknown }),
-    ).rejects.toMatchObject({
-      code: "snapshot_expired",
-    });
-  }
-});
 
 test("a refresh deletes old snapshots and segments of its own corpus only", async () => {
   const corpora = ["test:swept", "test:other"];
@@ -584,22 +476,6 @@ describe("a large build", () => {
   }, 30_000);
 });
 
-test("an update replaces the same IDs, and other data sets stay", async () => {
-  const query: Query = { term: "k:y" };
-  await index.refresh("test:update", each([keyed("a", "y"), keyed("b", "y")]), {
-    dataset: "one",
-    mode: "replace",
-  });
-  await index.refresh("test:update", each([keyed("c", "y")]), { dataset: "two", mode: "replace" });
-  const { size } = await index.refresh("test:update", each([keyed("a", "z"), keyed("d", "y")]), {
-    dataset: "one",
-    mode: "update",
-  });
-  expect(size).toBe(4);
-  expect((await idsOf("test:update", query)).sort()).toEqual(["b", "c", "d"]);
-  expect(await idsOf("test:update", { term: "k:z" })).toEqual(["a"]);
-});
-
 test("imported records replace generated ones from the end, and the size stays", async () => {
   const every: Query = { term: "k:f" };
   const documentsOf = (name: string, count: number) =>
@@ -713,33 +589,6 @@ test("daily imports do not postpone the refresh", async () => {
   const before = await index.state(corpus);
   await bring();
   expect((await index.state(corpus))?.next_refresh_at).toBe(before?.next_refresh_at);
-});
-
-test("if an ID occurs twice in a data set, the last one counts", async () => {
-  const { size } = await index.refresh(
-    "test:twice",
-    each([keyed("a", "1"), keyed("b", "1"), keyed("a", "2")]),
-    {
-      dataset: "d",
-      mode: "replace",
-    },
-  );
-  expect(size).toBe(2);
-  expect(await idsOf("test:twice", { term: "k:1" })).toEqual(["b"]);
-});
-
-test("a refresh that fails leaves the old data in service", async () => {
-  await index.refresh("test:fail", each([keyed("a", "x")]), { dataset: "d", mode: "replace" });
-  const broken = async function* () {
-    yield keyed("b", "x");
-    throw new Error("the source broke off");
-  };
-  await expect(index.refresh("test:fail", broken(), { dataset: "d", mode: "replace" })).rejects.toThrow(
-    "broke off",
-  );
-  expect(await idsOf("test:fail", { term: "k:x" })).toEqual(["a"]);
-  await index.refresh("test:fail", each([keyed("c", "x")]), { dataset: "d", mode: "replace" });
-  expect(await idsOf("test:fail", { term: "k:x" })).toEqual(["c"]);
 });
 
 test("an index is refreshed 30 days after its last refresh, not before", async () => {

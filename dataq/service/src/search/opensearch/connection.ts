@@ -48,9 +48,14 @@ export class Connection {
   readonly #url: URL;
   readonly #agent: PlainAgent;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #pauseMs: PauseMs;
 
-  constructor({ url, prefix, credentials, certificates }: OpenSearchAddress) {
+  constructor(
+    { url, prefix, credentials, certificates }: OpenSearchAddress,
+    pauseMs: PauseMs = usualPauseMs,
+  ) {
     this.prefix = prefix;
+    this.#pauseMs = pauseMs;
     this.#url = new URL(url);
     const kept = { keepAlive: true, maxSockets: mostSockets };
     this.#agent =
@@ -112,9 +117,14 @@ export class Connection {
         return await this.ask<Answer>(asked);
       } catch (error) {
         if (!(error instanceof OpenSearchError) || !error.isTemporary || tries === mostTries) throw error;
-        await delay(pauseMs(tries), undefined, asked.signal ? { signal: asked.signal } : {});
+        await this.pause(tries, asked.signal);
       }
     }
+  }
+
+  /** Waits before a request is repeated. */
+  async pause(tries: number, signal: AbortSignal | undefined): Promise<void> {
+    await delay(this.#pauseMs(tries), undefined, signal ? { signal } : {});
   }
 
   close(): void {
@@ -122,8 +132,11 @@ export class Connection {
   }
 }
 
-/** Longer and longer pauses: a minute and a half in all. */
-export function pauseMs(tries: number): number {
+/** How long to wait after so many tries. */
+export type PauseMs = (tries: number) => number;
+
+/** Longer and longer: a minute and a half in all. */
+function usualPauseMs(tries: number): number {
   return Math.min(15_000, 250 * 2 ** (tries - 1));
 }
 
@@ -142,7 +155,8 @@ async function readAnswer<Answer>(answer: IncomingMessage): Promise<Answer> {
   const status = answer.statusCode ?? 0;
   const text = Buffer.concat(parts).toString();
   if (status >= 200 && status < 300) return (text === "" ? {} : JSON.parse(text)) as Answer;
-  if (status === 401 || status === 403)
+  // A block of an index is also 403, and its text says more.
+  if (status === 401 || (status === 403 && !text.includes("cluster_block_exception")))
     throw new OpenSearchError(status, "OpenSearch rejected the credentials or lacks a permission for them.");
   throw new OpenSearchError(status, `OpenSearch answered ${status}: ${text.slice(0, mostMessage)}`);
 }

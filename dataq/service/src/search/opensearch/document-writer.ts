@@ -1,10 +1,9 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { ClientBase } from "pg";
 import type { Analyser } from "../analysis/analyser.ts";
 import { type Position, packJson } from "../postings/bodies.ts";
 import { dateNumber } from "../postings/part-builder.ts";
 import type { IndexDocument } from "../search-index.ts";
-import { type Connection, mostTries, OpenSearchError, pauseMs } from "./connection.ts";
+import { type Connection, mostTries, OpenSearchError } from "./connection.ts";
 import { FieldMaker, mapping } from "./document-fields.ts";
 
 export interface WriterParts {
@@ -179,12 +178,14 @@ export class DocumentWriter {
       const results = answer.items.map(({ index }) => index);
       const bad = results.find(({ status }) => status >= 300 && status !== 429 && status !== 503);
       if (bad !== undefined)
-        throw new OpenSearchError(bad.status, `OpenSearch refused a document: ${JSON.stringify(bad.error)}`);
+        throw new OpenSearchError(bad.status, `OpenSearch refused a document: ${reasonOf(bad)}`);
       left = left.filter((_, place) => (results[place]?.status ?? 0) >= 300);
       if (left.length === 0) return;
-      if (tries === mostTries)
-        throw new OpenSearchError(429, "OpenSearch stayed too busy for new documents.");
-      await delay(pauseMs(tries), undefined, signal ? { signal } : {});
+      if (tries === mostTries) {
+        const late = results.find(({ status }) => status >= 300) as BulkResult;
+        throw new OpenSearchError(late.status, `OpenSearch takes no documents: ${reasonOf(late)}`);
+      }
+      await connection.pause(tries, signal);
     }
   }
 }
@@ -199,7 +200,16 @@ interface PendingDocument {
 
 interface BulkAnswer {
   readonly errors: boolean;
-  readonly items: readonly { readonly index: { readonly status: number; readonly error?: unknown } }[];
+  readonly items: readonly { readonly index: BulkResult }[];
+}
+
+interface BulkResult {
+  readonly status: number;
+  readonly error?: { readonly type: string; readonly reason: string };
+}
+
+function reasonOf({ status, error }: BulkResult): string {
+  return error === undefined ? `status ${status}` : `${error.type}, ${error.reason}`;
 }
 
 /** Documents of an index. Larger ones are slower to build again, more of them are slower to search. */

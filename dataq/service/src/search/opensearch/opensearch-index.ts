@@ -26,7 +26,7 @@ import type {
 } from "../search-index.ts";
 import type { Place } from "../stored-body.ts";
 import { type Building, rebuild, refresh } from "./build.ts";
-import { Connection, type OpenSearchAddress } from "./connection.ts";
+import { Connection, type OpenSearchAddress, type PauseMs } from "./connection.ts";
 import {
   anythingOf,
   type Body,
@@ -39,6 +39,11 @@ import {
   shownScore,
 } from "./question-body.ts";
 import { documentsOf, type Scope, type ScoredPlace, Searches } from "./searches.ts";
+
+export interface OpenSearchIndexOptions extends PostingIndexOptions {
+  /** How long to wait before a request is repeated. */
+  readonly pauseMs?: PauseMs;
+}
 
 /**
  * Words in OpenSearch, everything else in PostgreSQL: which documents are served, their bodies, data sets, dictionaries.
@@ -55,9 +60,9 @@ export class OpenSearchIndex implements SearchIndex, VectorSpace {
   readonly #counts = new Recent<string, number>(countBytes);
   readonly #terms = new Recent<string, readonly string[]>(termListBytes);
 
-  constructor(database: Database, address: OpenSearchAddress, options: PostingIndexOptions = {}) {
+  constructor(database: Database, address: OpenSearchAddress, options: OpenSearchIndexOptions = {}) {
     this.#database = database;
-    this.#connection = new Connection(address);
+    this.#connection = new Connection(address, options.pauseMs);
     this.#searches = new Searches(this.#connection);
     this.#postings = new PostingIndex(database, options);
   }
