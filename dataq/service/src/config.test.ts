@@ -153,7 +153,4 @@ describe("DATAQ_SEARCH", () => {
     expect(() => read(wrong)).toThrow("DATAQ_SEARCH");
     expect(() => read(wrong)).not.toThrow("hush-hush");
   });
-
-  test("is not combined with a search by meaning", () => {
-  });
 });

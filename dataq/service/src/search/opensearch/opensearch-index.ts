@@ -40,7 +40,7 @@ import {
 } from "./question-body.ts";
 import { documentsOf, type Scope, type ScoredPlace, Searches } from "./searches.ts";
 
-export interface OpenSearchIndexOptions extends PostingIndexOptions {
+interface OpenSearchIndexOptions extends PostingIndexOptions {
   /** How long to wait before a request is repeated. */
   readonly pauseMs?: PauseMs;
 }

@@ -9,7 +9,7 @@ import { fieldOf } from "./document-fields.ts";
 import type { Body } from "./question-body.ts";
 
 /** Which documents are found, and how they are scored. */
-export interface Sought {
+interface Sought {
   readonly filter: readonly Body[];
   readonly scored?: Body;
   /** Documents without a score are left out. */
