@@ -94,7 +94,7 @@ export async function run(print: (line: string) => void): Promise<void> {
       `| the backup: time, size | ${(backupMs / 1_000).toFixed(1)} s, ${(statSync(join(place, "whole.tar")).size / 1e6).toFixed(1)} MB |`,
     );
     print(
-      `| a restore killed with SIGKILL: a command on its database | exit code ${served.code}: ${served.log.includes("did not finish") ? "refused by name" : "not refused"} |`,
+      `| a restore killed with SIGKILL: a command on its database | exit code ${served.code}: ${served.log.includes("did not finish") ? "refused by name" : `not refused by name: ${served.log.trim().split("\n").at(-1)}`} |`,
     );
     print(`| the restore after it: time, with all checks | ${(restoreMs / 1_000).toFixed(1)} s |`);
     print(`| \`dataq ledger verify --whole\` on it | exit code ${verified.code} |`);

@@ -42,10 +42,10 @@ export async function unfitPoints(queries: Queries): Promise<string[]> {
   return found.rows.map(({ breach }) => breach);
 }
 
-/** Collects the entries since the verified points, in tables of this session. */
+/** Collects the entries since the verified points, in tables of this transaction. */
 export async function openScope(queries: Queries): Promise<Scope> {
   // Looks up one account after the other, because a list of the accounts of all entries would read all of them.
-  await queries.query(`create temp table fresh as
+  await queries.query(`create temp table fresh on commit drop as
     with recursive known(account_id) as (
       (select account_id from entry order by account_id limit 1)
       union all
@@ -57,7 +57,7 @@ export async function openScope(queries: Queries): Promise<Scope> {
   await queries.query(
     "create index on fresh (account_id, seq); create index on fresh (request_id); analyze fresh",
   );
-  await queries.query(`create temp table fresh_call as select e.* from entry e
+  await queries.query(`create temp table fresh_call on commit drop as select e.* from entry e
     where e.request_id in (select request_id from fresh where request_id is not null)`);
   await queries.query("create index on fresh_call (request_id); analyze fresh_call");
   return { entries: "fresh", calls: "fresh_call", base: "verified" };

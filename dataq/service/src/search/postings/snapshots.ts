@@ -13,7 +13,7 @@ import type { OpenSnapshot, SegmentTable } from "./open-segment.ts";
 export class Snapshots {
   readonly #pool: Queries;
   readonly #reads: Reads;
-  #newest = 0;
+  readonly #pinned = new Set<number>();
   readonly #now: () => number;
   readonly #heads = new Map<string, { at: number; head: Promise<Head | undefined> }>();
   readonly #open = new Map<number, Promise<OpenSnapshot>>();
@@ -86,9 +86,10 @@ export class Snapshots {
 
   /** A replica answers from a snapshot only when it has replayed its switch. */
   async #pin(snapshot: number): Promise<void> {
-    if (snapshot <= this.#newest) return;
+    if (this.#pinned.has(snapshot)) return;
     await this.#reads.pin();
-    this.#newest = Math.max(this.#newest, snapshot);
+    if (this.#pinned.size >= mostPinned) this.#pinned.clear();
+    this.#pinned.add(snapshot);
   }
 
   async #load(id: number, head: Head): Promise<OpenSnapshot> {
@@ -183,6 +184,8 @@ interface Head {
 
 const lookEveryMs = 500;
 const mostOpen = 64;
+/** Snapshots of different corpora are not committed in the order of their numbers, so each is pinned. */
+const mostPinned = 1_000;
 
 /** A copy in memory that threads share, which typed arrays can view whatever the offset of the driver's buffer. */
 function shared(buffer: Buffer): Uint8Array {
