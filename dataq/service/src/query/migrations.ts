@@ -76,4 +76,13 @@ alter table request add column is_held boolean;
 create index request_uncounted on request (account_id, at) where is_held is null;
 `,
   },
+  {
+    name: "query/5-filters",
+    // A filter that few calls pass must not read all calls of an account. Failed calls are few.
+    up: `
+create index request_operation on request (account_id, operation, id);
+create index request_key on request (account_id, key_id, id);
+create index request_failed on request (account_id, status, id) where status >= 400;
+`,
+  },
 ];

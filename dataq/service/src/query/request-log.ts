@@ -113,19 +113,20 @@ export async function listRequests(
     readonly key?: string | undefined;
   },
 ): Promise<RequestRow[]> {
+  const { before, operation, status, key } = filter;
+  const values: (string | number)[] = [accountId, filter.limit];
+  const conditions = ["account_id = $1"];
+  // Only the filters that are used, so that each has its index.
+  const add = (condition: string, value: string | number | undefined) => {
+    if (value !== undefined) conditions.push(`${condition} $${values.push(value)}`);
+  };
+  add("id <", before);
+  add("operation =", operation);
+  add("key_id =", key);
+  add(status !== undefined && status >= 400 ? "status >= 400 and status =" : "status =", status);
   const found = await database.reads.recent.query<RequestRow>(
-    `${SELECT} where account_id = $1 and ($3::text is null or id < $3)
-       and ($4::text is null or operation = $4) and ($5::int is null or status = $5)
-       and ($6::text is null or key_id = $6)
-     order by id desc limit $2`,
-    [
-      accountId,
-      filter.limit,
-      filter.before ?? null,
-      filter.operation ?? null,
-      filter.status ?? null,
-      filter.key ?? null,
-    ],
+    `${SELECT} where ${conditions.join(" and ")} order by id desc limit $2`,
+    values,
   );
   return found.rows;
 }

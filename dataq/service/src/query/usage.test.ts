@@ -10,7 +10,7 @@ import { ledgerMigrations } from "../ledger/migrations.ts";
 import { openWallet, reverse, topUp } from "../ledger/movement.ts";
 import { settle } from "../ledger/settlement.ts";
 import { queryMigrations } from "./migrations.ts";
-import { RequestLog } from "./request-log.ts";
+import { listRequests, RequestLog } from "./request-log.ts";
 import { sumUsage } from "./usage.ts";
 import { sumNewUsage } from "./usage-sums.ts";
 
@@ -193,4 +193,41 @@ test("lines that are written while their holds are summed are counted once", asy
   expect(await sumUsage(database, "busy", range)).toEqual([
     { operation: "legal_laws", calls: 60, billed_calls: 60, cached_calls: 0, failed_calls: 60, tokens: 600 },
   ]);
+});
+
+test("filters of the list of calls, alone and together, select what a look at every call selects", async () => {
+  const now = new Date("2026-06-01T00:00:00Z");
+  const [statuses, keys, names] = [
+    [200, 404, 503, 202],
+    ["key_x", "key_y"],
+    ["legal_laws", "legal_cases", null],
+  ];
+  for (let n = 0; n < 48; n++)
+    await write(
+      "filtered",
+      `filter_${n + 100}`,
+      now,
+      statuses[n % 4]!,
+      keys[(n % 2) ^ ((n >> 3) % 2)]!,
+      names[n % 3]!,
+    );
+  const all = await listRequests(database, "filtered", { limit: 100 });
+  expect(all.map(({ id }) => id)).toEqual(Array.from({ length: 48 }, (_, n) => `filter_${147 - n}`));
+  for (const status of [undefined, 200, 404, 499, 202])
+    for (const key of [undefined, "key_x", "key_none"])
+      for (const operation of [undefined, "legal_laws", "legal_none"])
+        for (const before of [undefined, "filter_120"])
+          expect(
+            await listRequests(database, "filtered", { limit: 5, status, key, operation, before }),
+          ).toEqual(
+            all
+              .filter(
+                (row) =>
+                  (status === undefined || row.status === status) &&
+                  (key === undefined || row.key_id === key) &&
+                  (operation === undefined || row.operation === operation) &&
+                  (before === undefined || row.id < before),
+              )
+              .slice(0, 5),
+          );
 });
