@@ -20,6 +20,12 @@ const long = [
   "client-python/test/package",
   "hostile-gguf",
   "ledger-model",
+  "many-machines",
+  "scheduling",
+  "runner/conversations",
+  "hostile-prompts",
+  "operator-data",
+  "stalled-runner",
 ];
 
 /** Sorts test files so that the longest run first and all workers finish at about the same time. */

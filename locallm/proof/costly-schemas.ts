@@ -16,7 +16,11 @@ const controlMs = 8000;
  */
 export async function run(print: (line: string) => void): Promise<void> {
   const store = await createSmallStore();
-  const server = await startServer({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "4" } });
+  const server = await startServer({
+    hasSmallHeap: true,
+    models: store.folder,
+    env: { LOCALLM_NUM_PARALLEL: "4" },
+  });
   const problems: string[] = [];
   try {
     await waits(server, async () => {});

@@ -7,7 +7,7 @@ const count = 10_000;
 const loads = 300;
 
 export async function run(print: (line: string) => void): Promise<void> {
-  const server = await startServer();
+  const server = await startServer({ hasSmallHeap: true });
   try {
     const result = await runCampaign(server, { count, loads, seed: 20_261_121 });
     print(

@@ -32,6 +32,7 @@ export async function run(print: (line: string) => void): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "locallm-ollama-"));
   await cp(store, join(folder, "models"), { recursive: true });
   const server = await startServer({
+    hasSmallHeap: true,
     models: join(folder, "models"),
     env: { LOCALLM_GENERATE: "template", LOCALLM_NUM_PARALLEL: "2", LOCALLM_MAX_LOADED_MODELS: "2" },
   });

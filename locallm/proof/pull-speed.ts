@@ -28,7 +28,7 @@ export async function run(print: (line: string) => void): Promise<void> {
     return;
   }
   const folder = await mkdtemp(join(tmpdir(), "locallm-pull-speed-"));
-  const server = await startServer({ models: join(folder, "pulled") });
+  const server = await startServer({ hasSmallHeap: true, models: join(folder, "pulled") });
   try {
     const model = `${registry.host}/ns/m:v`;
     const blob = await publish(join(folder, "source"), model);

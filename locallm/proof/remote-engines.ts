@@ -48,7 +48,9 @@ export async function run(print: (line: string) => void): Promise<void> {
 
     const store = await createSmallStore();
     stops.push(() => store.remove());
-    const ours = started(await startServer({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "4" } }));
+    const ours = started(
+      await startServer({ hasSmallHeap: true, models: store.folder, env: { LOCALLM_NUM_PARALLEL: "4" } }),
+    );
     const [first, second, behindRay] = await Promise.all([llama(), llama(), llama()]);
     const [firstFront, secondFront, oursFront] = await Promise.all([
       front(first.url),
@@ -57,7 +59,10 @@ export async function run(print: (line: string) => void): Promise<void> {
     ]);
     const ray = hasRay ? started(await startRay(folder, log, `${behindRay.url}/v1`)) : null;
     const gateway = started(
-      await startServer({ env: { LOCALLM_REMOTES: "127.0.0.1", HOME: folder, LOCALLM_MAX_QUEUE: "1000" } }),
+      await startServer({
+        hasSmallHeap: true,
+        env: { LOCALLM_REMOTES: "127.0.0.1", HOME: folder, LOCALLM_MAX_QUEUE: "1000" },
+      }),
     );
 
     // llama-server lists its model by its path.

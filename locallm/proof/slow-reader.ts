@@ -14,7 +14,11 @@ const rowSeconds = 20;
 /** Each second, the slow reader reads one kilobyte and another client requests 200 tokens. */
 export async function run(print: (line: string) => void): Promise<void> {
   const store = await createSmallStore();
-  const server = await startServer({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "2" } });
+  const server = await startServer({
+    hasSmallHeap: true,
+    models: store.folder,
+    env: { LOCALLM_NUM_PARALLEL: "2" },
+  });
   try {
     await askNeighbour(server);
     const slow = askSlowly(server);

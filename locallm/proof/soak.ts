@@ -15,7 +15,11 @@ const batch = 50;
  */
 export async function run(print: (line: string) => void): Promise<void> {
   const store = await createSmallStore();
-  const server = await startServer({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "4" } });
+  const server = await startServer({
+    hasSmallHeap: true,
+    models: store.folder,
+    env: { LOCALLM_NUM_PARALLEL: "4" },
+  });
   try {
     const random = seeded(11);
     print("| requests | served | left | server RSS, MiB | runner RSS, MiB | slots taken | waiting |");

@@ -39,7 +39,7 @@ interface Campaign {
 async function campaign(model: string, { shown, models, folder, print }: Campaign): Promise<void> {
   const log = join(folder, `${shown.replace(" ", "-")}.jsonl`);
   const results = readLog(log);
-  const server: ServerProcess = await startServer({ models });
+  const server: ServerProcess = await startServer({ hasSmallHeap: true, models });
   try {
     for (const [seed, schema] of seededSchemas(count, 3).entries()) {
       if (seed < results.length) continue;

@@ -17,7 +17,7 @@ export async function run(print: (line: string) => void): Promise<void> {
   const store = await createModelStore();
   await store.add("smollm2:135m", path);
   await store.derive("tools:1", { from: "smollm2:135m", template: hermesTemplate });
-  const server = await startServer({ models: store.folder });
+  const server = await startServer({ hasSmallHeap: true, models: store.folder });
   try {
     print("| tool_choice | requests | calls made | problems |");
     print("|---|---|---|---|");

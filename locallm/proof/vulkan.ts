@@ -19,6 +19,7 @@ export async function run(print: (line: string) => void): Promise<void> {
   }
   const store = await createSmallStore();
   const server = await startServer({
+    hasSmallHeap: true,
     models: store.folder,
     env: { LOCALLM_ENGINES: engines, LOCALLM_LOAD_TIMEOUT: "0", ...softwareGpu },
   });

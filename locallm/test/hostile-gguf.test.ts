@@ -3,7 +3,7 @@ import { runCampaign } from "./hostile-gguf.ts";
 import { startServer } from "./server-process.ts";
 
 test("hostile GGUF files get clear errors; neither server nor runner crashes, and memory stays flat", async () => {
-  const server = await startServer();
+  const server = await startServer({ hasSmallHeap: true });
   const result = await runCampaign(server, { count: 400, loads: 4, seed: 1 });
   expect(result).toMatchObject({ files: 400, crashes: [], unclear: [] });
   expect(result.refused).toBeGreaterThan(150);

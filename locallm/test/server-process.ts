@@ -28,14 +28,17 @@ export interface ServerOptions {
   readonly env?: Record<string, string>;
   /** The models folder. By default it is a new empty folder, which is removed at the end. */
   readonly models?: string;
+  /** Starts it with the small heap that users have: less memory, but a third more processor time for each start. */
+  readonly hasSmallHeap?: true;
 }
 
 export async function startServer(options: ServerOptions = {}): Promise<ServerProcess> {
-  const started = launch(["serve"], {
+  const env = {
     LOCALLM_HOST: "127.0.0.1:0",
     LOCALLM_MODELS: options.models ?? (await mkdtemp(join(tmpdir(), "locallm-models-"))),
     ...options.env,
-  });
+  };
+  const started = launch(["serve"], env, undefined, options.hasSmallHeap ? ["--optimize-for-size"] : []);
   const { child } = started;
   const { url } = await new Promise<{ url: string }>((resolve, reject) => {
     child.once("message", (message: { ready: { url: string } }) => resolve(message.ready));
@@ -99,15 +102,16 @@ function cleanEnvironment(): Record<string, string> {
 }
 
 /** Starts a locallm command as a process, in an environment without this machine's settings. */
-export function launch(args: readonly string[], env: Record<string, string> = {}, input?: string) {
-  const child: ChildProcess = spawn(
-    process.execPath,
-    ["-C", "source", "--optimize-for-size", main, ...args],
-    {
-      env: { ...cleanEnvironment(), ...env },
-      stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", "ipc"],
-    },
-  );
+export function launch(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  input?: string,
+  nodeOptions: readonly string[] = [],
+) {
+  const child: ChildProcess = spawn(process.execPath, ["-C", "source", ...nodeOptions, main, ...args], {
+    env: { ...cleanEnvironment(), ...env },
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", "ipc"],
+  });
   child.stdin?.end(input);
   let stdout = "";
   let stderr = "";

@@ -13,7 +13,8 @@ describe("structured output of a model with random weights", () => {
   let server: ServerProcess;
   beforeAll(async () => {
     store = await createSmallStore();
-    server = await startServer({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "2" } });
+    const env = { LOCALLM_NUM_PARALLEL: "2" };
+    server = await startServer({ models: store.folder, env, hasSmallHeap: true });
   });
   afterAll(async () => {
     await server.stop();

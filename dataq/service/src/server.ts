@@ -50,6 +50,7 @@ import { Limiter } from "./limits/limiter.ts";
 import { VendorGate } from "./limits/vendor-gate.ts";
 import { legalIndexFill } from "./operations/legal/cases/corpus.ts";
 import { commonLaws } from "./operations/legal/question/meanings.ts";
+import { isOfSamples } from "./operations/sample-corpora.ts";
 import { createSources, searchedByMeaning } from "./operations/sources.ts";
 import { makeLocalLink } from "./people/local-link.ts";
 import { People } from "./people/people.ts";
@@ -79,7 +80,7 @@ export interface Service {
   readonly consoleUrl: string;
   /** Settled when the first start's laws are imported, or could not be downloaded. */
   readonly firstData: Promise<void>;
-  /** Loads what the first search would wait for. It blocks the process for a tenth of a second. */
+  /** Loads what the first search of real records would wait for. It blocks the process for a tenth of a second. */
   warm(): Promise<void>;
   /** Ends open calls, then everything that was started. Calling it twice is harmless. */
   close(): Promise<void>;
@@ -284,6 +285,9 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     closers.push(startSchedule(database, { ...config, clock, progress }));
     const warm = async () => {
       try {
+        // Samples alone are not worth the processor time: whoever has only these tries a few calls.
+        const hasRecords = (await index.corpora()).some(({ corpus }) => !isOfSamples(corpus));
+        if (!hasRecords) return;
         commonLaws();
         await index.warm();
       } catch (error) {

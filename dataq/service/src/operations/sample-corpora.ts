@@ -6,8 +6,15 @@ export const sampleDataset = "sample-1";
 
 /** The corpus of an operation's samples, separate from what is imported. */
 export function sampleCorpus(corpus: string): string {
-  return `${corpus}#sample`;
+  return `${corpus}${ofSamples}`;
 }
+
+/** Whether a corpus holds samples, not real records. */
+export function isOfSamples(corpus: string): boolean {
+  return corpus.endsWith(ofSamples);
+}
+
+const ofSamples = "#sample";
 
 /** The samples of every searched operation, smallest first, because they are ready first. */
 export const sampleCorpora: readonly ({ readonly corpus: string } & SampleDocuments)[] = Object.entries(
