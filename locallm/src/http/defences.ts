@@ -16,11 +16,15 @@ export interface DefenceSettings {
 /** Checks Host, Origin and Via before the body is read. */
 export function guard(app: FastifyInstance, settings: DefenceSettings): void {
   const isAllowedOrigin = originRule(settings.origins);
+  /** Almost all requests of a server have the same Host header. */
+  let lastLocalHost: string | null = null;
 
   app.addHook("onRequest", (request, reply, done) => {
     const host = request.headers.host ?? "";
-    if (settings.loopbackOnly && !isLocalHost(host))
-      throw new LocallmError("host_refused", { host: host.slice(0, 200) });
+    if (settings.loopbackOnly && host !== lastLocalHost) {
+      if (!isLocalHost(host)) throw new LocallmError("host_refused", { host: host.slice(0, 200) });
+      lastLocalHost = host;
+    }
 
     // Otherwise each request for a remote model that leads back to this server would cause another one,
     // endlessly.

@@ -110,12 +110,13 @@ export class Keys {
    * `keys_unusable` if the file is damaged, except for the administrator.
    */
   caller(secret: string): Caller | null {
+    if (!this.areRequired) return unlimited;
     const sha256 = hashOf(secret);
     if (this.#administrator !== null && timingSafeEqual(Buffer.from(sha256), this.#administrator))
       return unlimited;
     switch (this.#state.kind) {
       case "none":
-        return this.#administrator === null ? unlimited : null;
+        return null;
       case "unusable":
         throw this.#state.error;
       case "keys": {

@@ -12,7 +12,7 @@ import { displayModelName, type ModelName, parseModelName } from "../wire/model-
 import { parseDigest } from "./digest.ts";
 import { parseManifest, printManifest } from "./manifest.ts";
 import { modelDetails, modelPurpose } from "./model-details.ts";
-import { Store } from "./store.ts";
+import { type ModelList, Store } from "./store.ts";
 import { writeWeightsModel } from "./weights.ts";
 
 let root = "";
@@ -287,5 +287,65 @@ describe("writing", () => {
     });
     expect(await readdir(join(root, "partial"))).toEqual([]);
     expect(await store.blobs.list()).toEqual([]);
+  });
+});
+
+describe("a list that was read long after the last change", () => {
+  const settled = () => new Store(root, process.platform, () => Date.now() + 3_600_000);
+  const shown = ({ models }: ModelList) => models.map(({ name }) => displayModelName(name)).sort();
+
+  test("is reused until another program changes a folder, a manifest or weights", async () => {
+    await ollamaModel("registry.ollama.ai/library/first/1");
+    const cached = settled();
+    const first = await cached.list();
+    expect(await cached.list()).toBe(first);
+    expect(await cached.find(named("first:1"))).toBe(first.models[0]);
+    expect(await cached.find(named("FIRST:1"))).toBe(first.models[0]);
+
+    const changes: [change: () => Promise<unknown>, expected: string[]][] = [
+      [() => ollamaModel("registry.ollama.ai/library/first/2"), ["first:1", "first:2"]],
+      [() => ollamaModel("example.org/me/third/3"), ["example.org/me/third:3", "first:1", "first:2"]],
+      [
+        () => ollamaModel("registry.ollama.ai/library/first/2", "Be long."),
+        ["example.org/me/third:3", "first:1", "first:2"],
+      ],
+      [() => rm(join(root, "manifests/example.org"), { recursive: true }), ["first:1", "first:2"]],
+      [() => rm(first.models[0]!.modelPaths[0]!), ["first:1", "first:2"]],
+      [() => rm(join(root, "manifests"), { recursive: true }), []],
+    ];
+    let last = first;
+    for (const [change, expected] of changes) {
+      await change();
+      const changed = await cached.list();
+      expect(changed).not.toBe(last);
+      expect(shown(changed)).toEqual(expected);
+      expect(await cached.list()).toBe(changed);
+      last = changed;
+    }
+  });
+
+  test("is not reused if something changed shortly before it was read", async () => {
+    await ollamaModel("registry.ollama.ai/library/first/1");
+    expect(await store.list()).not.toBe(await store.list());
+  });
+
+  test("is not reused while a model is damaged", async () => {
+    const { config } = await ollamaModel("registry.ollama.ai/library/first/1");
+    const path = join(root, "blobs", config.digest.replace(":", "-"));
+    const content = await readFile(path);
+    await rm(path);
+    const cached = settled();
+    expect((await cached.list()).broken).toHaveLength(1);
+    await writeFile(path, content);
+    expect(shown(await cached.list())).toEqual(["first:1"]);
+  });
+
+  test("is not reused if the store is too large for synchronous checks", async () => {
+    await ollamaModel("registry.ollama.ai/library/first/1");
+    const content = await readFile(join(root, "manifests/registry.ollama.ai/library/first/1"), "utf8");
+    for (let tag = 2; tag < 260; tag++)
+      await manifestFile(`registry.ollama.ai/library/first/${tag}`, content);
+    const cached = settled();
+    expect(await cached.list()).not.toBe(await cached.list());
   });
 });

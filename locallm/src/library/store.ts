@@ -6,6 +6,7 @@ import { Blobs, isMissing, readFolder } from "./blob.ts";
 import { type Digest, digestHex, digestOf } from "./digest.ts";
 import { asWriteError } from "./disk-space.ts";
 import { removeEmptyFolders, syncFolder, writeDurably } from "./durable.ts";
+import { FileStamps } from "./file-stamps.ts";
 import { Headers } from "./headers.ts";
 import {
   type Manifest,
@@ -21,6 +22,12 @@ import { fileNameOf, partOf } from "./name-part.ts";
 export interface BrokenModel {
   name: ModelName;
   error: LocallmError;
+}
+
+/** All models, newest first, and separately the unreadable ones. */
+export interface ModelList {
+  readonly models: readonly Model[];
+  readonly broken: readonly BrokenModel[];
 }
 
 export interface RemovedModel {
@@ -40,18 +47,24 @@ export class Store {
   readonly blobs: Blobs;
   readonly headers: Headers;
   readonly #platform: NodeJS.Platform;
+  readonly #now: () => number;
   #models = new Map<string, { stamp: string; model: Model }>();
+  #listed: { readonly list: ModelList; readonly stamps: FileStamps } | null = null;
   #lastChange: Promise<unknown> = Promise.resolve();
 
-  constructor(root: string, platform: NodeJS.Platform = process.platform) {
+  /** `now` is the time in milliseconds since 1970. */
+  constructor(root: string, platform: NodeJS.Platform = process.platform, now: () => number = Date.now) {
     this.root = root;
     this.#platform = platform;
+    this.#now = now;
     this.blobs = new Blobs(root);
     this.headers = new Headers();
   }
 
   /** Null if the model does not exist. Throws `invalid_manifest` or `blob_missing` if it is damaged. */
   async find(name: ModelName): Promise<Model | null> {
+    const listed = this.#currentList()?.models.find((model) => isSame(model.name, name));
+    if (listed !== undefined) return listed;
     const spelled = await this.#spelling(name);
     return spelled === null ? null : await this.#read(spelled);
   }
@@ -63,30 +76,47 @@ export class Store {
     return model;
   }
 
-  /** All models, newest first, and separately the unreadable ones. */
-  async list(): Promise<{ models: Model[]; broken: BrokenModel[] }> {
+  /** Returns the same list until a folder, a manifest or the weights of a model change. */
+  async list(): Promise<ModelList> {
+    const current = this.#currentList();
+    if (current !== null) return current;
+    const stamps = new FileStamps(this.#now);
     const models: Model[] = [];
     const broken: BrokenModel[] = [];
-    for (const name of await this.names()) {
+    for (const name of await this.names(stamps)) {
+      stamps.note(this.#path(name));
       try {
         const model = await this.#read(name);
-        if (model !== null) models.push(model);
+        if (model === null) continue;
+        for (const path of model.modelPaths) stamps.note(path);
+        models.push(model);
       } catch (error) {
         if (!(error instanceof LocallmError)) throw error;
         broken.push({ name, error });
       }
     }
     models.sort((a, b) => b.modifiedAt.getTime() - a.modifiedAt.getTime());
-    return { models, broken };
+    const list = { models, broken };
+    // What a damaged model lacks is not noted.
+    this.#listed = broken.length === 0 ? { list, stamps } : null;
+    return list;
   }
 
-  /** Names of all manifests, readable or not, spelled as on disk. */
-  async names(): Promise<ModelName[]> {
+  #currentList(): ModelList | null {
+    return this.#listed?.stamps.areCurrent === true ? this.#listed.list : null;
+  }
+
+  /** Names of all manifests, readable or not, spelled as on disk. Notes the folders in `stamps`. */
+  async names(stamps?: FileStamps): Promise<ModelName[]> {
     const names: ModelName[] = [];
-    for (const host of await this.#parts()) {
-      for (const namespace of await this.#parts(host)) {
-        for (const model of await this.#parts(host, namespace)) {
-          for (const tag of await this.#parts(host, namespace, model)) {
+    const parts = async (...above: string[]) => {
+      stamps?.note(this.#pathOf(above));
+      return await this.#parts(...above);
+    };
+    for (const host of await parts()) {
+      for (const namespace of await parts(host)) {
+        for (const model of await parts(host, namespace)) {
+          for (const tag of await parts(host, namespace, model)) {
             const name = parseModelName(`${host}/${namespace}/${model}:${tag}`);
             if (name !== null) names.push(name);
           }
@@ -282,6 +312,10 @@ export class Store {
       throw await asWriteError(error, this.root, 0);
     }
   }
+}
+
+function isSame(a: ModelName, b: ModelName): boolean {
+  return a.tag === b.tag && a.model === b.model && a.namespace === b.namespace && a.host === b.host;
 }
 
 /** Null if the path is not a regular file. Opens without blocking, because opening a pipe would wait for its writer. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Caller } from "../../keys/keys.ts";
-import { modelDetails } from "../../library/model-details.ts";
+import type { Model } from "../../library/model.ts";
+import { type ModelDetails, modelDetails } from "../../library/model-details.ts";
 import type { ResidentView, SchedulerView } from "../../scheduler/lease.ts";
 import { parseModelName } from "../../wire/model-name.ts";
 import { modelOptions } from "../../wire/options.ts";
@@ -13,6 +14,8 @@ import { shownRemote } from "./remotes.ts";
  * reasons name models.
  */
 export function psRoute(app: FastifyInstance, parts: Parts): void {
+  /** The details of a model never change. */
+  const known = new WeakMap<Model, ShownDetails>();
   app.get("/api/ps", async (request) => {
     const view = parts.scheduler.view();
     const { caller } = request;
@@ -20,7 +23,7 @@ export function psRoute(app: FastifyInstance, parts: Parts): void {
       ({ state, model }) => state !== "loading" && sees(caller, model.name),
     );
     shown.sort((a, b) => (b.expiresAtMs ?? forEverMs) - (a.expiresAtMs ?? forEverMs));
-    const models = await Promise.all(shown.map((resident) => entry(parts, resident)));
+    const models = await Promise.all(shown.map((resident) => entry(parts, resident, known)));
     const { explain } = request.query as { explain?: string };
     if (explain === undefined || explain === "false" || explain === "0" || !caller.seesAllModels)
       return { models };
@@ -34,14 +37,14 @@ function sees(caller: Caller, text: string): boolean {
   return caller.seesAllModels || (name !== null && caller.seesModel(name));
 }
 
-async function entry(parts: Parts, resident: ResidentView) {
+async function entry(parts: Parts, resident: ResidentView, known: WeakMap<Model, ShownDetails>) {
   const { model } = resident;
   return {
     name: model.name,
     model: model.name,
     size: resident.sizeBytes,
     digest: model.digest,
-    details: await details(parts, model.name),
+    details: await details(parts, model.name, known),
     expires_at: new Date(resident.expiresAtMs ?? forEverMs).toISOString(),
     size_vram: resident.devices.reduce((sum, { bytes }) => sum + bytes, 0),
     device: deviceText(resident),
@@ -52,13 +55,18 @@ async function entry(parts: Parts, resident: ResidentView) {
 /**
  * Returns the details that Ollama reports, without lengths. Empty for a model that was deleted while loaded.
  */
-async function details(parts: Parts, name: string) {
+async function details(parts: Parts, name: string, known: WeakMap<Model, ShownDetails>) {
   const parsed = parseModelName(name);
   const stored = parsed === null ? null : await parts.store.find(parsed).catch(() => null);
   if (stored === null) return {};
+  const found = known.get(stored);
+  if (found !== undefined) return found;
   const { context_length, embedding_length, ...rest } = await modelDetails(parts.store, stored);
+  known.set(stored, rest);
   return rest;
 }
+
+type ShownDetails = Omit<ModelDetails, "context_length" | "embedding_length">;
 
 /** `CPU`, or the GPUs with their layers. Ollama has no such field. */
 export function deviceText({ devices }: Pick<ResidentView, "devices">): string {

@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Model } from "../../library/model.ts";
 import { modelDetails } from "../../library/model-details.ts";
 import { remoteFields } from "../../library/remote.ts";
+import type { ModelList } from "../../library/store.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { displayModelName } from "../../wire/model-name.ts";
 import { modelCapabilities } from "../capabilities.ts";
@@ -9,15 +10,24 @@ import type { Parts } from "../parts.ts";
 
 /** `GET /api/tags`: all models, newest first. Lists damaged models in `damaged`, a field that Ollama does not have. */
 export function tagsRoute(app: FastifyInstance, parts: Parts): void {
-  app.get("/api/tags", async (request) => {
+  /** The complete answers of lists without damaged models, as JSON. */
+  const known = new WeakMap<ModelList, string>();
+  app.get("/api/tags", async (request, reply) => {
     const { caller } = request;
-    const { models: stored, broken } = await parts.store.list();
+    const list = await parts.store.list();
+    const json = caller.seesAllModels ? known.get(list) : undefined;
+    if (json !== undefined) return reply.type("application/json; charset=utf-8").send(json);
+    const { models: stored, broken } = list;
     const models = stored.filter(({ name }) => caller.seesModel(name));
     const damaged = broken
       .filter(({ name }) => caller.seesModel(name))
       .map(({ name, error }) => ({ name: displayModelName(name), error: error.message }));
     const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, longestMs);
+    let isComplete = true;
+    const timer = setTimeout(() => {
+      isComplete = false;
+      resolve();
+    }, longestMs);
     const all = await Promise.all(
       models.map((model) =>
         entry(parts, model, late).catch((error: unknown) => {
@@ -29,7 +39,11 @@ export function tagsRoute(app: FastifyInstance, parts: Parts): void {
     );
     clearTimeout(timer);
     const entries = all.filter((each) => each !== null);
-    if (damaged.length === 0) return { models: entries };
+    if (damaged.length === 0) {
+      const answer = { models: entries };
+      if (isComplete && caller.seesAllModels) known.set(list, JSON.stringify(answer));
+      return answer;
+    }
     request.logFields["damagedModels"] = damaged.map(({ name }) => name);
     return { models: entries, damaged };
   });
