@@ -28,7 +28,7 @@ export async function run(print: (line: string) => void): Promise<void> {
     try {
       const { url, key, console: link } = await readiness(serving);
       await proveConsole(link, url, print);
-      const asked = ["query", "research_paper_search", "query=x"];
+      const asked = ["query", "cloud_express_tracking", "express_no=YT1000000000017"];
       const output = execFileSync(dataq, asked, {
         env: { ...env, DATAQ_BASE_URL: url, DATAQ_API_KEY: key },
         encoding: "utf8",
