@@ -35,7 +35,8 @@ const usualSize = 68_787;
  *
  * `--size N` builds another number of judgments, for example 1,000,000, and leaves out the other engines. `--data FOLDER`
  * builds into this folder and keeps it; if it has the index already, only the questions are asked. `--questions-only`
- * leaves out the replacement, which would change a kept folder.
+ * leaves out the replacement, which would change a kept folder. `--threads N` cuts the documents of a build with a size in
+ * this many threads.
  */
 export async function run(
   print: (line: string) => void,
@@ -47,6 +48,7 @@ export async function run(
     options: {
       size: { type: "string" },
       data: { type: "string" },
+      threads: { type: "string" },
       "questions-only": { type: "boolean", default: false },
     },
   });
@@ -60,7 +62,9 @@ export async function run(
     const held = await sizeOf(folder);
     if (held === 0) {
       const { stderr, spent } = await spending(() =>
-        isUsual ? node(main, "index", "build", "--full") : node(buildPart, folder, String(size)),
+        isUsual
+          ? node(main, "index", "build", "--full")
+          : node(buildPart, folder, String(size), ...(values.threads === undefined ? [] : [values.threads])),
       );
       const lines = stderr.split("\n").filter((line) => line.startsWith("Building")).length;
       print(`Built ${size} judgments in ${spent}${isUsual ? `, with ${lines} lines of progress` : ""}.\n`);

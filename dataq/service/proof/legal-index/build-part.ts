@@ -1,12 +1,16 @@
 import { buildLegalIndex } from "../../src/operations/legal/cases/fill.ts";
 import { PostingIndex } from "../../src/search/postings/posting-index.ts";
+import { usualSizes } from "../../src/search/postings/segment-writer.ts";
 import { openFolder } from "../../test/data-folder.ts";
 
-/** A separate process: `node build-part.ts <data folder> <size>` fills the legal index up to this many judgments. */
-const [folder, size] = process.argv.slice(2);
+/**
+ * A separate process: `node build-part.ts <data folder> <size> [threads]` fills the legal index up to this many judgments.
+ */
+const [folder, size, threads = usualSizes.cut.threads] = process.argv.slice(2);
+const sizes = { ...usualSizes, cut: { ...usualSizes.cut, threads: Number(threads) } };
 const database = await openFolder(folder as string, 2);
 try {
-  await buildLegalIndex(database, new PostingIndex(database), { size: Number(size) });
+  await buildLegalIndex(database, new PostingIndex(database, { sizes }), { size: Number(size) });
 } finally {
   await database.close();
 }
