@@ -139,6 +139,27 @@ export class Peer {
     };
   }
 
+  /** Answers a chat. Returns the time to the first text, and the answer. */
+  async chat(messages: readonly object[], tokens: number): Promise<{ firstMs: number; text: string }> {
+    const begin = performance.now();
+    let firstMs = 0;
+    let text = "";
+    const sampling = { temperature: 0, seed: 1 };
+    const [path, body] =
+      this.api === "ollama"
+        ? ["/api/chat", { options: { ...sampling, num_predict: tokens, num_ctx: 2048, ...this.options } }]
+        : ["/v1/chat/completions", { ...sampling, max_tokens: tokens, stream: true }];
+    await this.#stream(path as string, { model: this.model, messages, ...(body as object) }, (chunk) => {
+      const [choice] = (chunk["choices"] ?? []) as { delta: { content?: string | null } }[];
+      const message = (chunk["message"] ?? choice?.delta) as { content?: string | null } | undefined;
+      const content = message?.content ?? "";
+      if (content === "") return;
+      if (firstMs === 0) firstMs = performance.now() - begin;
+      text += content;
+    });
+    return { firstMs, text };
+  }
+
   async embed(texts: readonly string[]): Promise<void> {
     const [path, body] =
       this.api === "ollama"

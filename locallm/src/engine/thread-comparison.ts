@@ -3,6 +3,10 @@ export type ThreadNumber = "all" | "fewer";
 
 /** Each number of threads is measured for this long, without its slowest step. */
 const measuredMs = 300;
+/** Very slow steps are measured no longer than this. */
+const longestMeasuredMs = 2_000;
+/** If requests are so short that the threads never settle, their steps are measured after this time. */
+const longestSettlingMs = 1_000;
 /** A number that is this many times slower than the other one is measured no longer than necessary. */
 const muchSlower = 4;
 const firstRestMs = 1_000;
@@ -30,7 +34,8 @@ interface Sample {
  * comparison. The pause between two comparisons doubles while they agree.
  */
 export class ThreadComparison {
-  #faster: ThreadNumber = "fewer";
+  /** All threads until a comparison ends, because steps that end before one are quick enough. */
+  #faster: ThreadNumber = "all";
   /** The sample that is being taken, and the one before it in the same comparison. */
   #sample: Sample | null = null;
   #before: Sample | null = null;
@@ -49,16 +54,21 @@ export class ThreadComparison {
     return this.#sample?.number ?? this.#faster;
   }
 
-  /** Records a step with the number that `begin` returned. Steps right after a change are not measured. */
-  end(nowMs: number, rows: number, ms: number, isMeasured: boolean): void {
+  /**
+   * Records a step with the number that `begin` returned. Steps right after a pause or a change are not
+   * settled.
+   */
+  end(nowMs: number, rows: number, ms: number, isSettled: boolean): void {
     const sample = this.#sample;
     if (sample === null) return;
+    const isMeasured = isSettled || sample.all.ms >= longestSettlingMs;
     add(sample.all, rows, ms);
     if (isMeasured) {
       add(sample.measured, rows, ms);
       if (ms / rows > sample.slowest.ms / sample.slowest.rows) sample.slowest = { rows, ms };
     }
-    const isEnough = sample.measured.ms - sample.slowest.ms >= measuredMs;
+    const { measured, slowest } = sample;
+    const isEnough = measured.ms - slowest.ms >= measuredMs || measured.ms >= longestMeasuredMs;
     if (!isEnough && !this.#isHopeless(sample)) return;
     this.#sample = null;
     if (this.#before === null) {

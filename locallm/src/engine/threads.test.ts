@@ -117,7 +117,7 @@ describe("SharedThreads", () => {
   it("compares at the first step if no core was free before it", () => {
     const { pass, step, threads, nowMs } = machine(4, () => 20, 9);
     pass(1_000);
-    expect(step()).toBe(1);
+    step();
     expect(threads.measuresPrompts(nowMs())).toBe(true);
   });
 
@@ -146,6 +146,17 @@ describe("SharedThreads", () => {
     expect(usual(counts)).toBe(1);
   });
 
+  it("does not stay at the number that it measures if all requests are short", () => {
+    const { threads, pass, step } = machine(4, (count) => 200 / count, 8);
+    const counts = Array.from({ length: 60 }, () => {
+      threads.rest();
+      pass(1_000);
+      return step("prompts");
+    });
+    expect(counts.slice(0, 5)).toEqual([4, 4, 4, 4, 4]);
+    expect(usual(counts)).toBe(4);
+  });
+
   it("is not misled by one slow step", () => {
     let steps = 0;
     const { step } = machine(4, (count) => (++steps % 29 === 0 ? 600 : 80 / count), 1);
@@ -159,7 +170,7 @@ describe("SharedThreads", () => {
     const { threads, pass, nowMs } = machine(4, () => 0, 9);
     pass(1_000);
     for (let index = 0; index < 10; index++) {
-      expect(threads.begin(nowMs(), "answers")).toBe(1);
+      expect(threads.begin(nowMs(), "answers")).toBe(4);
       pass(300, 1);
       threads.end(nowMs(), 0);
     }
