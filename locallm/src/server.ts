@@ -44,7 +44,6 @@ import { CredentialsFile } from "./sources/credentials.ts";
 import { networkSettings } from "./sources/network-settings.ts";
 import { Pulls } from "./sources/pulls.ts";
 import { RemoteHosts } from "./sources/remote-hosts.ts";
-import { StandardError } from "./standard-error.ts";
 import { version } from "./version.ts";
 import { isLoopback } from "./wire/address.ts";
 import { LocallmError } from "./wire/errors.ts";
@@ -82,11 +81,7 @@ export interface ServerParts {
 
 /** Assembles the server and starts listening. Throws `address_in_use` and the errors of the models folder. */
 export async function createServer(config: Config = readConfig(), parts: ServerParts = {}): Promise<Server> {
-  const standardError = parts.log === undefined && parts.logTo === undefined ? new StandardError() : null;
-  const log =
-    parts.log === false
-      ? pino({ level: "silent" })
-      : (parts.log ?? createLog(config, parts.logTo ?? standardError!));
+  const log = parts.log === false ? pino({ level: "silent" }) : (parts.log ?? createLog(config, parts.logTo));
   await makeModelsFolder(config.modelsFolder);
   const store = new Store(config.modelsFolder);
   const metrics = createMetrics();
@@ -226,7 +221,6 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     systemClock.after(lastBytesMs, () => app.server.closeAllConnections());
     await closed;
     await keys.close();
-    standardError?.close();
   }
 }
 
@@ -277,7 +271,7 @@ function keepingStart(start: StartRunner, conversations: KeptConversations): Sta
 const drainMs = 8_000;
 const lastBytesMs = 500;
 
-function createLog(config: Config, to: LogDestination): Logger {
+function createLog(config: Config, to: LogDestination = pino.destination({ dest: 2, sync: true })): Logger {
   const level = config.debug ? "debug" : "info";
   return pino(
     {

@@ -208,6 +208,34 @@ describe("Anthropic's API", () => {
         image({ type: "url", url: "http://127.0.0.1:1/x.png" }),
         /source.type is not supported: "url"; send the image as base64$/,
       ],
+      [
+        "an image in a result",
+        {
+          messages: [
+            { role: "assistant", content: [use("a")] },
+            user([
+              result("a", {
+                content: [{ type: "image", source: { type: "base64", data: "iVBORw0KGgo=" } }],
+              }),
+            ]),
+          ],
+        },
+        /^"small:a" does not support vision$/,
+      ],
+      [
+        "an image on the web in a result",
+        {
+          messages: [
+            { role: "assistant", content: [use("a")] },
+            user([
+              result("a", {
+                content: [{ type: "image", source: { type: "url", url: "http://127.0.0.1:1/x.png" } }],
+              }),
+            ]),
+          ],
+        },
+        /^messages\[1\].content\[0\].content\[0\].source.type is not supported: "url"; send the image as base64$/,
+      ],
       ["an image without a source", content([{ type: "image" }]), /content\[0\].source is required$/],
       [
         "a PDF",
@@ -314,6 +342,16 @@ describe("Anthropic's API", () => {
         { model: "x", messages },
         404,
         "not_found_error",
+      ],
+      [
+        "an image to count",
+        "/v1/messages/count_tokens",
+        {
+          model,
+          messages: [user([{ type: "image", source: { type: "base64", data: "iVBORw0KGgo=" } }])],
+        },
+        400,
+        "invalid_request_error",
       ],
       ["batches", "/v1/messages/batches", {}, 404, "not_found_error"],
       ["broken JSON", "/v1/messages", '{"model":', 400, "invalid_request_error"],

@@ -563,6 +563,7 @@ describe("doctor and prune", () => {
     const here = (...args: string[]) => run(env, args);
     const healthy = await here("doctor");
     expect(healthy.out).toMatch(/^engine +@node-llama-cpp \d/);
+    expect(healthy.out).toMatch(/\nconversations +up to [\d.]+ [MG]B of memory, none on disk\n/);
     expect(healthy).toMatchObject({ code: 0, out: expect.stringMatching(/\nverdict +no problems\n$/) });
 
     const manifests = join(root, "manifests/registry.ollama.ai/library");
@@ -572,6 +573,13 @@ describe("doctor and prune", () => {
     await link(path, join(folder, "kept"));
     await rm(path);
     await writeFile(path, "changed");
+    const states = join(folder, "states");
+    await mkdir(states);
+    await writeFile(join(states, "state"), new Uint8Array(3_000_000));
+    const cache = { LOCALLM_CACHE_RAM: "8MiB", LOCALLM_CACHE_DISK: "20MiB", LOCALLM_CACHE_FOLDER: states };
+    expect((await run({ ...env, ...cache }, ["doctor", "--quick"])).out).toContain(
+      `up to 8.4 MB of memory; 3.0 MB of 21 MB on disk, in ${states}\n`,
+    );
     const sick = await run({ ...env, HTTPS_PROXY: "socks5://me:secret@proxy" }, ["doctor"]);
     expect(sick.code).toBe(1);
     expect(sick.out).toMatch(/^settings +HTTPS_PROXY=not usable: must be an http or https proxy .*unset it/);

@@ -84,7 +84,7 @@ function readSettings(): { config: Config | null; problems: number } {
 
 /** How much memory and disk space the server may use for conversations that lost their slot. */
 async function tellConversations({ cacheRamBytes, cacheDiskBytes, cacheFolder }: Config): Promise<void> {
-  const memoryBytes = cacheRamBytes ?? automaticCacheBytes(freemem());
+  const memoryBytes = cacheRamBytes ?? automaticCacheBytes(process.availableMemory());
   const memory = memoryBytes === 0 ? "none kept in memory" : `up to ${humanBytes(memoryBytes)} of memory`;
   if (cacheDiskBytes === 0) {
     say("conversations", `${memory}, none on disk`);
