@@ -283,7 +283,10 @@ async function measure(database: Database, calls: number): Promise<Figures> {
     throw new Error(`The check covered ${fresh.result.covers.entries} entries instead of ${2 * NEW_CALLS}.`);
   await writeAudit(database, { actor: "system", now }, "account.tier", largest, null, null);
   const sealingAudit = await timed(() => sealAudit(database, now));
-  const audit = await timed(() => verifyAudit(database));
+  await verifyAudit(database);
+  await writeAudit(database, { actor: "system", now }, "account.tier", largest, null, null);
+  await sealAudit(database, now);
+  const audit = await timed(() => verifyAudit(database, "new"));
   if (audit.result.breaches.length > 0) throw new Error(audit.result.breaches.join("\n"));
   const size = await database.query<{ gb: string; lines: number }>(
     "select round(pg_database_size(current_database()) / 1e9, 1)::text as gb, (select count(*) from audit) as lines",
@@ -300,7 +303,7 @@ async function measure(database: Database, calls: number): Promise<Figures> {
     [`summing ${2 * NEW_CALLS} new entries`]: `${summing.ms} ms`,
     [`check of ${2 * NEW_CALLS} new entries`]: `${fresh.ms} ms`,
     "sealing a new line of the audit log": `${sealingAudit.ms} ms`,
-    "check of the audit log": `${audit.ms} ms`,
+    "check of a new line of the audit log": `${audit.ms} ms`,
     ...(whole && { "check of all entries": seconds(whole.ms) }),
     "load of the machine": loadavg()[0]!.toFixed(1),
   };
