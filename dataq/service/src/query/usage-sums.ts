@@ -39,15 +39,18 @@ known as (
          bool_or(e.cached) filter (where e.kind = 'hold') as cached,
          coalesce(bool_or(e.seq > k.seq) filter (where e.kind = 'hold'), false) as is_new,
          coalesce(-sum(e.tokens) filter (where e.seq <= k.seq), 0) as before, -sum(e.tokens) as after
-  from entry e, known k, reached r
-  where e.request_id in (select request_id from fresh where request_id is not null) and e.account_id = ${accountId}
-    and e.seq <= r.seq
+  from (select distinct request_id from fresh where request_id is not null) f, known k, reached r
+  -- Looked up call by call ("offset 0"): how many are new is unknown to the planner, and a join could read all entries.
+  cross join lateral (
+    select * from entry where request_id = f.request_id and account_id = ${accountId} and seq <= r.seq offset 0) e
   group by e.request_id
 ), late as (
   -- Lines that were counted as calls without a hold.
   select r.id, r.at, r.operation, r.key_id, (r.status >= 400)::int as failed,
          c.at as held_at, c.operation as held_operation, c.key_id as held_key_id
-  from called c join request r on r.id = c.id and r.account_id = ${accountId} where c.is_new and r.is_held = false
+  from called c cross join lateral (
+    select * from request where id = c.id and account_id = ${accountId} and is_held = false offset 0) r
+  where c.is_new
 ), entry_change as (
   select ${QUARTER("at")} as at, operation, key_id, is_new::int as calls, (after > 0)::int - (before > 0)::int as billed,
          (cached and after > 0)::int - (cached and before > 0)::int as cached, 0 as failed, after - before as tokens
