@@ -32,4 +32,5 @@ async function turn(peer: Peer, round: number): Promise<number> {
   return firstMs;
 }
 
-const question = (round: number) => `What is ${round} plus ${round + 2}? Answer with the number only.`;
+/** Other words each time: a question that repeats the one before would share its first tokens with what was computed. */
+const question = (round: number) => `${prompt(1000 + round, 10)}?`;
