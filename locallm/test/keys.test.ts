@@ -360,10 +360,10 @@ describe("limits", () => {
       { signal: gone.signal },
     );
     await until("it runs", async () => {
-      const { models } = (await (await send("administer", "GET", "/api/ps?explain")).json()) as {
-        models: { context_length: number }[];
+      const { explain } = (await (await send("administer", "GET", "/api/ps?explain")).json()) as {
+        explain: { loaded: { context_length: number; active: number }[] };
       };
-      return models.some(({ context_length }) => context_length === 4096);
+      return explain.loaded.some(({ context_length, active }) => context_length === 4096 && active > 0);
     });
     gone.abort();
     await asked.catch(() => {});
