@@ -4,6 +4,8 @@ import { inTransaction } from "../database/transaction.ts";
 
 /** Entries or lines that are summed in one transaction. */
 const PIECE = 10_000;
+/** More entries than an account ever has. */
+const MOST_ENTRIES = 2 ** 52;
 /** Transactions of one run. The rest of a long past waits for the next run, so that other steps are not delayed. */
 const MOST_PIECES = 20;
 
@@ -30,7 +32,9 @@ known as (
   select coalesce((select seq from usage_position where account_id = ${accountId}), 0) as seq
 ), fresh as (
   select e.seq, e.request_id from known k cross join lateral (
-    select seq, request_id from entry where account_id = ${accountId} and seq > k.seq order by seq limit ${limit}) e
+    -- The upper bound excludes nothing. Without one the planner expects a third of the account's entries and reads all.
+    select seq, request_id from entry
+    where account_id = ${accountId} and seq > k.seq and seq < k.seq + ${MOST_ENTRIES} order by seq limit ${limit}) e
 ), reached as (
   select max(seq) as seq, count(*)::int as entries from fresh
 ), called as (
