@@ -11,7 +11,7 @@ import { cpuMs, machineMs } from "./processes.ts";
  * The engine sends tokens at a fixed rate from a process of its own.
  */
 export async function run(print: (line: string) => void): Promise<void> {
-  const engine = fork(fileURLToPath(new URL("remote-engine.ts", import.meta.url)), {
+  const engine = fork(fileURLToPath(new URL("remote/paced-engine.ts", import.meta.url)), {
     execArgv: ["-C", "source"],
   });
   const [port] = (await once(engine, "message")) as [number];
