@@ -7,6 +7,13 @@ import { type Few, type Many, wordsOf } from "./sets.ts";
  * low first) and one byte of term frequency. On real judgments this takes two bytes per posting.
  */
 
+/**
+ * What a thread is told of a block: part, term, chunk, offset, documents; then position and length in the stored blocks,
+ * or -1 if it is decoded already. It is not in the file of the thread, because a thread that imports that file
+ * would answer with it.
+ */
+export const blockFields = 7;
+
 /** The documents of a term in a segment. */
 export type Postings = RarePostings | FrequentPostings;
 

@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads";
 import { BitSet } from "./bitset.ts";
-import { decode, type Postings, postingsAt } from "./codec.ts";
+import { blockFields, decode, type Postings, postingsAt } from "./codec.ts";
 import type { OpenSegment } from "./open-segment.ts";
 import { allow, type RankAnswer, RankLate, type RankTask, type ReadSegment, rank } from "./rank.ts";
 import { Scratch } from "./scratch.ts";
@@ -34,9 +34,6 @@ export interface RankMessage {
   readonly places: readonly ReadonlyMap<string, Uint8Array>[];
   readonly limitMs: number;
 }
-
-/** Part, term, chunk, offset, documents; then position and length in `stored`, or -1 if the block is decoded already. */
-export const blockFields = 7;
 
 export interface FromRank {
   readonly ask: number;

@@ -1,7 +1,7 @@
 import type { Queries } from "../../database/database.ts";
 import type { Question } from "../search-index.ts";
 import { BlockMemory, type KeptBlock, Reading } from "./block-memory.ts";
-import { decode, type Postings, postingsAt } from "./codec.ts";
+import { blockFields, decode, type Postings, postingsAt } from "./codec.ts";
 import { phraseTermsOf, termsOf } from "./evaluate.ts";
 import type { OpenSegment, OpenSnapshot } from "./open-segment.ts";
 import {
@@ -14,7 +14,6 @@ import {
   rankedTerms,
 } from "./rank.ts";
 import { failed, RankThreads, type RankThreadsOptions } from "./rank-threads.ts";
-import { blockFields } from "./rank-worker.ts";
 import { Recent } from "./recent.ts";
 import { Scratch } from "./scratch.ts";
 
