@@ -8,9 +8,9 @@ import { type Few, type Many, wordsOf } from "./sets.ts";
  */
 
 /**
- * What a thread is told of a block: part, term, chunk, offset, documents; then position and length in the stored blocks,
- * or -1 if it is decoded already. It is not in the file of the thread, because a thread that imports that file
- * would answer with it.
+ * The numbers that describe a block to a ranking thread: part, term, chunk, offset, documents; then position and length
+ * in the stored blocks, or -1 if the block is already decoded. Not in `rank-worker.ts`, because any thread that imports
+ * that file would handle the messages of the ranking threads.
  */
 export const blockFields = 7;
 
