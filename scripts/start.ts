@@ -6,6 +6,9 @@ import { shownLine } from "./log-line.ts";
  * `npm start` runs both products as child processes without configuration. Each child reports over its IPC
  * channel when it is ready (`{ready: …}`). When this process ends for any reason, the channel closes and the
  * children exit. With `--log` it shows all lines of their logs.
+ *
+ * dataq starts when locallm has its address (`{listening: …}`). If both started at once, of two `npm start` one could
+ * get locallm's address and the other dataq's, and both would exit.
  */
 interface Product {
   readonly name: "locallm" | "dataq";
@@ -15,7 +18,7 @@ interface Product {
   readonly nodeOptions: readonly string[];
 }
 
-/** What a product reports when it listens. */
+/** What a product reports when it can be used. */
 interface Ready {
   readonly url: string;
   readonly key?: string;
@@ -31,15 +34,15 @@ if (options.some((option) => option !== "--log")) {
 const showsAll = options.includes("--log");
 const shown = showsAll ? (line: string) => line : shownLine;
 
-const products: readonly Product[] = [
-  {
+const products: Readonly<Record<Product["name"], Product>> = {
+  locallm: {
     name: "locallm",
     main: "../locallm/dist/cli/main.js",
     arguments: ["serve", "--starter-model", "--log-format", showsAll ? "json" : "text"],
     nodeOptions: ["--optimize-for-size"],
   },
-  { name: "dataq", main: "../dataq/service/dist/cli/main.js", arguments: ["serve"], nodeOptions: [] },
-];
+  dataq: { name: "dataq", main: "../dataq/service/dist/cli/main.js", arguments: ["serve"], nodeOptions: [] },
+};
 
 const drainMs = 10_000;
 const began = performance.now();
@@ -47,10 +50,10 @@ const children = new Map<Product["name"], ChildProcess>();
 const ready = new Map<Product["name"], Ready>();
 let stopping = false;
 
-for (const product of products) children.set(product.name, start(product));
+start(products.locallm);
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop(0));
 
-function start(product: Product): ChildProcess {
+function start(product: Product): void {
   const child = fork(fileURLToPath(new URL(product.main, import.meta.url)), product.arguments, {
     execArgv: [...product.nodeOptions],
     stdio: ["ignore", "pipe", "pipe", "ipc"],
@@ -61,10 +64,11 @@ function start(product: Product): ChildProcess {
   } as ForkOptions);
   relay(product.name, child.stdout, process.stdout);
   relay(product.name, child.stderr, process.stderr);
-  child.on("message", (message: { ready?: Ready }) => {
+  child.on("message", (message: { listening?: object; ready?: Ready }) => {
+    if (message.listening !== undefined && !stopping) start(products.dataq);
     if (message.ready === undefined) return;
     ready.set(product.name, message.ready);
-    if (ready.size === products.length) welcome();
+    welcome();
   });
   child.on("exit", (code, signal) => {
     children.delete(product.name);
@@ -73,7 +77,7 @@ function start(product: Product): ChildProcess {
     if (!stopping) stop(code === 0 ? 1 : (code ?? 1));
     else if (children.size === 0) process.exit();
   });
-  return child;
+  children.set(product.name, child);
 }
 
 function stop(exitCode: number): void {

@@ -41,7 +41,7 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
   const started = launch(["serve"], env, undefined, options.hasSmallHeap ? ["--optimize-for-size"] : []);
   const { child } = started;
   const { url } = await new Promise<{ url: string }>((resolve, reject) => {
-    child.once("message", (message: { ready: { url: string } }) => resolve(message.ready));
+    child.on("message", ({ ready }: { ready?: { url: string } }) => ready && resolve(ready));
     void started.exited.then(({ code }) =>
       reject(new Error(`the server ended with ${code}:\n${started.stdout()}${started.stderr()}`)),
     );

@@ -29,10 +29,12 @@ interface Options {
   readonly logFormat?: "text" | "json";
 }
 
-/** The message that is sent over the IPC channel to a parent process. */
-interface Ready {
-  readonly url: string;
-  readonly model: string | null;
+/** The messages that are sent over the IPC channel to a parent process, in this order. */
+interface Messages {
+  /** This process has the address. */
+  readonly listening: { readonly url: string };
+  /** The starter model, if it is wanted, is in the store. */
+  readonly ready: { readonly url: string; readonly model: string | null };
 }
 
 async function serve(config: Config, wantsStarter: boolean, isText: boolean): Promise<void> {
@@ -44,6 +46,7 @@ async function serve(config: Config, wantsStarter: boolean, isText: boolean): Pr
   const server = await createServer(config, isText ? { logTo: textLog } : {});
   const stopping = new AbortController();
   stopOnSignals(server, stopping);
+  tellParent("listening", { url: server.url });
   console.log(`locallm is listening on ${server.url}; models are in ${config.modelsFolder}`);
   console.log(`Models run on ${backendText(server.backend)}`);
   if (!server.requiresKey && !isLocalOnly(config))
@@ -52,8 +55,11 @@ async function serve(config: Config, wantsStarter: boolean, isText: boolean): Pr
     );
   const model = wantsStarter ? await fetchStarter(server, stopping.signal) : null;
   if (stopping.signal.aborted) return;
-  const ready: Ready = { url: server.url, model };
-  process.send?.({ ready });
+  tellParent("ready", { url: server.url, model });
+}
+
+function tellParent<Kind extends keyof Messages>(kind: Kind, message: Messages[Kind]): void {
+  process.send?.({ [kind]: message });
 }
 
 const textLog = {
