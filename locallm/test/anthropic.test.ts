@@ -199,10 +199,19 @@ describe("Anthropic's API", () => {
       ],
       [
         "an image of invalid base64",
-        image({ type: "base64", data: "%%%" }),
-        /^invalid image data: messages\[0\].content\[0\].source.data\[0\]$/,
+        image({ type: "base64", media_type: "image/png", data: "%%%" }),
+        /^invalid image data: messages\[0\].content\[0\].source.data$/,
       ],
-      ["an image without data", image({ type: "base64" }), /^invalid image data/],
+      [
+        "an image without data",
+        image({ type: "base64", media_type: "image/png" }),
+        /source.data is required$/,
+      ],
+      [
+        "an image of another type",
+        image({ type: "base64", media_type: "image/bmp", data: "Qk0=" }),
+        /source.media_type must be/,
+      ],
       [
         "an image on the web",
         image({ type: "url", url: "http://127.0.0.1:1/x.png" }),
@@ -215,7 +224,12 @@ describe("Anthropic's API", () => {
             { role: "assistant", content: [use("a")] },
             user([
               result("a", {
-                content: [{ type: "image", source: { type: "base64", data: "iVBORw0KGgo=" } }],
+                content: [
+                  {
+                    type: "image",
+                    source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" },
+                  },
+                ],
               }),
             ]),
           ],
@@ -348,7 +362,11 @@ describe("Anthropic's API", () => {
         "/v1/messages/count_tokens",
         {
           model,
-          messages: [user([{ type: "image", source: { type: "base64", data: "iVBORw0KGgo=" } }])],
+          messages: [
+            user([
+              { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" } },
+            ]),
+          ],
         },
         400,
         "invalid_request_error",

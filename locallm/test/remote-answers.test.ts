@@ -2,7 +2,15 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { installedClients } from "./clients/installed.ts";
 import { createSmallStore, embeddingModelPath, type ModelStore } from "./model-store.ts";
+import {
+  done,
+  eventStream,
+  type ScriptedAnswer,
+  type ScriptedEngine,
+  startScriptedEngine,
+} from "./scripted-engine.ts";
 import { command, metricsOf, type ServerProcess, startServer, until } from "./server-process.ts";
 
 /** A locallm in front of a second locallm, which is the engine. */
@@ -10,13 +18,21 @@ let folder: string;
 let store: ModelStore;
 let engine: ServerProcess;
 let front: ServerProcess;
+/** An engine whose model can see. */
+let seeing: ScriptedEngine;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "locallm-remote-answers-"));
   store = await createSmallStore();
   if (embeddingModelPath !== null) await store.add("embedder", embeddingModelPath);
+  seeing = await startScriptedEngine();
   [engine, front] = await Promise.all([
     startServer({ models: store.folder }),
-    startServer({ env: { LOCALLM_CREDENTIALS: join(folder, "credentials.json") } }),
+    startServer({
+      env: {
+        LOCALLM_CREDENTIALS: join(folder, "credentials.json"),
+        LOCALLM_REMOTES: new URL(seeing.upstream.url).host,
+      },
+    }),
   ]);
   const modelfile = join(folder, "Modelfile");
   await writeFile(modelfile, `FROM ${engine.url}/v1#small:a\nSYSTEM Be brief.`);
@@ -35,6 +51,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([front?.stop(), engine?.stop()]);
+  await seeing?.stop();
   await store?.remove();
   await rm(folder, { recursive: true, force: true });
 });
@@ -189,6 +206,244 @@ describe.each(["openai", "anthropic", "ollama"])("an engine with the protocol %s
     const body = { model, messages: [{ role: "user", content: "Hello ".repeat(40_000) }], stream: false };
     const answer = await refusal("/api/chat", { ...body, options });
     expect(answer).toEqual({ status: 400, text: expect.stringContaining("prompt is too long") as string });
+  });
+});
+
+describe("a model that can see", () => {
+  const png = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(20, 7)]).toString(
+    "base64",
+  );
+  const gif = Buffer.from("GIF89a!").toString("base64");
+  beforeAll(async () => {
+    seeing.answers(({ path, method }) => (method === "GET" ? { status: 404, chunks: [] } : answers[path]));
+    const url = seeing.upstream.url;
+    const info = { capabilities: ["completion", "tools", "vision"] };
+    for (const protocol of ["openai", "anthropic", "ollama"] as const) {
+      const remotes = [{ url: protocol === "ollama" ? url.slice(0, -3) : url, model: "m", protocol }];
+      await front.ask("/api/create", { model: `sees-${protocol}`, remotes, info, stream: false });
+    }
+  });
+
+  const answers: Record<string, ScriptedAnswer> = {
+    "/v1/chat/completions": {
+      chunks: [
+        eventStream({ choices: [{ delta: { content: "A cat." }, finish_reason: null }] }),
+        eventStream({ choices: [{ delta: {}, finish_reason: "stop" }] }, done),
+      ],
+    },
+    "/v1/messages": {
+      chunks: [
+        eventStream(
+          { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+          { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "A cat." } },
+          { type: "content_block_stop", index: 0 },
+          { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 3 } },
+          { type: "message_stop" },
+        ),
+      ],
+    },
+    "/api/chat": {
+      chunks: [
+        `${JSON.stringify({ message: { role: "assistant", content: "A cat." }, done: true, done_reason: "stop" })}\n`,
+      ],
+    },
+  };
+
+  const imageBlock = (data = png, media_type = "image/png") => ({
+    type: "image",
+    source: { type: "base64", media_type, data },
+  });
+  const call = { type: "tool_use", id: "toolu_1", name: "look", input: {} };
+  const result = (content: unknown[]) => ({ type: "tool_result", tool_use_id: "toolu_1", content });
+  const text = (words: string) => ({ type: "text", text: words });
+  /** An image between texts, one in a result, and the next question in the same message. */
+  const messages = [
+    { role: "user", content: [text("What is"), imageBlock(), text("this?")] },
+    { role: "assistant", content: [call] },
+    { role: "user", content: [result([text("seen"), imageBlock(gif, "image/gif")]), text("And this?")] },
+  ];
+  const tools = [{ name: "look", input_schema: { type: "object" } }];
+  const dataUrl = (type: string, data: string) => ({
+    type: "image_url",
+    image_url: { url: `data:${type};base64,${data}` },
+  });
+  const lastBody = () => seeing.received.filter(({ method }) => method === "POST").at(-1)!.body;
+
+  test.each<[string, unknown]>([
+    ["anthropic", messages],
+    [
+      "openai",
+      [
+        { role: "user", content: [text("What is"), dataUrl("image/png", png), text("this?")] },
+        { role: "assistant", content: "", tool_calls: [expect.objectContaining({ id: "toolu_1" })] },
+        { role: "tool", tool_call_id: "toolu_1", name: "look", content: "seen" },
+        {
+          role: "user",
+          content: [text("Images in the result of toolu_1:"), dataUrl("image/gif", gif), text("And this?")],
+        },
+      ],
+    ],
+    [
+      "ollama",
+      [
+        { role: "user", content: "What is\nthis?", images: [png] },
+        { role: "assistant", content: "", tool_calls: [expect.objectContaining({ id: "toolu_1" })] },
+        { role: "tool", tool_call_id: "toolu_1", tool_name: "look", content: "seen", images: [gif] },
+        { role: "user", content: "And this?" },
+      ],
+    ],
+  ])("gets the images of /v1/messages over the protocol %s", async (protocol, expected) => {
+    const body = { model: `sees-${protocol}`, max_tokens: 9, messages, tools };
+    const answer = await front.ask<Json>("/v1/messages", body);
+    expect(at(answer, "content", 0, "text")).toBe("A cat.");
+    expect(lastBody()["messages"]).toEqual(expected);
+  });
+
+  const url = `data:image/png;base64,${png}`;
+  test.each<[string, object]>([
+    ["/api/chat", { messages: [{ role: "user", content: "What?", images: [png] }] }],
+    ["/api/generate", { prompt: "What?", images: [png] }],
+    [
+      "/v1/chat/completions",
+      { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }, text("What?")] }] },
+    ],
+    [
+      "/v1/responses",
+      {
+        input: [
+          {
+            role: "user",
+            content: [
+              { type: "input_image", image_url: url },
+              { type: "input_text", text: "What?" },
+            ],
+          },
+        ],
+      },
+    ],
+  ])("gets the images of %s over every protocol", async (path, body) => {
+    const shapes = {
+      anthropic: { content: [imageBlock(), text("What?")] },
+      openai: { content: [dataUrl("image/png", png), text("What?")] },
+      ollama: { content: "What?", images: [png] },
+    };
+    for (const [protocol, message] of Object.entries(shapes)) {
+      await front.ask(path, { ...body, model: `sees-${protocol}`, stream: false });
+      expect(lastBody()["messages"]).toEqual([{ role: "user", ...message }]);
+    }
+  });
+
+  const large = Buffer.alloc(10 * 2 ** 20 + 1, Buffer.from("GIF89a")).toString("base64");
+  test.each<[string, object, RegExp]>([
+    ["not base64", imageBlock("iVBORw0KGgo"), /^invalid image data: messages\[0\].content\[0\].source.data$/],
+    ["no image", imageBlock("aGk="), /\.source.data must be a JPEG, PNG, GIF or WebP image$/],
+    [
+      "too large",
+      imageBlock(large, "image/gif"),
+      /\.source.data is an image of 10485761 bytes; the limit is 10485760$/,
+    ],
+    [
+      "not of the type it says",
+      imageBlock(png, "image/jpeg"),
+      /\.source.media_type says image\/jpeg, but the image is image\/png$/,
+    ],
+    ["of no type that engines accept", imageBlock("Qk0=", "image/bmp"), /\.source.media_type must be/],
+    [
+      "on the web",
+      { type: "image", source: { type: "url", url: "http://127.0.0.1:1/a.png" } },
+      /\.source.type is not supported: "url"/,
+    ],
+    [
+      "a file",
+      { type: "image", source: { type: "file", file_id: "file_1" } },
+      /\.source.type is not supported: "file"/,
+    ],
+  ])("rejects an image that is %s", async (_, block, message) => {
+    for (const content of [[block], [result([block])]]) {
+      const isResult = content[0] !== block;
+      const talk = [...(isResult ? [{ role: "assistant", content: [call] }] : []), { role: "user", content }];
+      const body = { model: "sees-anthropic", max_tokens: 9, messages: talk };
+      const response = await front.post("/v1/messages", body);
+      const { error, type } = (await response.json()) as {
+        type: string;
+        error: { type: string; message: string };
+      };
+      expect([response.status, type, error.type]).toEqual([400, "error", "invalid_request_error"]);
+      expect(error.message.replace("messages[1].content[0].content[0]", "messages[0].content[0]")).toMatch(
+        message,
+      );
+    }
+  });
+
+  test.each<[string, object, string]>([
+    [
+      "/api/chat",
+      { messages: [{ role: "user", content: "", images: [gif, "aGk="] }] },
+      "messages[0].images[1] must be",
+    ],
+    [
+      "/api/chat",
+      { messages: [{ role: "system", content: "", images: [gif] }] },
+      "messages[0].images is only possible",
+    ],
+    ["/api/generate", { prompt: "x", images: [gif], raw: true }, "images is not supported together with raw"],
+    [
+      "/v1/chat/completions",
+      { messages: [{ role: "system", content: [dataUrl("image/gif", gif)] }] },
+      "content[0].image_url",
+    ],
+    [
+      "/v1/chat/completions",
+      { messages: [{ role: "user", content: [dataUrl("image/png", gif)] }] },
+      "image_url.url says image/png",
+    ],
+    [
+      "/v1/responses",
+      { input: [{ role: "user", content: [{ type: "input_image", file_id: "f" }] }] },
+      "input[0].content[0]",
+    ],
+  ])("rejects images of %s that cannot be passed on: %#", async (path, body, error) => {
+    const answer = await refusal(path, { ...body, model: "sees-openai", stream: false });
+    expect(answer).toEqual({ status: 400, text: expect.stringContaining(error) as string });
+  });
+
+  test("is the only one that gets images: other capabilities and real engines that cannot see reject them", async () => {
+    const remotes = [{ url: seeing.upstream.url, model: "m" }];
+    await front.ask("/api/create", {
+      model: "blind",
+      remotes,
+      info: { capabilities: ["completion"] },
+      stream: false,
+    });
+    const content = [imageBlock(), text("What?")];
+    for (const [model, name] of [
+      ["blind", "blind"],
+      ["openai", "small:a"],
+      ["anthropic", "small:a"],
+      ["ollama", "small:a"],
+    ])
+      expect(
+        await refusal("/v1/messages", { model, max_tokens: 9, messages: [{ role: "user", content }] }),
+      ).toEqual({
+        status: 400,
+        text: expect.stringContaining(`\\"${name}\\" does not support vision`) as string,
+      });
+  });
+
+  test("is asked by Anthropic's SDK, streamed (needs npm's registry)", async ({ skip }) => {
+    const clients = await installedClients();
+    if (clients === null) return skip();
+    const { default: Anthropic } = (await clients.load("@anthropic-ai/sdk")) as {
+      default: new (
+        options: object,
+      ) => {
+        messages: { stream(body: object): { finalMessage(): Promise<{ content: unknown }> } };
+      };
+    };
+    const client = new Anthropic({ baseURL: front.url, apiKey: "any", maxRetries: 0 });
+    const body = { model: "sees-ollama", max_tokens: 9, messages, tools };
+    expect((await client.messages.stream(body).finalMessage()).content).toMatchObject([text("A cat.")]);
+    expect(lastBody()["messages"]).toMatchObject([{ images: [png] }, {}, { images: [gif] }, {}]);
   });
 });
 

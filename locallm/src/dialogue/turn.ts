@@ -1,13 +1,27 @@
 import type { Think } from "../wire/api/message.ts";
+import type { MediaType } from "../wire/image.ts";
 
 /** A message of a conversation. Messages of the API (`wire/api/message.ts`) are assignable to it. */
 export interface Message {
   readonly role: string;
   readonly content: string;
+  /** The texts and images in their order, if there are images. `content` has only the texts. */
+  readonly parts?: readonly ContentPart[];
   readonly thinking?: string;
   readonly tool_calls?: readonly ToolCall[];
   readonly tool_name?: string;
   readonly tool_call_id?: string;
+}
+
+export type ContentPart =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "image"; readonly image: Image };
+
+/** An image for an engine of a remote model. Local models cannot see yet. */
+export interface Image {
+  readonly mediaType: MediaType;
+  /** In base64, with padding. */
+  readonly data: string;
 }
 
 export interface ToolCall {

@@ -1,6 +1,7 @@
 import type { Turn } from "../../dialogue/turn.ts";
 import type { ConversationRequest } from "../../wire/anthropic/messages.ts";
 import { traitsOf } from "../answer-turn.ts";
+import { imageReader } from "../images.ts";
 import type { Parts } from "../parts.ts";
 import type { Run } from "../run.ts";
 import { conversation, requireTraits } from "../run-turn.ts";
@@ -18,7 +19,7 @@ export interface AskedTurn {
 export async function askedTurn(parts: Parts, run: Run, body: ConversationRequest): Promise<AskedTurn> {
   refuse("mcp_servers", (body.mcp_servers?.length ?? 0) > 0);
   refuse("container", body.container !== undefined);
-  const { turn: asked, ignored } = messagesTurn(body);
+  const { turn: asked, ignored } = messagesTurn(body, imageReader(run));
   const traits = await traitsOf(parts, run);
   // Like Ollama, a model that cannot think answers without thinking, because agents request thinking from every model.
   const relaxed = traits.thinking ? asked : { ...asked, think: null };

@@ -1,6 +1,7 @@
-import type { Message, Tool, ToolChoice, Turn } from "../../dialogue/turn.ts";
+import type { ContentPart, Image, Message, Tool, ToolChoice, Turn } from "../../dialogue/turn.ts";
 import {
   block as anyBlock,
+  base64Source,
   type ConversationRequest,
   documentBlock,
   imageBlock,
@@ -12,7 +13,7 @@ import {
 } from "../../wire/anthropic/messages.ts";
 import { checkPart } from "../../wire/body.ts";
 import { LocallmError } from "../../wire/errors.ts";
-import { refuseImages } from "../images.ts";
+import { contentOf, type ReadImage, requireMediaType } from "../images.ts";
 import { checkedChoice } from "../tool-choice.ts";
 import { thinkingOf } from "./signature.ts";
 
@@ -23,8 +24,8 @@ export interface MessagesTurn {
 }
 
 /** Converts an Anthropic request to a turn. */
-export function messagesTurn(body: ConversationRequest): MessagesTurn {
-  const reading = new ConversationReading(body.model);
+export function messagesTurn(body: ConversationRequest, read: ReadImage): MessagesTurn {
+  const reading = new ConversationReading(read);
   const system = reading.system(body.system);
   const messages = body.messages.flatMap((message, index) =>
     reading.message(message, `messages[${index}]`, index === body.messages.length - 1),
@@ -55,11 +56,11 @@ interface Block {
 class ConversationReading {
   /** Names of tools that the client's search has found. */
   readonly foundTools = new Set<string>();
-  readonly #model: string;
+  readonly #readImage: ReadImage;
   readonly #callNames = new Map<string, string>();
 
-  constructor(model: string) {
-    this.#model = model;
+  constructor(read: ReadImage) {
+    this.#readImage = read;
   }
 
   /**
@@ -133,16 +134,16 @@ class ConversationReading {
 
   #user(blocks: readonly Block[]): Message[] {
     const messages: Message[] = [];
-    let texts: string[] = [];
+    let parts: ContentPart[] = [];
     const flush = () => {
-      if (texts.length > 0) messages.push({ role: "user", content: texts.join("\n") });
-      texts = [];
+      if (parts.length > 0) messages.push({ role: "user", ...contentOf(parts) });
+      parts = [];
     };
     for (const each of blocks) {
       if (each.type === "tool_result") {
         flush();
         messages.push(this.#result(each));
-      } else texts.push(...this.#input(each));
+      } else parts.push(...this.#input(each));
     }
     flush();
     return messages;
@@ -157,31 +158,41 @@ class ConversationReading {
         problem: "does not match the id of a tool_use block before it",
       });
     const blocks = content === undefined ? [] : blocksOf(content, `${field}.content`);
-    const text = blocks.flatMap((each) => this.#input(each)).join("\n");
+    const parts = blocks.flatMap((each) => this.#input(each));
+    const { content: text } = contentOf(parts);
+    // Templates have no field for errors, and a model must not mistake an error for a result.
+    const isUnmarked = isError === true && !/^\W*error/i.test(text);
     return {
       role: "tool",
-      // Templates have no field for errors, and a model must not mistake an error for a result.
-      content: isError === true && !/^\W*error/i.test(text) ? `Error: ${text}` : text,
+      ...contentOf(isUnmarked ? markedAsError(parts) : parts),
       tool_call_id: id,
       tool_name: name,
     };
   }
 
-  /** The texts of a block that users and tools send. */
-  #input({ type, value, field }: Block): string[] {
+  /** The texts and images of a block that users and tools send. */
+  #input(block: Block): ContentPart[] {
+    if (block.type === "image") return [{ kind: "image", image: this.#image(block) }];
+    return this.#inputTexts(block).map((text) => ({ kind: "text", text }));
+  }
+
+  #image({ value, field }: Block): Image {
+    const { source } = checkPart(imageBlock, value, field);
+    if (source.type !== "base64")
+      throw new LocallmError("unsupported_parameter", {
+        field: `${field}.source.type`,
+        hint: `: "${source.type.slice(0, 60)}"; send the image as base64`,
+      });
+    const { media_type: said, data } = checkPart(base64Source, source, `${field}.source`);
+    const image = this.#readImage(data, `${field}.source.data`);
+    requireMediaType(image, said, `${field}.source.media_type`);
+    return image;
+  }
+
+  #inputTexts({ type, value, field }: Block): string[] {
     switch (type) {
       case "text":
         return [checkPart(textBlock, value, field).text];
-      case "image": {
-        const { source } = checkPart(imageBlock, value, field);
-        if (source.type !== "base64")
-          throw new LocallmError("unsupported_parameter", {
-            field: `${field}.source.type`,
-            hint: `: "${source.type.slice(0, 60)}"; send the image as base64`,
-          });
-        refuseImages(this.#model, [source.data ?? ""], `${field}.source.data`);
-        return [];
-      }
       case "document":
         return this.#document(value, field);
       case "tool_reference": {
@@ -227,6 +238,12 @@ function blocksOf(content: unknown, field: string): Block[] {
     const at = `${field}[${index}]`;
     return { type: checkPart(anyBlock, value, at).type, value, field: at };
   });
+}
+
+function markedAsError([first, ...rest]: readonly ContentPart[]): ContentPart[] {
+  return first?.kind === "text"
+    ? [{ kind: "text", text: `Error: ${first.text}` }, ...rest]
+    : [{ kind: "text", text: "Error: " }, ...(first === undefined ? [] : [first]), ...rest];
 }
 
 function unknownBlock(type: string, field: string): LocallmError {

@@ -1,12 +1,13 @@
 import type { FastifyInstance } from "fastify";
-import { plainTurn } from "../../dialogue/turn.ts";
+import { type Message, plainTurn } from "../../dialogue/turn.ts";
 import { remoteFields } from "../../library/remote.ts";
 import { type ChatRequest, chatRequest } from "../../wire/api/inference.ts";
+import { LocallmError } from "../../wire/errors.ts";
 import { answerTurn } from "../answer-turn.ts";
 import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
 import { answerFormat } from "../format.ts";
-import { refuseImages } from "../images.ts";
+import { contentWithImages, imageReader, type ReadImage } from "../images.ts";
 import { logprobsWish } from "../logprobs.ts";
 import type { Parts } from "../parts.ts";
 import { windowFields } from "../remote-turn.ts";
@@ -28,13 +29,11 @@ export function chatRoute(app: FastifyInstance, parts: Parts): void {
     const messages = body.messages ?? [];
     if (messages.length === 0)
       return await loadOrUnload(parts, run, { message: { role: "assistant", content: "" } });
-    messages.forEach((message, index) => {
-      refuseImages(run.typedName, message.images, `messages[${index}].images`);
-    });
-
+    const read = imageReader(run);
+    const seen = messages.map((message, index) => turnMessage(message, `messages[${index}]`, read));
     if (run.remote !== null) run.tellIgnored(windowFields(body));
     const events = await answerTurn(parts, run, {
-      turn: plainTurn(conversation(run.model, messages), wishes(body)),
+      turn: plainTurn(conversation(run.model, seen), wishes(body)),
       truncate: body.truncate ?? true,
       shift: body.shift ?? false,
       logprobs,
@@ -44,6 +43,20 @@ export function chatRoute(app: FastifyInstance, parts: Parts): void {
     await sendStream(reply, encode(run, events), ndjson(request));
     return reply;
   });
+}
+
+function turnMessage(
+  { images = [], ...message }: NonNullable<ChatRequest["messages"]>[number],
+  field: string,
+  read: ReadImage,
+): Message {
+  const content = contentWithImages(message.content, images, `${field}.images`, read);
+  if (content.parts !== undefined && !["user", "tool", "function"].includes(message.role))
+    throw new LocallmError("invalid_field", {
+      field: `${field}.images`,
+      problem: "is only possible in messages of users and results of tools",
+    });
+  return { ...message, ...content };
 }
 
 function wishes(body: ChatRequest) {

@@ -1,6 +1,6 @@
 import type { AnswerReader } from "../../dialogue/answer-reader.ts";
 import { type Constraint, formatConstraint } from "../../dialogue/constraint.ts";
-import { plainTurn } from "../../dialogue/turn.ts";
+import { type Message, plainTurn } from "../../dialogue/turn.ts";
 import type { Lease } from "../../scheduler/lease.ts";
 import type { GenerateRequest } from "../../wire/api/inference.ts";
 import { LocallmError } from "../../wire/errors.ts";
@@ -112,9 +112,13 @@ function inFront(context: readonly number[] | undefined, text: PromptText): Gene
  * Returns a conversation of one message. A `context` already contains the model's system text and example
  * messages.
  */
-export function firstMessages(run: Run, body: GenerateRequest) {
+export function firstMessages(
+  run: Run,
+  body: GenerateRequest,
+  content: Pick<Message, "content" | "parts"> = { content: body.prompt ?? "" },
+) {
   const system = body.system === undefined ? [] : [{ role: "system", content: body.system }];
-  const messages = [...system, { role: "user", content: body.prompt ?? "" }];
+  const messages = [...system, { role: "user", ...content }];
   return body.context === undefined ? conversation(run.model, messages) : messages;
 }
 

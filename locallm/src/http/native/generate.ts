@@ -6,7 +6,7 @@ import { AnswerCheck } from "../answer-check.ts";
 import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
 import { generateJob } from "../generate-job.ts";
-import { refuseImages } from "../images.ts";
+import { contentWithImages, imageReader } from "../images.ts";
 import { logprobsWish, PieceLogprobs } from "../logprobs.ts";
 import type { Parts } from "../parts.ts";
 import { type LocalRun, prepareRun, type Run, requirePurpose } from "../run.ts";
@@ -25,12 +25,12 @@ export function generateRoute(app: FastifyInstance, parts: Parts): void {
     const run = await prepareRun(parts, request, reply, body);
     await requirePurpose(parts, run, "completion", "generate");
     const logprobs = logprobsWish(body);
-    refuseImages(run.typedName, body.images, "images");
+    const content = contentWithImages(body.prompt ?? "", body.images, "images", imageReader(run));
     const onCut = (tokens: number) => tellDropped(reply, { messages: 0, tokens });
     const generating =
       run.remote === null
         ? await localGeneration(parts, run, body, { logprobs, onCut })
-        : await remoteGeneration(parts, run, body, logprobs);
+        : await remoteGeneration(parts, run, body, { content, logprobs });
 
     const isEmpty = (body.prompt ?? "") === "" && body.suffix === undefined;
     if (isEmpty) return await loadOrUnload(parts, run, { response: "" });

@@ -1,4 +1,4 @@
-import { plainTurn } from "../../dialogue/turn.ts";
+import { type Message, plainTurn } from "../../dialogue/turn.ts";
 import { remoteFields } from "../../library/remote.ts";
 import type { RemoteEvent } from "../../remotes/engine.ts";
 import type { GenerateRequest } from "../../wire/api/inference.ts";
@@ -14,16 +14,22 @@ import { refuse } from "../sampling.ts";
 import { counters, extras, violationsField } from "./counters.ts";
 import { firstMessages, type GeneratePiece, refuseRawConflict } from "./generate-prompt.ts";
 
+interface RemoteGenerationWish {
+  /** The prompt and its images. */
+  readonly content: Pick<Message, "content" | "parts">;
+  readonly logprobs: GenerateJob["logprobs"];
+}
+
 /**
  * Checks a generate request for another engine. The engine completes a plain prompt as it is, like a local model. It
- * applies its template where `system` asks for it, where `format` or `think` need its chat API, and where it has no
- * other API.
+ * applies its template where `system` asks for it, where `format`, `think` or images need its chat API, and where it has
+ * no other API.
  */
 export async function remoteGeneration(
   parts: Parts,
   run: RemoteRun,
   body: GenerateRequest,
-  logprobs: GenerateJob["logprobs"],
+  { content, logprobs }: RemoteGenerationWish,
 ): Promise<() => AsyncGenerator<GeneratePiece>> {
   refuseRawConflict(body);
   refuse(
@@ -35,9 +41,11 @@ export async function remoteGeneration(
   run.tellIgnored(windowFields(body));
   const { raw, suffix, system, think = null, prompt = "" } = body;
   const format = answerFormat(body.format);
-  const needsChat = system !== undefined || format !== null || (think !== null && think !== false);
+  const hasImages = content.parts !== undefined;
+  const needsChat =
+    system !== undefined || format !== null || hasImages || (think !== null && think !== false);
   if (raw === true || suffix !== undefined) {
-    const field = format !== null ? "format" : think ? "think" : "system";
+    const field = format !== null ? "format" : think ? "think" : hasImages ? "images" : "system";
     refuse(field, needsChat, raw === true ? " together with raw" : " together with suffix");
   }
   const canComplete = run.remote.upstreams.some(({ protocol }) => protocol !== "anthropic");
@@ -46,7 +54,7 @@ export async function remoteGeneration(
     suffix === undefined &&
     (needsChat || !canComplete || parts.settings.generate === "template");
   if (usesTemplate) {
-    const turn = plainTurn(firstMessages(run, body), { think, format });
+    const turn = plainTurn(firstMessages(run, body, content), { think, format });
     requireTraits(run, remoteTraits(run.model), turn);
     return () =>
       fromTurn(run, answerTurn(parts, run, { turn, truncate: false, shift: false, ...asked(logprobs) }));

@@ -6,6 +6,7 @@ import { chatCompletionsRequest, type Usage } from "../../wire/openai/chat-compl
 import { answerTurn } from "../answer-turn.ts";
 import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
+import { imageReader } from "../images.ts";
 import { logprobsWish } from "../logprobs.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, type Run, requirePurpose } from "../run.ts";
@@ -23,10 +24,10 @@ export function chatCompletionsRoute(app: FastifyInstance, parts: Parts): void {
     const logprobs = logprobsWish(body);
     if (logprobs === undefined && (body.top_logprobs ?? 0) > 0)
       throw new LocallmError("invalid_field", { field: "top_logprobs", problem: "needs logprobs: true" });
-    const asked = requestTurn(body);
     const options = samplingOptions(body, body.max_completion_tokens ?? body.max_tokens);
     const run = await prepareRun(parts, request, reply, { ...body, options });
     await requirePurpose(parts, run, "completion", "chat");
+    const asked = requestTurn(body, imageReader(run));
     const turn = { ...asked, messages: conversation(run.model, asked.messages) };
     const events = await answerTurn(parts, run, {
       turn,

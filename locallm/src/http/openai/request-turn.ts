@@ -1,17 +1,18 @@
-import type { Message, ToolChoice, Turn } from "../../dialogue/turn.ts";
+import type { ContentPart, Message, ToolChoice, Turn } from "../../dialogue/turn.ts";
 import type { Think } from "../../wire/api/message.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { ChatCompletionsMessage, ChatCompletionsRequest } from "../../wire/openai/chat-completions.ts";
+import { contentOf, imageOfUrl, type ReadImage } from "../images.ts";
 import { checkedChoice } from "../tool-choice.ts";
 
 /** Converts an OpenAI request to a turn. */
-export function requestTurn(body: ChatCompletionsRequest): Turn {
+export function requestTurn(body: ChatCompletionsRequest, read: ReadImage): Turn {
   const given = body.messages ?? [];
   if (given.length === 0) throw new LocallmError("messages_empty", {});
   const tools = body.tools ?? [];
   const callNames = new Map<string, string>();
   return {
-    messages: given.map((message, index) => turnMessage(message, callNames, `messages[${index}]`)),
+    messages: given.map((message, index) => turnMessage(message, { callNames, read }, `messages[${index}]`)),
     tools,
     toolChoice: checkedChoice(toolChoiceOf(body.tool_choice), tools),
     severalCalls: body.parallel_tool_calls ?? true,
@@ -22,7 +23,7 @@ export function requestTurn(body: ChatCompletionsRequest): Turn {
 
 function turnMessage(
   message: ChatCompletionsMessage,
-  callNames: Map<string, string>,
+  { callNames, read }: { readonly callNames: Map<string, string>; readonly read: ReadImage },
   field: string,
 ): Message {
   for (const { id, function: called } of message.tool_calls ?? [])
@@ -30,7 +31,7 @@ function turnMessage(
   const thinking = message.reasoning ?? message.reasoning_content;
   return {
     role: message.role === "developer" ? "system" : message.role,
-    content: textOf(message.content, field),
+    ...turnContent(message, `${field}.content`, read),
     ...(thinking === undefined ? {} : { thinking }),
     ...(message.tool_calls === undefined ? {} : { tool_calls: message.tool_calls.map(turnCall) }),
     ...(message.tool_call_id === undefined ? {} : { tool_call_id: message.tool_call_id }),
@@ -38,21 +39,21 @@ function turnMessage(
   };
 }
 
-function textOf(content: ChatCompletionsMessage["content"], field: string): string {
-  if (content === undefined || typeof content === "string") return content ?? "";
-  const texts = content.map((part, index) => {
-    if (part.type === "text") return part.text;
-    if (part.type === "refusal") return part.refusal;
-    const web = part.type === "image_url" && !part.image_url.url.startsWith("data:");
-    const hint = web
-      ? ": web addresses are never fetched, and this model takes text only"
-      : ": this model takes text only";
-    throw new LocallmError("unsupported_parameter", {
-      field: `${field}.content[${index}].${part.type}`,
-      hint,
-    });
-  });
-  return texts.join("\n");
+function turnContent({ content = "", role }: ChatCompletionsMessage, field: string, read: ReadImage) {
+  if (typeof content === "string") return { content };
+  return contentOf(
+    content.map((part, index): ContentPart => {
+      const at = `${field}[${index}]`;
+      if (part.type === "text") return { kind: "text", text: part.text };
+      if (part.type === "refusal") return { kind: "text", text: part.refusal };
+      if (part.type === "image_url" && (role === "user" || role === "tool"))
+        return { kind: "image", image: imageOfUrl(part.image_url.url, `${at}.image_url.url`, read) };
+      throw new LocallmError("unsupported_parameter", {
+        field: `${at}.${part.type}`,
+        hint: ": only texts are supported here, and images in messages of users and tools",
+      });
+    }),
+  );
 }
 
 type WireCall = NonNullable<ChatCompletionsMessage["tool_calls"]>[number];

@@ -1,22 +1,27 @@
-import type { Message, Tool, ToolChoice, Turn } from "../../dialogue/turn.ts";
+import type { ContentPart, Message, Tool, ToolChoice, Turn } from "../../dialogue/turn.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { ResponsesItem, ResponsesRequest } from "../../wire/openai/responses.ts";
+import { contentOf, imageOfUrl, type ReadImage } from "../images.ts";
 import { checkedChoice } from "../tool-choice.ts";
 import { argumentsOf, thinkOf } from "./request-turn.ts";
 
 /** Converts the items of earlier responses and the input items, with instructions and tools, to a turn. */
-export function responsesTurn(body: ResponsesRequest, earlier: readonly ResponsesItem[] = []): Turn {
+export function responsesTurn(
+  body: ResponsesRequest,
+  read: ReadImage,
+  earlier: readonly ResponsesItem[] = [],
+): Turn {
   const system = body.instructions === undefined ? [] : [{ role: "system", content: body.instructions }];
   const given = typeof body.input === "string" ? [{ role: "user", content: body.input }] : body.input;
   const items: readonly ResponsesItem[] = [...earlier, ...given];
   if (items.length === 0)
     throw new LocallmError("invalid_field", { field: "input", problem: "must not be empty" });
   const tools = (body.tools ?? []).map(functionTool);
-  const callNames = new Map<string, string>();
+  const reading = { callNames: new Map<string, string>(), read };
   return {
     messages: [
       ...system,
-      ...joined(items.map((item, index) => itemMessage(item, callNames, index - earlier.length))),
+      ...joined(items.map((item, index) => itemMessage(item, reading, index - earlier.length))),
     ],
     tools,
     toolChoice: checkedChoice(toolChoiceOf(body.tool_choice), tools),
@@ -26,7 +31,13 @@ export function responsesTurn(body: ResponsesRequest, earlier: readonly Response
   };
 }
 
-function itemMessage(item: ResponsesItem, callNames: Map<string, string>, index: number): Message {
+interface Reading {
+  /** The names of the called functions by the ids of the calls. */
+  readonly callNames: Map<string, string>;
+  readonly read: ReadImage;
+}
+
+function itemMessage(item: ResponsesItem, { callNames, read }: Reading, index: number): Message {
   const field = `input[${index}]`;
   switch (item.type ?? "message") {
     case "message": {
@@ -38,7 +49,7 @@ function itemMessage(item: ResponsesItem, callNames: Map<string, string>, index:
         });
       return {
         role: role === "developer" ? "system" : role,
-        content: textOf(item.content, `${field}.content`),
+        ...itemContent(item.content, `${field}.content`, role === "user" ? read : null),
       };
     }
     case "function_call": {
@@ -55,11 +66,18 @@ function itemMessage(item: ResponsesItem, callNames: Map<string, string>, index:
     case "function_call_output": {
       const id = item.call_id ?? "";
       const name = callNames.get(id);
-      const content = textOf(item.output, `${field}.output`);
-      return { role: "tool", content, tool_call_id: id, ...(name === undefined ? {} : { tool_name: name }) };
+      const content = itemContent(item.output, `${field}.output`, read);
+      return {
+        ...{ role: "tool", ...content, tool_call_id: id },
+        ...(name === undefined ? {} : { tool_name: name }),
+      };
     }
     case "reasoning":
-      return { role: "assistant", content: "", thinking: textOf(item.content, `${field}.content`) };
+      return {
+        role: "assistant",
+        content: "",
+        thinking: itemContent(item.content, `${field}.content`, null).content,
+      };
     default:
       throw new LocallmError("unsupported_parameter", {
         field: `${field}.type`,
@@ -92,18 +110,23 @@ function joined(messages: readonly Message[]): Message[] {
   return all;
 }
 
-function textOf(content: ResponsesItem["content"], field: string): string {
-  if (content === undefined || typeof content === "string") return content ?? "";
-  return content
-    .map((part, index) => {
+/** `read` is null where the protocol has no images. */
+function itemContent(content: ResponsesItem["content"], field: string, read: ReadImage | null) {
+  if (content === undefined || typeof content === "string") return { content: content ?? "" };
+  return contentOf(
+    content.map((part, index): ContentPart => {
+      const at = `${field}[${index}]`;
       const text = part.text ?? part.refusal;
-      if (text !== undefined) return text;
+      if (text !== undefined) return { kind: "text", text };
+      const url = part["image_url"];
+      if (part.type === "input_image" && read !== null && typeof url === "string")
+        return { kind: "image", image: imageOfUrl(url, `${at}.image_url`, read) };
       throw new LocallmError("unsupported_parameter", {
-        field: `${field}[${index}]`,
-        hint: `: "${part.type.slice(0, 60)}"; this model takes text only`,
+        field: at,
+        hint: `: "${part.type.slice(0, 60)}"; only texts are supported here, and images with image_url in messages of users and results of functions`,
       });
-    })
-    .join("\n");
+    }),
+  );
 }
 
 function functionTool(tool: NonNullable<ResponsesRequest["tools"]>[number], index: number): Tool {

@@ -6,6 +6,7 @@ import { answerTurn } from "../answer-turn.ts";
 import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
 import type { ErrorBody } from "../error-reply.ts";
+import { imageReader } from "../images.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, requirePurpose } from "../run.ts";
 import { conversation, type TurnEvent } from "../run-turn.ts";
@@ -29,13 +30,13 @@ export function responsesRoute(app: FastifyInstance, parts: Parts): void {
     refuse("background", body.background === true);
     refuse("top_logprobs", (body.top_logprobs ?? 0) > 0);
     const earlier = earlierItems(parts.responses, request.caller, body.previous_response_id);
-    const asked = responsesTurn(body, earlier);
     const { temperature, top_p, options } = body;
     const run = await prepareRun(parts, request, reply, {
       ...body,
       options: samplingOptions({ temperature, top_p, options }, body.max_output_tokens),
     });
     await requirePurpose(parts, run, "completion", "chat");
+    const asked = responsesTurn(body, imageReader(run), earlier);
     const turn = { ...asked, messages: conversation(run.model, asked.messages) };
     const events = await answerTurn(parts, run, {
       turn,

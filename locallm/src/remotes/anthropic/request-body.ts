@@ -1,4 +1,4 @@
-import type { Message, Turn } from "../../dialogue/turn.ts";
+import type { ContentPart, Message, Turn } from "../../dialogue/turn.ts";
 import type { OptionName } from "../../wire/options.ts";
 import type { Question } from "../asking.ts";
 import type { RemoteTurn, Upstream } from "../engine.ts";
@@ -136,12 +136,29 @@ function isSystem(role: string): boolean {
   return role === "system" || role === "developer" || role === "control";
 }
 
-function blocksOf({ role, content, tool_calls: calls = [], tool_call_id }: Message): JsonObject[] {
+function blocksOf(message: Message): JsonObject[] {
+  const { role, content, parts, tool_calls: calls = [], tool_call_id } = message;
   if (role === "tool" || role === "function")
-    return [{ type: "tool_result", tool_use_id: tool_call_id, content }];
+    return [
+      {
+        type: "tool_result",
+        tool_use_id: tool_call_id,
+        content: parts === undefined ? content : contentBlocks(parts),
+      },
+    ];
   return [
-    // The protocol rejects empty texts.
-    ...(content.trim() === "" ? [] : [{ type: "text", text: content }]),
+    ...contentBlocks(parts ?? [{ kind: "text", text: content }]),
     ...calls.map(({ id, function: { name, arguments: input } }) => ({ type: "tool_use", id, name, input })),
   ];
+}
+
+function contentBlocks(parts: readonly ContentPart[]): JsonObject[] {
+  return parts.flatMap((part): JsonObject[] => {
+    if (part.kind === "image") {
+      const { mediaType: media_type, data } = part.image;
+      return [{ type: "image", source: { type: "base64", media_type, data } }];
+    }
+    // The protocol rejects empty texts.
+    return part.text.trim() === "" ? [] : [{ type: "text", text: part.text }];
+  });
 }

@@ -50,12 +50,14 @@ function formatOf(format: NonNullable<Turn["format"]>): unknown {
   return format.kind === "json" ? "json" : format.schema;
 }
 
-function ollamaMessage({ role, content, thinking, tool_calls: calls, ...more }: Message): JsonObject {
+function ollamaMessage({ role, content, parts, thinking, tool_calls: calls, ...more }: Message): JsonObject {
+  const images = parts?.flatMap((part) => (part.kind === "image" ? [part.image.data] : []));
   const { tool_name, tool_call_id } = more;
   return {
     // Ollama has neither of the other names.
     role: role === "developer" ? "system" : role === "function" ? "tool" : role,
     content,
+    ...(images === undefined ? {} : { images }),
     ...(thinking ? { thinking } : {}),
     ...(calls === undefined || calls.length === 0 ? {} : { tool_calls: calls }),
     ...(tool_name === undefined ? {} : { tool_name }),

@@ -1,4 +1,4 @@
-import type { Message, Turn } from "../../dialogue/turn.ts";
+import type { ContentPart, Message, Turn } from "../../dialogue/turn.ts";
 import type { OptionName } from "../../wire/options.ts";
 import type { Question } from "../asking.ts";
 import type { RemoteCompletion, RemoteOptions, RemoteTurn, Upstream } from "../engine.ts";
@@ -20,7 +20,7 @@ export function chatBody({ model }: Upstream, { turn, options, logprobs }: Remot
   const format = formatField(turn.format);
   const tools = toolFields(turn);
   const body = {
-    ...{ model, messages: withCallIds(turn.messages).map(openAiMessage) },
+    ...{ model, messages: openAiMessages(withCallIds(turn.messages)) },
     ...streamed,
     ...sampling.body,
     ...thinking,
@@ -164,6 +164,43 @@ function toolFields({ tools, toolChoice, severalCalls }: Turn): JsonObject {
         ? {}
         : { tool_choice: toolChoice.kind };
   return { tools, ...choice, ...(severalCalls === false ? { parallel_tool_calls: false } : {}) };
+}
+
+/** Only messages of users have images, so those of results become part of the user's message after the results. */
+function openAiMessages(messages: readonly Message[]): JsonObject[] {
+  const all: JsonObject[] = [];
+  let held: JsonObject[] = [];
+  const flush = () => {
+    if (held.length > 0) all.push({ role: "user", content: held });
+    held = [];
+  };
+  for (const message of messages) {
+    const { role, content, parts } = message;
+    const isResult = role === "tool" || role === "function";
+    if (role === "user" && (parts !== undefined || held.length > 0)) {
+      held.push(...openAiParts(parts ?? [{ kind: "text", text: content }]));
+      flush();
+      continue;
+    }
+    if (!isResult) flush();
+    all.push(openAiMessage(message));
+    const images = parts?.filter(({ kind }) => kind === "image") ?? [];
+    if (images.length > 0)
+      held.push(
+        { type: "text", text: `Images in the result of ${message.tool_call_id}:` },
+        ...openAiParts(images),
+      );
+  }
+  flush();
+  return all;
+}
+
+function openAiParts(parts: readonly ContentPart[]): JsonObject[] {
+  return parts.map((part) =>
+    part.kind === "text"
+      ? { type: "text", text: part.text }
+      : { type: "image_url", image_url: { url: `data:${part.image.mediaType};base64,${part.image.data}` } },
+  );
 }
 
 function openAiMessage(message: Message): JsonObject {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { list, optional } from "../body.ts";
+import { mediaTypes } from "../image.ts";
 
 /** `content` is a text or a list of blocks. The kinds of blocks are checked one by one, so that errors name the block. */
 const message = z.object({ role: z.enum(["user", "assistant", "system"]), content: z.unknown() });
@@ -98,8 +99,11 @@ export const toolResultBlock = z.object({
   is_error: optional(z.boolean()),
 });
 
-export const imageBlock = z.object({
-  source: z.looseObject({ type: z.string(), data: optional(z.string()) }),
+export const imageBlock = z.object({ source: z.looseObject({ type: z.string() }) });
+
+export const base64Source = z.object({
+  media_type: z.enum(mediaTypes),
+  data: z.string(),
 });
 
 export const documentBlock = z.object({
