@@ -7,8 +7,7 @@ import { limitMigrations } from "./limits/migrations.ts";
 import { peopleMigrations } from "./people/migrations.ts";
 import { queryMigrations } from "./query/migrations.ts";
 import { vectorMigrations } from "./search/meaning/vector-blocks.ts";
-import { openSearchMigrations } from "./search/opensearch/tables.ts";
-import { searchMigrations } from "./search/postings/tables.ts";
+import { searchMigrations } from "./search/snapshots/tables.ts";
 import { watchMigrations } from "./watches/migrations.ts";
 import { webhookMigrations } from "./webhooks/migrations.ts";
 
@@ -22,7 +21,6 @@ export const migrations: readonly Migration[] = [
   ...queryMigrations,
   ...searchMigrations,
   ...vectorMigrations,
-  ...openSearchMigrations,
   ...importMigrations,
   ...jobMigrations,
   ...webhookMigrations,

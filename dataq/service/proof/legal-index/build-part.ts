@@ -1,6 +1,6 @@
 import { buildLegalIndex } from "../../src/operations/legal/cases/fill.ts";
 import { PostingIndex } from "../../src/search/postings/posting-index.ts";
-import { usualSizes } from "../../src/search/postings/segment-writer.ts";
+import { usualSizes } from "../../src/search/postings/segments/segment-writer.ts";
 import { openFolder } from "../../test/data-folder.ts";
 
 /**

@@ -106,6 +106,8 @@ export interface Place {
 
 /** Between two runs there is at least one character that is in neither. */
 export const runGap = 1;
+/** Positions between two texts of a document, so that no phrase spans both. */
+export const textGap = 64;
 
 /**
  * Version of the rules by which documents are split and exact terms are made. It is also the version of

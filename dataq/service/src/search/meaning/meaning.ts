@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Database } from "../../database/database.ts";
-import { Recent } from "../postings/recent.ts";
+import { Recent } from "../recent.ts";
 import type { Question, SearchPage, VectorSpace } from "../search-index.ts";
 import type { Place } from "../stored-body.ts";
 import type { Embedder } from "./embedder.ts";

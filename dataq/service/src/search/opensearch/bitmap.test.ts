@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { BitSet } from "../postings/bitset.ts";
+import { BitSet } from "../snapshots/bitset.ts";
 import { bitmapOf } from "./bitmap.ts";
 
 /** Reads a bitmap as its specification says, without our code. */

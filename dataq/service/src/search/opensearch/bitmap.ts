@@ -1,4 +1,4 @@
-import type { BitSet } from "../postings/bitset.ts";
+import type { BitSet } from "../snapshots/bitset.ts";
 
 /**
  * The numbers of a bit set as a Roaring bitmap in base64, which a `terms` query takes: a few bytes for each number, and

@@ -1,14 +1,8 @@
 import type { Analyser } from "../analysis/analyser.ts";
-import { BitSet } from "../postings/bitset.ts";
-import {
-  alone,
-  analyse,
-  type Building as Builds,
-  keptBodies,
-  removeUnfinished,
-} from "../postings/refresh.ts";
-import { served, switchTo } from "../postings/switch.ts";
 import type { IndexDocument, MakeDocument, RefreshOptions, RefreshReport } from "../search-index.ts";
+import { BitSet } from "../snapshots/bitset.ts";
+import { alone, analyse, type Building as Builds, keptBodies, removeUnfinished } from "../snapshots/build.ts";
+import { served, switchTo } from "../snapshots/switch.ts";
 import { type Connection, OpenSearchError } from "./connection.ts";
 import { DocumentWriter, type LeftSegment } from "./document-writer.ts";
 

@@ -1,5 +1,5 @@
-import { type Analyser, isHan, runGap, runs } from "../analysis/analyser.ts";
-import { dateNumber, textGap } from "../postings/part-builder.ts";
+import { type Analyser, isHan, runGap, runs, textGap } from "../analysis/analyser.ts";
+import { dateNumber } from "../date-number.ts";
 import type { IndexDocument, Query } from "../search-index.ts";
 
 /**

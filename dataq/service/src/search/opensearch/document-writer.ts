@@ -1,8 +1,8 @@
 import type { ClientBase } from "pg";
 import type { Analyser } from "../analysis/analyser.ts";
-import { type Position, packJson } from "../postings/bodies.ts";
-import { dateNumber } from "../postings/part-builder.ts";
+import { dateNumber } from "../date-number.ts";
 import type { IndexDocument } from "../search-index.ts";
+import { type Position, packJson } from "../snapshots/bodies.ts";
 import { type Connection, mostTries, OpenSearchError } from "./connection.ts";
 import { FieldMaker, mapping } from "./document-fields.ts";
 

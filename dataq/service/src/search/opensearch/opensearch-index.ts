@@ -2,13 +2,8 @@ import { Failure } from "@dataq/contract";
 import type { Database } from "../../database/database.ts";
 import type { Analyser } from "../analysis/analyser.ts";
 import { fuse, fusedDepth } from "../meaning/fuse.ts";
-import { BitSet } from "../postings/bitset.ts";
-import { idfOf } from "../postings/bm25.ts";
-import { placeOf, positionOf } from "../postings/bodies.ts";
-import type { OpenSegment } from "../postings/open-segment.ts";
-import { PostingIndex, type PostingIndexOptions, readOf, stateOf } from "../postings/posting-index.ts";
-import { Recent } from "../postings/recent.ts";
-import { enoughComplete, findingTerms, unknownConcepts } from "../postings/wanted.ts";
+import { PostingIndex, type PostingIndexOptions } from "../postings/posting-index.ts";
+import { Recent } from "../recent.ts";
 import type {
   Concept,
   EngineHealth,
@@ -24,7 +19,11 @@ import type {
   VectorSegment,
   VectorSpace,
 } from "../search-index.ts";
+import { BitSet } from "../snapshots/bitset.ts";
+import { placeOf, positionOf } from "../snapshots/bodies.ts";
+import { type OpenSegment, readOf, stateOf } from "../snapshots/open-snapshot.ts";
 import type { Place } from "../stored-body.ts";
+import { enoughComplete, findingTerms, unknownConcepts } from "../wanted.ts";
 import { type Building, rebuild, refresh } from "./build.ts";
 import { Connection, type OpenSearchAddress, type PauseMs } from "./connection.ts";
 import {
@@ -323,8 +322,7 @@ export class OpenSearchIndex implements SearchIndex, VectorSpace {
     const documentsWithTerm = await this.#searches.documentsWith(segments, [...new Set(terms)]);
     const documents = segments.reduce((sum, segment) => sum + segment.documents, 0);
     const statistics = { documents, documentsWithTerm };
-    const unknown = unknownConcepts(wanted, statistics);
-    return { filter, ranked: { wanted, unknown, idf: (term) => idfOf(term, statistics) } };
+    return { filter, ranked: { wanted, unknown: unknownConcepts(wanted, statistics), statistics } };
   }
 
   /**

@@ -1,6 +1,7 @@
-import { dateNumber } from "../postings/part-builder.ts";
-import { completeQuery, findingTerms } from "../postings/wanted.ts";
+import { type Statistics, worthOf } from "../bm25.ts";
+import { numbersIn } from "../date-number.ts";
 import type { Concept, Query, Question, Wanted, Wording } from "../search-index.ts";
+import { completeQuery, findingTerms, leastShare, massOf, shareOf } from "../wanted.ts";
 import { fieldOf, phraseCharacters } from "./document-fields.ts";
 
 /** A query of OpenSearch. */
@@ -56,19 +57,15 @@ function phraseOf(phrase: Extract<Query, { phrase: unknown }>["phrase"]): Body {
 function datesOf(dates: Question["dates"]): Body[] {
   if (dates === undefined) return [];
   if (dates === "none") return [{ term: { date: 0 } }];
-  const from = dates.from === undefined ? 1 : dateNumber(dates.from);
-  const to = dates.to === undefined ? lastDate : dateNumber(dates.to);
+  const [from, to] = numbersIn(dates);
   return [{ range: { date: { gte: from, lte: to } } }];
 }
-
-const lastDate = 99_999_999;
 
 /** What a question asks for, prepared for a snapshot. */
 export interface Ranked {
   readonly wanted: Wanted;
   readonly unknown: ReadonlySet<Concept>;
-  /** The inverse document frequency of a term. */
-  readonly idf: (term: string) => number;
+  readonly statistics: Statistics;
 }
 
 /** Documents with everything that is asked for; undefined if there can be none. */
@@ -86,7 +83,7 @@ export function anythingOf(ranked: Pick<Ranked, "wanted" | "unknown">): Body {
 }
 
 /**
- * Scores what is asked for as `postings/wanted.ts` does. Documents without any of it do not match. `isWhole`: only
+ * Scores what is asked for as the embedded engine does. Documents without any of it do not match. `isWhole`: only
  * documents with everything are scored, so that nothing has to raise them.
  */
 export function scoredOf(ranked: Ranked, isWhole = false): Body {
@@ -111,15 +108,13 @@ export function scoredOf(ranked: Ranked, isWhole = false): Body {
  */
 const completeScore = 1_024;
 export const exactScore = 4_096;
-/** The share of its score that a document keeps if it matches hardly any of the words. */
-const leastShare = 0.4;
 
 /** A score as it is shown. */
 export function shownScore(score: number): number {
   return (score % exactScore) % completeScore;
 }
 
-function conceptsOf({ wanted, unknown, idf }: Ranked, isWhole: boolean): Body[] {
+function conceptsOf({ wanted, unknown, statistics }: Ranked, isWhole: boolean): Body[] {
   const concepts = wanted.alternatives.flat();
   const scores = concepts.map((concept) => {
     const wordings = concept.map(wordingOf);
@@ -129,7 +124,7 @@ function conceptsOf({ wanted, unknown, idf }: Ranked, isWhole: boolean): Body[] 
   const hasEach =
     isWhole && alternatives.length + exact.length + sufficient.length === 1 && unknown.size === 0;
   if (scores.length < 2 || hasEach) return scores;
-  const worth = concepts.map((concept) => Math.max(1, ...(concept[0]?.terms ?? []).map(idf)));
+  const worth = concepts.map((concept) => massOf(concept, statistics));
   const mass = worth.reduce((sum, each) => sum + each, 0);
   const functions = concepts.map((concept, place) => ({
     filter: anyOf([...new Set(concept.flatMap(({ terms }) => terms))].map((term) => ({ term }))),
@@ -147,16 +142,14 @@ function conceptsOf({ wanted, unknown, idf }: Ranked, isWhole: boolean): Body[] 
   ];
 }
 
-/** OpenSearch leaves out the constant factor of BM25. */
-const k1 = 1.2;
-
 function wordingOf({ terms, weight, isFlat }: Wording): Body {
-  const share = weight / Math.sqrt(terms.length);
   const count = terms.length;
+  const share = shareOf(weight, count, isFlat);
+  // OpenSearch leaves out the constant factor of BM25.
   const scored = (term: string, parts: number) =>
     isFlat
-      ? flat({ term }, weight / count / parts)
-      : { term: { [fieldOf(term)]: { value: term, boost: (share * (k1 + 1)) / parts } } };
+      ? flat({ term }, share / parts)
+      : { term: { [fieldOf(term)]: { value: term, boost: worthOf(share) / parts } } };
   if (count === 1) return scored(terms[0] as string, 1);
   // The sum of its terms, times the share of them that a document has: each number of terms adds its part.
   return {

@@ -1,8 +1,8 @@
 import { Failure } from "@dataq/contract";
-import { BitSet } from "../postings/bitset.ts";
-import type { OpenSegment } from "../postings/open-segment.ts";
-import { Recent } from "../postings/recent.ts";
+import { Recent } from "../recent.ts";
 import type { SearchPage } from "../search-index.ts";
+import { BitSet } from "../snapshots/bitset.ts";
+import type { OpenSegment } from "../snapshots/open-snapshot.ts";
 import { bitmapOf } from "./bitmap.ts";
 import { type Connection, OpenSearchError } from "./connection.ts";
 import { fieldOf } from "./document-fields.ts";

@@ -1,13 +1,13 @@
-import { chinaInstant, Failure, type IndexState } from "@dataq/contract";
+import { Failure, type IndexState } from "@dataq/contract";
 import type { ClientBase } from "pg";
 import type { Database } from "../../database/database.ts";
 import type { Analyser } from "../analysis/analyser.ts";
 import { Lexicons } from "../analysis/lexicons.ts";
 import { fuse, fusedDepth } from "../meaning/fuse.ts";
+import { Recent } from "../recent.ts";
 import type {
   Concept,
   Contents,
-  DatasetContents,
   EngineHealth,
   Found,
   Hit,
@@ -21,16 +21,23 @@ import type {
   VectorSegment,
   VectorSpace,
 } from "../search-index.ts";
+import { Bodies, placeOf, positionOf, unpackBody } from "../snapshots/bodies.ts";
+import { bodiesAt } from "../snapshots/build.ts";
+import {
+  contentsOf,
+  type OpenSegment,
+  type OpenSnapshot,
+  type ReadSnapshot,
+  readOf,
+  stateOf,
+} from "../snapshots/open-snapshot.ts";
+import { Snapshots } from "../snapshots/snapshots.ts";
 import type { Place as DocumentPlace, StoredBody } from "../stored-body.ts";
-import { Bodies, placeOf, positionOf, unpackBody } from "./bodies.ts";
-import type { OpenSegment, OpenSnapshot } from "./open-segment.ts";
-import { type Place, wantedConcepts } from "./rank.ts";
-import { Ranking, type RankingOptions, type ReadSnapshot } from "./ranking.ts";
-import { Recent } from "./recent.ts";
-import { type Building, bodiesAt, rebuild, refresh } from "./refresh.ts";
-import { type BuildSizes, usualSizes } from "./segment-writer.ts";
-import { Snapshots } from "./snapshots.ts";
-import { exactScore, shownScore } from "./wanted.ts";
+import { type Place, wantedConcepts } from "./ranking/rank.ts";
+import { Ranking, type RankingOptions } from "./ranking/ranking.ts";
+import { exactScore, shownScore } from "./ranking/scores.ts";
+import { rebuild, refresh, type SizedBuilding } from "./segments/refresh.ts";
+import { type BuildSizes, usualSizes } from "./segments/segment-writer.ts";
 
 export interface PostingIndexOptions extends RankingOptions {
   readonly now?: () => number;
@@ -364,8 +371,8 @@ export class PostingIndex implements SearchIndex, VectorSpace {
   }
 
   /** What a build works with. */
-  building(client: ClientBase): Building {
-    const asOwner: Building["asOwner"] = async (run) => {
+  building(client: ClientBase): SizedBuilding {
+    const asOwner: SizedBuilding["asOwner"] = async (run) => {
       const owner = await this.#database.connectAsOwner();
       try {
         return await run(owner);
@@ -420,47 +427,3 @@ const rankedInThreads = 20_000;
 const termListBytes = 4 << 20;
 const countBytes = 4 << 20;
 const contentsBytes = 1 << 20;
-
-function contentsOf({ segments }: OpenSnapshot): Contents {
-  const contents = new Map<string, DatasetContents>();
-  for (const segment of segments) {
-    const before = contents.get(segment.dataset);
-    const { dates, dead } = segment;
-    const newest = dayOf(
-      dates.reduce((newest, date, ordinal) => (date > newest && !dead?.has(ordinal) ? date : newest), 0),
-    );
-    const days = [before?.newestDay, newest].flatMap((day) => day ?? []).sort();
-    contents.set(segment.dataset, {
-      documents: (before?.documents ?? 0) + livingOf([segment]),
-      hasUndated: before?.hasUndated === true || !segment.isDated,
-      newestDay: days.at(-1) ?? null,
-    });
-  }
-  return contents;
-}
-
-function dayOf(date: number): string | null {
-  return date === 0 ? null : String(date).replace(/^(\d{4})(\d\d)(\d\d)$/, "$1-$2-$3");
-}
-
-export function readOf(snapshot: OpenSnapshot, without: string | undefined): ReadSnapshot {
-  const { segments } = snapshot;
-  if (without === undefined) return { snapshot, segments };
-  return { snapshot, segments: segments.filter(({ dataset }) => dataset !== without) };
-}
-
-function livingOf(segments: readonly OpenSegment[]): number {
-  return segments.reduce((sum, { documents, dead }) => sum + documents - (dead?.count() ?? 0), 0);
-}
-
-export function stateOf(
-  snapshot: OpenSnapshot,
-  { segments }: Pick<ReadSnapshot, "segments"> = snapshot,
-): IndexState {
-  return {
-    snapshot: String(snapshot.id),
-    refreshed_at: chinaInstant(snapshot.refreshedAt),
-    next_refresh_at: snapshot.nextRefreshAt === null ? null : chinaInstant(snapshot.nextRefreshAt),
-    size: segments === snapshot.segments ? snapshot.size : livingOf(segments),
-  };
-}

@@ -1,15 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { normPerLengthOf } from "../bm25.ts";
 import type { Query } from "../search-index.ts";
-import { BitSet } from "./bitset.ts";
-import { BlockMemory, type KeptBlock, Reading } from "./block-memory.ts";
-import { BlockWriter, decode, decodedBytes, type Postings, postingsAt } from "./codec.ts";
-import { normPerLengthOf } from "./norm.ts";
-import type { OpenSegment } from "./open-segment.ts";
-import { PlaceReader, PlaceWriter } from "./places.ts";
-import { type ReadSegment, rank } from "./rank.ts";
-import { Recent } from "./recent.ts";
-import { Scratch } from "./scratch.ts";
+import { BitSet } from "../snapshots/bitset.ts";
+import type { OpenSegment } from "../snapshots/open-snapshot.ts";
+import { BlockWriter, decode, decodedBytes, type Postings, postingsAt } from "./blocks/codec.ts";
+import { PlaceReader, PlaceWriter } from "./blocks/places.ts";
 import {
   allDocuments,
   between,
@@ -23,9 +19,12 @@ import {
   ordinalsOf,
   union,
   without,
-} from "./sets.ts";
-import { type Ranked, Top } from "./top.ts";
-import { shownScore } from "./wanted.ts";
+} from "./blocks/sets.ts";
+import { BlockMemory, type KeptBlock, Reading } from "./ranking/block-memory.ts";
+import { type ReadSegment, rank } from "./ranking/rank.ts";
+import { shownScore } from "./ranking/scores.ts";
+import { Scratch } from "./ranking/scratch.ts";
+import { type Ranked, Top } from "./ranking/top.ts";
 
 const ordinals = fc
   .uniqueArray(fc.integer({ min: 0, max: 300_000 }), { maxLength: 300 })
@@ -317,39 +316,6 @@ test("the best few are those of a full sort, in a total order", () => {
   );
 });
 
-test("removes what was not used for long when the bytes exceed the limit", () => {
-  const steps = fc.array(fc.record({ key: fc.integer({ min: 0, max: 9 }), isRead: fc.boolean() }), {
-    maxLength: 80,
-  });
-  fc.assert(
-    fc.property(steps, (list) => {
-      const recent = new Recent<number, string>(35);
-      // A simple model: a queue of at most three entries, because each has 10 bytes. An entry that was used moves to
-      // the end once.
-      const queue: number[] = [];
-      const used = new Set<number>();
-      for (const { key, isRead } of list) {
-        const isKept = queue.includes(key);
-        if (isRead) {
-          expect(recent.get(key)).toBe(isKept ? `${key}` : undefined);
-          if (isKept) used.add(key);
-          continue;
-        }
-        recent.put(key, `${key}`, 10);
-        if (isKept) continue;
-        queue.push(key);
-        used.add(key);
-        while (queue.length > 3) {
-          const oldest = queue.shift() as number;
-          if (used.delete(oldest)) queue.push(oldest);
-        }
-      }
-      for (const key of Array(10).keys()) expect(recent.get(key) !== undefined).toBe(queue.includes(key));
-    }),
-    { seed: 7 },
-  );
-});
-
 test("scratch memory does not overlap until it is reset, however much is taken", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 60_000 }), { maxLength: 20 }), (lengths) => {
@@ -363,17 +329,5 @@ test("scratch memory does not overlap until it is reset, however much is taken",
       expect(scratch.scores("a", 100_000).every((score) => score === 0)).toBe(true);
     }),
     { seed: 8, numRuns: 20 },
-  );
-});
-
-test("a bit set counts its members", () => {
-  fc.assert(
-    fc.property(ordinals, (list) => {
-      const bits = BitSet.ofSize(300_001);
-      for (const n of list) bits.add(n);
-      expect(bits.count()).toBe(list.length);
-      expect(list.every((n) => bits.has(n))).toBe(true);
-    }),
-    { seed: 6, numRuns: 20 },
   );
 });

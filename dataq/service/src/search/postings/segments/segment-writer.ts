@@ -1,8 +1,8 @@
 import type { ClientBase } from "pg";
-import type { Analyser } from "../analysis/analyser.ts";
-import type { IndexDocument } from "../search-index.ts";
-import type { Position } from "./bodies.ts";
-import { type AsOwner, attachOwnTables, makeOwnTables, ownTables } from "./own-tables.ts";
+import type { Analyser } from "../../analysis/analyser.ts";
+import type { IndexDocument } from "../../search-index.ts";
+import type { Position } from "../../snapshots/bodies.ts";
+import { type AsOwner, attachOwnTables, makeOwnTables, ownTables } from "../../snapshots/own-tables.ts";
 import type { PlainDocument } from "./part-builder.ts";
 import { type CutOptions, PartThreads, usualCut } from "./part-threads.ts";
 import { SegmentBuilder } from "./segment-builder.ts";

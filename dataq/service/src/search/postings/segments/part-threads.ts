@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import type { Analyser } from "../analysis/analyser.ts";
+import type { Analyser } from "../../analysis/analyser.ts";
 import { type Part, PartBuilder, type PlainDocument } from "./part-builder.ts";
 import type { PartWorkerData } from "./part-worker.ts";
 

@@ -16,6 +16,18 @@ export function normPerLengthOf(tokens: number, documents: number): number {
   return (k1 * b) / Math.max(1, tokens / Math.max(1, documents));
 }
 
+/** Counts over all segments, so that the rank does not depend on how documents are spread over them. */
+export interface Statistics {
+  readonly documents: number;
+  readonly documentsWithTerm: ReadonlyMap<string, number>;
+}
+
+/** The inverse document frequency: high for rare terms. */
+export function idfOf(term: string, { documents, documentsWithTerm }: Statistics): number {
+  const withTerm = documentsWithTerm.get(term) ?? 0;
+  return Math.log(1 + (documents - withTerm + 0.5) / (withTerm + 0.5));
+}
+
 const k1 = 1.2;
 const b = 0.75;
 const leastNorm = k1 * (1 - b);

@@ -2,9 +2,9 @@ import { Failure } from "@dataq/contract";
 import type { Database, Queries } from "../../database/database.ts";
 import type { Reads } from "../../database/replica.ts";
 import { analysisRules } from "../analysis/analyser.ts";
+import { normPerLengthOf } from "../bm25.ts";
 import { BitSet } from "./bitset.ts";
-import { normPerLengthOf } from "./norm.ts";
-import type { OpenSnapshot, SegmentTable } from "./open-segment.ts";
+import type { OpenSnapshot, SegmentTable } from "./open-snapshot.ts";
 
 /**
  * Snapshots by corpus. Asks the database for the current one at most once in `lookEveryMs`, so that a refresh by

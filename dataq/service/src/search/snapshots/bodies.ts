@@ -1,7 +1,7 @@
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { Database, Queries } from "../../database/database.ts";
+import { Recent } from "../recent.ts";
 import { type Place, StoredBody } from "../stored-body.ts";
-import { Recent } from "./recent.ts";
 
 /**
  * The bodies of documents. Recently read ones stay in memory, because reading them from the database is the most

@@ -1,8 +1,7 @@
-import type { Query, Question } from "../search-index.ts";
-import type { Postings } from "./codec.ts";
-import type { OpenSegment } from "./open-segment.ts";
-import { dateNumber } from "./part-builder.ts";
-import { type PhraseWord, withPhrase } from "./phrase.ts";
+import { numbersIn } from "../../date-number.ts";
+import type { Query, Question } from "../../search-index.ts";
+import type { OpenSegment } from "../../snapshots/open-snapshot.ts";
+import type { Postings } from "../blocks/codec.ts";
 import {
   allDocuments,
   between,
@@ -16,7 +15,8 @@ import {
   type Take,
   union,
   without,
-} from "./sets.ts";
+} from "../blocks/sets.ts";
+import { type PhraseWord, withPhrase } from "./phrase.ts";
 
 /** The data of a segment for the terms of a question. */
 export interface SegmentTerms {
@@ -58,8 +58,7 @@ export function matching(
   let set = evaluate(query, documents, terms, take);
   if (dates === "none") set = between(set, datesOf, 0, 0, take);
   else if (dates !== undefined) {
-    const from = dates.from === undefined ? 1 : dateNumber(dates.from);
-    const to = dates.to === undefined ? 99_999_999 : dateNumber(dates.to);
+    const [from, to] = numbersIn(dates);
     set = between(set, datesOf, from, to, take);
   }
   return dead === null || set.size === 0 ? set : without(set, many(dead.words(documents)), documents, take);

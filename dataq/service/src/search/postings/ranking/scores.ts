@@ -1,42 +1,10 @@
-import type { Concept, Query, Wanted, Wording } from "../search-index.ts";
-import { addFlat, addScores, type Into, idfOf, type Statistics } from "./bm25.ts";
-import type { Postings } from "./codec.ts";
-import type { OpenSegment } from "./open-segment.ts";
+import { idfOf, type Statistics } from "../../bm25.ts";
+import type { Wanted, Wording } from "../../search-index.ts";
+import type { OpenSegment } from "../../snapshots/open-snapshot.ts";
+import { leastShare, massOf, shareOf } from "../../wanted.ts";
+import type { Postings } from "../blocks/codec.ts";
 import type { Scratch } from "./scratch.ts";
-
-/** Every term that is read for it. */
-export function wantedTerms(wanted: Wanted): string[] {
-  return [...findingTerms(wanted), ...wanted.priors.flatMap(({ terms }) => terms)];
-}
-
-/** Terms that find documents. One of them is enough. */
-export function findingTerms(wanted: Wanted): string[] {
-  const wordings = [...wanted.alternatives.flat(2), ...wanted.hints];
-  return [...wordings.flatMap(({ terms }) => terms), ...wanted.exact];
-}
-
-/**
- * Concepts that no document contains in any wording. They are ignored, so that the other concepts can still
- * match.
- */
-export function unknownConcepts({ alternatives }: Wanted, { documentsWithTerm }: Statistics): Set<Concept> {
-  const isKnown = ({ terms }: Wording) => terms.every((term) => (documentsWithTerm.get(term) ?? 0) > 0);
-  return new Set(alternatives.flat().filter((concept) => !concept.some(isKnown)));
-}
-
-/** Documents that have an exact term, or every known concept of an alternative. Undefined if there can be none. */
-export function completeQuery(wanted: Wanted, unknown: ReadonlySet<Concept>): Query | undefined {
-  const whole = wanted.alternatives
-    .map((concepts) => concepts.filter((concept) => !unknown.has(concept)))
-    .filter((concepts) => concepts.length > 0)
-    .map((concepts): Query => ({ all: concepts.map(conceptQuery) }));
-  const terms = [...wanted.exact, ...wanted.sufficient];
-  const alternatives = [...whole, ...terms.map((term) => ({ term }))];
-  return alternatives.length === 0 ? undefined : anyOf(alternatives);
-}
-
-/** If this many documents match completely, partial matches are not searched for. */
-export const enoughComplete = 1_000;
+import { addFlat, addScores, type Into } from "./term-scores.ts";
 
 /**
  * The scores of these documents, in their order. A document without anything that is wanted scores 0. `boundsOf` must
@@ -98,9 +66,6 @@ export function shownScore(score: number): number {
   return score % completeScore;
 }
 
-/** The share of its score that a document keeps if it matches hardly any of the words. */
-const leastShare = 0.4;
-
 function addWording(
   { terms, weight, isFlat }: Wording,
   segment: OpenSegment,
@@ -131,26 +96,4 @@ function addWording(
     const before = out[i] as number;
     out[i] = into.isLargest ? Math.max(before, score) : before + score;
   }
-}
-
-/** The weight of each term of a wording. */
-export function shareOf(weight: number, terms: number, isFlat: true | undefined): number {
-  return isFlat ? weight / terms : weight / Math.sqrt(terms);
-}
-
-function massOf(concept: Concept, statistics: Statistics): number {
-  const first = concept[0]?.terms ?? [];
-  return Math.max(1, ...first.map((term) => idfOf(term, statistics)));
-}
-
-function conceptQuery(concept: Concept): Query {
-  return anyOf(
-    concept.map(({ terms }) =>
-      terms.length === 1 ? { term: terms[0] as string } : { all: terms.map((term) => ({ term })) },
-    ),
-  );
-}
-
-function anyOf(queries: readonly Query[]): Query {
-  return queries.length === 1 ? (queries[0] as Query) : { any: queries };
 }

@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { Failure } from "@dataq/contract";
+import type { OpenSnapshot } from "../../snapshots/open-snapshot.ts";
 import type { Chunk } from "./block-memory.ts";
-import type { OpenSnapshot } from "./open-segment.ts";
 import type { FromRank, RankMessage, ToRank } from "./rank-worker.ts";
 
 export interface RankThreadsOptions {

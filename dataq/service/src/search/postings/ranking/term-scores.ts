@@ -1,19 +1,7 @@
-import type { Postings } from "./codec.ts";
-import { normOf, worthOf } from "./norm.ts";
-import type { OpenSegment } from "./open-segment.ts";
-import { lowerBound } from "./sets.ts";
-
-/** Counts over all segments, so that the rank does not depend on how documents are spread over them. */
-export interface Statistics {
-  readonly documents: number;
-  readonly documentsWithTerm: ReadonlyMap<string, number>;
-}
-
-/** The inverse document frequency: high for rare terms. */
-export function idfOf(term: string, { documents, documentsWithTerm }: Statistics): number {
-  const withTerm = documentsWithTerm.get(term) ?? 0;
-  return Math.log(1 + (documents - withTerm + 0.5) / (withTerm + 0.5));
-}
+import { normOf, worthOf } from "../../bm25.ts";
+import type { OpenSegment } from "../../snapshots/open-snapshot.ts";
+import type { Postings } from "../blocks/codec.ts";
+import { lowerBound } from "../blocks/sets.ts";
 
 /** Where scores are written, and how. */
 export interface Into {

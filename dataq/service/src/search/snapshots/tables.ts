@@ -3,7 +3,8 @@ import type { Migration } from "../../database/migrations.ts";
 /**
  * A corpus is served from a snapshot: a list of segments, each with a bit set of dead documents. A segment never
  * changes once it is ready; a refresh adds one and makes a new snapshot. Large builds have tables of their own
- * (`own-tables.ts`).
+ * (`own-tables.ts`). Whichever engine finds the words, the bodies are here; a segment whose words are in OpenSearch names
+ * the index there.
  */
 export const searchMigrations: readonly Migration[] = [
   {
@@ -130,6 +131,16 @@ create index on search_document (id, segment);
 alter table search_document alter column body set storage external;
 alter table search_document alter column body set statistics 0;
 alter table search_document attach partition search_document_shared default;
+`,
+  },
+  {
+    name: "search/6-opensearch",
+    up: `
+alter table search_segment add column home text;
+
+-- Tells our indices from those of another database in the same cluster.
+create table search_engine (id text not null);
+insert into search_engine values (left(replace(gen_random_uuid()::text, '-', ''), 10));
 `,
   },
 ];

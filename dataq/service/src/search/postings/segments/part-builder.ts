@@ -1,8 +1,9 @@
-import { type Analyser, runGap, runs } from "../analysis/analyser.ts";
-import type { IndexDocument } from "../search-index.ts";
-import { packJson } from "./bodies.ts";
-import { BlockWriter } from "./codec.ts";
-import { PlaceWriter } from "./places.ts";
+import { type Analyser, runGap, runs, textGap } from "../../analysis/analyser.ts";
+import { dateNumber } from "../../date-number.ts";
+import type { IndexDocument } from "../../search-index.ts";
+import { packJson } from "../../snapshots/bodies.ts";
+import { BlockWriter } from "../blocks/codec.ts";
+import { PlaceWriter } from "../blocks/places.ts";
 
 /** A document as a thread needs it: its body is JSON already, because a text is faster to hand over than an object. */
 export interface PlainDocument extends Pick<IndexDocument, "texts" | "terms" | "date"> {
@@ -185,13 +186,5 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return whole;
 }
 
-/** A phrase never spans two texts of a document. */
-export const textGap = 64;
-
 const mostKnownRuns = 100_000;
 const mostKnownTerms = 1_000_000;
-
-/** YYYY-MM-DD as a number that sorts like it; 0 for none. */
-export function dateNumber(date: string | null): number {
-  return date === null ? 0 : Number(date.replaceAll("-", ""));
-}

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { Analyser } from "../analysis/analyser.ts";
+import { Analyser } from "../../analysis/analyser.ts";
 import { PartBuilder, type PlainDocument } from "./part-builder.ts";
 
 export interface PartWorkerData {

@@ -1,5 +1,5 @@
-import { normOf, normPerLengthOf } from "./norm.ts";
-import type { SegmentTable } from "./open-segment.ts";
+import { normOf, normPerLengthOf } from "../../bm25.ts";
+import type { SegmentTable } from "../../snapshots/open-snapshot.ts";
 import { type Few, type Many, wordsOf } from "./sets.ts";
 
 /*

@@ -1,4 +1,4 @@
-import { decodedBytes } from "./codec.ts";
+import { decodedBytes } from "../blocks/codec.ts";
 
 /** A block in shared memory. */
 export interface KeptBlock {

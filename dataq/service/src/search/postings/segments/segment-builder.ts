@@ -1,6 +1,6 @@
-import { BlockWriter } from "./codec.ts";
+import { BlockWriter } from "../blocks/codec.ts";
+import { PlaceWriter } from "../blocks/places.ts";
 import { type Part, sizeFields, termEnd } from "./part-builder.ts";
-import { PlaceWriter } from "./places.ts";
 
 /** Joins parts to one segment, in their order: a block for each term, lengths and dates. */
 export class SegmentBuilder {

@@ -1,6 +1,6 @@
-import type { Postings } from "./codec.ts";
-import { PlaceReader } from "./places.ts";
-import { lowerBound, ordinalsOf } from "./sets.ts";
+import type { Postings } from "../blocks/codec.ts";
+import { PlaceReader } from "../blocks/places.ts";
+import { lowerBound, ordinalsOf } from "../blocks/sets.ts";
 
 /** A word of a phrase, with its positions in the phrase and in the documents. */
 export interface PhraseWord {

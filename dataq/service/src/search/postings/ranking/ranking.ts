@@ -1,9 +1,10 @@
-import type { Queries } from "../../database/database.ts";
-import type { Question } from "../search-index.ts";
+import type { Queries } from "../../../database/database.ts";
+import { Recent } from "../../recent.ts";
+import type { Question } from "../../search-index.ts";
+import type { OpenSegment, ReadSnapshot } from "../../snapshots/open-snapshot.ts";
+import { blockFields, decode, type Postings, postingsAt } from "../blocks/codec.ts";
 import { BlockMemory, type KeptBlock, Reading } from "./block-memory.ts";
-import { blockFields, decode, type Postings, postingsAt } from "./codec.ts";
 import { phraseTermsOf, termsOf } from "./evaluate.ts";
-import type { OpenSegment, OpenSnapshot } from "./open-segment.ts";
 import {
   allow,
   type RankAnswer,
@@ -14,7 +15,6 @@ import {
   rankedTerms,
 } from "./rank.ts";
 import { failed, RankThreads, type RankThreadsOptions } from "./rank-threads.ts";
-import { Recent } from "./recent.ts";
 import { Scratch } from "./scratch.ts";
 
 export interface RankingOptions extends RankThreadsOptions {
@@ -22,12 +22,6 @@ export interface RankingOptions extends RankThreadsOptions {
   readonly leastForThread?: number;
   /** Memory for decoded blocks; by default enough for the common words of the largest corpus. */
   readonly blockBytes?: number;
-}
-
-/** The segments of a snapshot that a question reads. */
-export interface ReadSnapshot {
-  readonly snapshot: OpenSnapshot;
-  readonly segments: readonly OpenSegment[];
 }
 
 /** A block that a question needs; `stored` if the question decodes it. */

@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
-import { BitSet } from "./bitset.ts";
-import { blockFields, decode, type Postings, postingsAt } from "./codec.ts";
-import type { OpenSegment } from "./open-segment.ts";
+import { BitSet } from "../../snapshots/bitset.ts";
+import type { OpenSegment } from "../../snapshots/open-snapshot.ts";
+import { blockFields, decode, type Postings, postingsAt } from "../blocks/codec.ts";
 import { allow, type RankAnswer, RankLate, type RankTask, type ReadSegment, rank } from "./rank.ts";
 import { Scratch } from "./scratch.ts";
 

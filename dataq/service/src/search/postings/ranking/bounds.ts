@@ -1,11 +1,11 @@
-import type { Wanted, Wording } from "../search-index.ts";
-import { idfOf, type Statistics } from "./bm25.ts";
-import type { FrequentPostings, Postings, RarePostings } from "./codec.ts";
-import { normOf, normPerLengthOf, worthOf } from "./norm.ts";
-import type { OpenSegment } from "./open-segment.ts";
+import { idfOf, normOf, normPerLengthOf, type Statistics, worthOf } from "../../bm25.ts";
+import type { Wanted, Wording } from "../../search-index.ts";
+import type { OpenSegment } from "../../snapshots/open-snapshot.ts";
+import { shareOf } from "../../wanted.ts";
+import type { FrequentPostings, Postings, RarePostings } from "../blocks/codec.ts";
+import { type DocumentSet, ordinalsOf, type Take, wordsOf } from "../blocks/sets.ts";
+import { exactScore } from "./scores.ts";
 import type { Scratch } from "./scratch.ts";
-import { type DocumentSet, ordinalsOf, type Take, wordsOf } from "./sets.ts";
-import { exactScore, shareOf } from "./wanted.ts";
 
 /**
  * For each document of a segment a number that its score does not exceed, so that only the few documents that can be on

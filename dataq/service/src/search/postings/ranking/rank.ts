@@ -1,9 +1,7 @@
-import type { Concept, Question, Wanted } from "../search-index.ts";
-import type { Statistics } from "./bm25.ts";
-import { boundsOf } from "./bounds.ts";
-import { matching, type SegmentTerms } from "./evaluate.ts";
-import type { OpenSegment } from "./open-segment.ts";
-import type { Scratch } from "./scratch.ts";
+import type { Statistics } from "../../bm25.ts";
+import type { Concept, Question, Wanted } from "../../search-index.ts";
+import type { OpenSegment } from "../../snapshots/open-snapshot.ts";
+import { completeQuery, enoughComplete, findingTerms, unknownConcepts, wantedTerms } from "../../wanted.ts";
 import {
   bitsOf,
   type DocumentSet,
@@ -13,17 +11,12 @@ import {
   ordinalsOf,
   union,
   without,
-} from "./sets.ts";
+} from "../blocks/sets.ts";
+import { boundsOf } from "./bounds.ts";
+import { matching, type SegmentTerms } from "./evaluate.ts";
+import { completeScore, scoresOf } from "./scores.ts";
+import type { Scratch } from "./scratch.ts";
 import { type Ranked, Top } from "./top.ts";
-import {
-  completeQuery,
-  completeScore,
-  enoughComplete,
-  findingTerms,
-  scoresOf,
-  unknownConcepts,
-  wantedTerms,
-} from "./wanted.ts";
 
 /** A document: its segment's position among those that are read, and its ordinal. */
 export type Place = Pick<Ranked, "segment" | "ordinal">;
