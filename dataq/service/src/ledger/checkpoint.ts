@@ -1,4 +1,5 @@
 import type { Queries } from "../database/database.ts";
+import { eachRow } from "../database/each-row.ts";
 import type { Scope } from "./laws.ts";
 
 /** The chain of an account after one of its entries, and the sums of the entries up to it. */
@@ -44,7 +45,7 @@ export async function unfitPoints(queries: Queries): Promise<string[]> {
 
 /** Collects the entries since the verified points, in tables of this transaction. */
 export async function openScope(queries: Queries): Promise<Scope> {
-  // Looks up one account after the other, and then its new entries ("offset 0"): a join could read all entries.
+  // Looks up one account after the other, and then its new entries.
   await queries.query(`create temp table fresh on commit drop as
     with recursive known(account_id) as (
       (select account_id from entry order by account_id limit 1)
@@ -53,7 +54,7 @@ export async function openScope(queries: Queries): Promise<Scope> {
       from known where known.account_id is not null
     )
     select e.* from known left join verified b using (account_id)
-    cross join lateral (select * from entry where account_id = known.account_id and seq > coalesce(b.seq, 0) offset 0) e`);
+    cross join lateral (select * from entry where account_id = known.account_id and seq > coalesce(b.seq, 0) ${eachRow}) e`);
   await queries.query(
     "create index on fresh (account_id, seq); create index on fresh (request_id); analyze fresh",
   );

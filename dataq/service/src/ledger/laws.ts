@@ -1,4 +1,5 @@
 import { type Operation, operations } from "@dataq/contract";
+import { eachRow } from "../database/each-row.ts";
 import { severalOperation } from "./several.ts";
 
 /** What a law says. */
@@ -35,9 +36,6 @@ const listPrice = "(case when h.cached then p.cached_tokens else p.tokens end)";
 
 /** The prices in the note of a capture for several queries: operation, version, whether cached, count, tokens. */
 const partsOfNote = "regexp_matches(c.note, '([a-z_]+) v(\\d+)( cached)? × (\\d+): (\\d+)', 'g') m";
-
-/** Ends a subquery that looks into an index for each row: as a join, it could read all entries for a few new ones. */
-const eachRow = "offset 0";
 
 /** Each statement returns one row per breach. */
 export function lawsOf({ entries, calls, base }: Scope): readonly (Law & { readonly sql: string })[] {

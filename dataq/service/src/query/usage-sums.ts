@@ -1,4 +1,5 @@
 import type { Database } from "../database/database.ts";
+import { eachRow } from "../database/each-row.ts";
 import { lockTransaction } from "../database/locks.ts";
 import { inTransaction } from "../database/transaction.ts";
 
@@ -44,16 +45,16 @@ known as (
          coalesce(bool_or(e.seq > k.seq) filter (where e.kind = 'hold'), false) as is_new,
          coalesce(-sum(e.tokens) filter (where e.seq <= k.seq), 0) as before, -sum(e.tokens) as after
   from (select distinct request_id from fresh where request_id is not null) f, known k, reached r
-  -- Looked up call by call ("offset 0"): how many are new is unknown to the planner, and a join could read all entries.
+  -- Looked up call by call: the planner does not know how many are new.
   cross join lateral (
-    select * from entry where request_id = f.request_id and account_id = ${accountId} and seq <= r.seq offset 0) e
+    select * from entry where request_id = f.request_id and account_id = ${accountId} and seq <= r.seq ${eachRow}) e
   group by e.request_id
 ), late as (
   -- Lines that were counted as calls without a hold.
   select r.id, r.at, r.operation, r.key_id, (r.status >= 400)::int as failed,
          c.at as held_at, c.operation as held_operation, c.key_id as held_key_id
   from called c cross join lateral (
-    select * from request where id = c.id and account_id = ${accountId} and is_held = false offset 0) r
+    select * from request where id = c.id and account_id = ${accountId} and is_held = false ${eachRow}) r
   where c.is_new
 ), entry_change as (
   select ${QUARTER("at")} as at, operation, key_id, is_new::int as calls, (after > 0)::int - (before > 0)::int as billed,
