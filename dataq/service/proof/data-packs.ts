@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { zstdDecompressSync } from "node:zlib";
 import type { Database } from "../src/database/database.ts";
-import { PostingIndex } from "../src/search/postings/posting-index.ts";
+import { embeddedIndex } from "../src/search/open-index.ts";
 import { environmentOf, makeDataFolder, openFolder, removeDataFolder } from "../test/data-folder.ts";
 import { importPack } from "../test/pack.ts";
 
@@ -51,7 +51,7 @@ export async function run(print: (line: string) => void): Promise<void> {
   const folder = await makeDataFolder("tables");
   const database = await openFolder(folder);
   try {
-    const index = new PostingIndex(database);
+    const index = embeddedIndex(database);
     print("| pack | as | rows | bad rows | records that serve | seconds |");
     print("| --- | --- | ---: | ---: | ---: | ---: |");
     const took = new Map<string, number>();

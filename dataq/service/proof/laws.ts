@@ -3,7 +3,7 @@ import { fetchOrigin } from "../src/importer/origin/origin.ts";
 import { importAny } from "../src/operations/imports.ts";
 import { articleRecord } from "../src/operations/legal/laws/record.ts";
 import { createSources } from "../src/operations/sources.ts";
-import { PostingIndex } from "../src/search/postings/posting-index.ts";
+import { embeddedIndex } from "../src/search/open-index.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "../test/data-folder.ts";
 import { articleOf, foldPacks, inEveryOrder, readPack } from "../test/law-packs.ts";
 import { knownArticles, lawNames } from "../test/law-table.ts";
@@ -57,7 +57,7 @@ async function askForNames(packFolder: string, print: (line: string) => void): P
   const folder = await makeDataFolder("tables");
   const database = await openFolder(folder);
   try {
-    const index = new PostingIndex(database);
+    const index = embeddedIndex(database);
     for (const [target, name] of [
       ...packs.map((pack) => ["legal_laws", pack] as const),
       ["legal_law_catalog", "law_catalog"] as const,

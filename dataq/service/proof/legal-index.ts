@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { judgmentsCorpus } from "../src/operations/legal/cases/corpus.ts";
 import { cases } from "../src/operations/legal/cases/source.ts";
-import { PostingIndex } from "../src/search/postings/posting-index.ts";
+import { embeddedIndex } from "../src/search/open-index.ts";
 import { SearchSource } from "../src/sources/search-source.ts";
 import {
   environmentOf,
@@ -90,7 +90,7 @@ async function keptFolder(folder: string): Promise<string> {
 async function sizeOf(folder: string): Promise<number> {
   const database = await openFolder(folder);
   try {
-    return (await new PostingIndex(database).state(judgmentsCorpus))?.size ?? 0;
+    return (await embeddedIndex(database).state(judgmentsCorpus))?.size ?? 0;
   } finally {
     await database.close();
   }
@@ -147,7 +147,7 @@ async function throughCalls(
 export async function besideOthers(folder: string, print: (line: string) => void): Promise<void> {
   const database = await openFolder(folder);
   try {
-    const index = new PostingIndex(database);
+    const index = embeddedIndex(database);
     const source = new SearchSource(index, judgmentsCorpus, cases);
     const signal = new AbortController().signal;
     const own = async ({ query, page }: Question) => {

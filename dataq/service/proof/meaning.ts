@@ -11,7 +11,7 @@ import {
 import { createSources } from "../src/operations/sources.ts";
 import { Embedder } from "../src/search/meaning/embedder.ts";
 import { Meaning } from "../src/search/meaning/meaning.ts";
-import { PostingIndex } from "../src/search/postings/posting-index.ts";
+import { embeddedIndex } from "../src/search/open-index.ts";
 import { WrittenRecord } from "../src/sources/written-record.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "../test/data-folder.ts";
 import { importPack } from "../test/pack.ts";
@@ -30,10 +30,10 @@ export async function run(print: (line: string) => void): Promise<void> {
   const server = await startServer({ models: store.folder });
   const folder = await makeDataFolder("tables");
   const database = await openFolder(folder);
-  const index = new PostingIndex(database);
+  const index = embeddedIndex(database);
   const embedder = new Embedder({ address: server.url, name: "all-minilm:22m" });
   const meaning = new Meaning({
-    space: index,
+    space: index.vectors,
     database,
     embedder,
     withoutDataset: "generated",
@@ -47,7 +47,7 @@ export async function run(print: (line: string) => void): Promise<void> {
     const from = performance.now();
     const { total } = await buildVectors({
       database,
-      space: index,
+      space: index.vectors,
       embedder,
       model,
       corpus: papersCorpus,

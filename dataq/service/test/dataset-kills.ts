@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { findDue, refreshDue } from "../src/background/refresh/refresh.ts";
 import type { Database } from "../src/database/database.ts";
 import { listDatasets } from "../src/importer/datasets.ts";
-import { PostingIndex } from "../src/search/postings/posting-index.ts";
+import { embeddedIndex } from "../src/search/open-index.ts";
+import type { SearchIndex } from "../src/search/search-index.ts";
 
 /**
  * The arguments of `dataq`, as an operator types them. With `killAt` the command is killed before its n-th statement.
@@ -36,7 +37,7 @@ export interface KillReport {
  */
 export class DatasetKills {
   readonly #database: Database;
-  readonly #index: PostingIndex;
+  readonly #index: SearchIndex;
   readonly #folder: string;
   readonly #run: RunCommand;
   readonly #size: number;
@@ -53,7 +54,7 @@ export class DatasetKills {
     readonly size: number;
   }) {
     this.#database = parts.database;
-    this.#index = new PostingIndex(parts.database, { now: () => Number.POSITIVE_INFINITY });
+    this.#index = embeddedIndex(parts.database, { now: () => Number.POSITIVE_INFINITY });
     this.#folder = parts.folder;
     this.#run = parts.run;
     this.#size = parts.size;

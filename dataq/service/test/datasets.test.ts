@@ -12,7 +12,8 @@ import { findDataset, listDatasets, removeDataset, restoreDataset } from "../src
 import type { ImportOptions } from "../src/importer/import-file.ts";
 import { fetchOrigin } from "../src/importer/origin/origin.ts";
 import { findTarget, importAny } from "../src/operations/imports.ts";
-import { PostingIndex } from "../src/search/postings/posting-index.ts";
+import { embeddedIndex } from "../src/search/open-index.ts";
+import type { SearchIndex } from "../src/search/search-index.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 
 const packs = process.env["TEST_DATA"];
@@ -21,7 +22,7 @@ const journals = "research_journal_search";
 let folder: string;
 let files: string;
 let database: Database;
-let index: PostingIndex;
+let index: SearchIndex;
 /** What the server behind the addresses returns, by path. */
 const pages = new Map<string, string>();
 const server = createServer((request, response) => {
@@ -34,7 +35,7 @@ beforeAll(async () => {
   folder = await makeDataFolder("tables");
   files = mkdtempSync(join(tmpdir(), "dataq-files-"));
   database = await openFolder(folder);
-  index = new PostingIndex(database, { now: () => Number.POSITIVE_INFINITY });
+  index = embeddedIndex(database, { now: () => Number.POSITIVE_INFINITY });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }, 120_000);

@@ -11,8 +11,8 @@ import { samplePaper } from "../src/operations/research/paper-search/sample.ts";
 import { patentDocument } from "../src/operations/research/patent-search/corpus.ts";
 import { samplePatent } from "../src/operations/research/patent-search/sample.ts";
 import { createSources } from "../src/operations/sources.ts";
-import { PostingIndex } from "../src/search/postings/posting-index.ts";
-import type { IndexDocument } from "../src/search/search-index.ts";
+import { embeddedIndex } from "../src/search/open-index.ts";
+import type { IndexDocument, SearchIndex } from "../src/search/search-index.ts";
 import { WrittenRecord } from "../src/sources/written-record.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 
@@ -26,12 +26,12 @@ const now = new Date("2026-11-22T04:00:00Z");
 
 let folder: string;
 let database: Database;
-let index: PostingIndex;
+let index: SearchIndex;
 
 beforeAll(async () => {
   folder = await makeDataFolder("tables");
   database = await openFolder(folder);
-  index = new PostingIndex(database, { now: () => Number.POSITIVE_INFINITY });
+  index = embeddedIndex(database, { now: () => Number.POSITIVE_INFINITY });
   const fill = async (corpus: OperationName, documents: readonly IndexDocument[]) => {
     const each = async function* () {
       yield* documents;

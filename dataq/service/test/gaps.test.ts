@@ -7,7 +7,8 @@ import { sampleJudgment } from "../src/operations/legal/cases/sample/judgments.t
 import { createSources } from "../src/operations/sources.ts";
 import { chargeFor } from "../src/query/tariff.ts";
 import { newestDayWithout, sizeWithout } from "../src/search/contents.ts";
-import { PostingIndex } from "../src/search/postings/posting-index.ts";
+import { embeddedIndex } from "../src/search/open-index.ts";
+import type { SearchIndex } from "../src/search/search-index.ts";
 import type { Answer } from "../src/sources/source.ts";
 import { WrittenRecord } from "../src/sources/written-record.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
@@ -15,7 +16,7 @@ import { importRowsInto } from "./pack.ts";
 
 let folder: string;
 let database: Database;
-let index: PostingIndex;
+let index: SearchIndex;
 
 /** Real records of a few operations, made for this test: some questions are about held data, others are not. */
 const held: Partial<Record<OperationName, readonly object[]>> = {
@@ -56,7 +57,7 @@ beforeAll(async () => {
   folder = await makeDataFolder("tables");
   await importRowsInto(folder, held);
   database = await openFolder(folder);
-  index = new PostingIndex(database);
+  index = embeddedIndex(database);
 }, 120_000);
 afterAll(async () => {
   await database.close();

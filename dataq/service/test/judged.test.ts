@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { figuresOf, meanOf } from "../proof/judged/figures.ts";
 import type { Database } from "../src/database/database.ts";
 import { createSources } from "../src/operations/sources.ts";
-import { PostingIndex } from "../src/search/postings/posting-index.ts";
+import { embeddedIndex } from "../src/search/open-index.ts";
+import type { SearchIndex } from "../src/search/search-index.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { judgedQueries, missedQueries } from "./judged-queries.ts";
 import { importPack } from "./pack.ts";
@@ -13,7 +14,7 @@ const hasPacks = packs !== undefined && existsSync(packs);
 
 let folder: string;
 let database: Database;
-let index: PostingIndex;
+let index: SearchIndex;
 
 /**
  * A quarter of each pack, and what the queries ask for. All records of the packs: npm run proof -- judged. They take
@@ -36,7 +37,7 @@ beforeAll(async () => {
   if (!hasPacks) return;
   folder = await makeDataFolder("tables");
   database = await openFolder(folder);
-  index = new PostingIndex(database);
+  index = embeddedIndex(database);
   for (const [target, pack, keep] of [
     ["lexicon", "legal_lexicon"],
     ["legal_law_catalog", "law_catalog"],

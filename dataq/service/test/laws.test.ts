@@ -13,7 +13,8 @@ import { decisions } from "../src/operations/legal/laws/import/decisions.ts";
 import { articleRecord } from "../src/operations/legal/laws/record.ts";
 import { lawKey } from "../src/operations/legal/question/law-reference.ts";
 import { createSources } from "../src/operations/sources.ts";
-import { PostingIndex } from "../src/search/postings/posting-index.ts";
+import { embeddedIndex } from "../src/search/open-index.ts";
+import type { SearchIndex } from "../src/search/search-index.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { judgePassages } from "./judged-passages.ts";
 import { articleOf, foldPacks, readPack } from "./law-packs.ts";
@@ -35,13 +36,13 @@ function allPacks() {
 let folder: string;
 let files: string;
 let database: Database;
-let index: PostingIndex;
+let index: SearchIndex;
 
 beforeAll(async () => {
   folder = await makeDataFolder("tables");
   files = mkdtempSync(join(tmpdir(), "dataq-laws-"));
   database = await openFolder(folder);
-  index = new PostingIndex(database, { now: () => Number.POSITIVE_INFINITY });
+  index = embeddedIndex(database, { now: () => Number.POSITIVE_INFINITY });
 }, 120_000);
 
 afterAll(async () => {

@@ -15,8 +15,8 @@ import { Embedder } from "../src/search/meaning/embedder.ts";
 import { Meaning } from "../src/search/meaning/meaning.ts";
 import { Nearest } from "../src/search/meaning/nearest.ts";
 import { unitVector } from "../src/search/meaning/vector.ts";
-import { PostingIndex } from "../src/search/postings/posting-index.ts";
-import type { IndexDocument } from "../src/search/search-index.ts";
+import { embeddedIndex } from "../src/search/open-index.ts";
+import type { IndexDocument, SearchIndex } from "../src/search/search-index.ts";
 import type { Answer } from "../src/sources/source.ts";
 import { WrittenRecord } from "../src/sources/written-record.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
@@ -56,7 +56,7 @@ const papers = Array.from({ length: 600 }, (_, number) => paper(number, titles.g
 
 let folder: string;
 let database: Database;
-let index: PostingIndex;
+let index: SearchIndex;
 let server: ModelServer;
 let embedder: Embedder;
 let now = 0;
@@ -65,7 +65,7 @@ const open: Meaning[] = [];
 beforeAll(async () => {
   folder = await makeDataFolder("tables");
   database = await openFolder(folder);
-  index = new PostingIndex(database);
+  index = embeddedIndex(database);
   server = await startModelServer();
   embedder = new Embedder({ address: server.url, name: "words" });
   await index.refresh(papersCorpus, each(papers), { dataset: "a", mode: "replace" });
@@ -87,7 +87,7 @@ async function* each(list: readonly IndexDocument[]): AsyncGenerator<IndexDocume
 async function build(over: Partial<Parameters<typeof buildVectors>[0]> = {}) {
   return buildVectors({
     database,
-    space: index,
+    space: index.vectors,
     embedder,
     model: await embedder.identity(AbortSignal.timeout(10_000)),
     corpus: papersCorpus,
@@ -104,7 +104,7 @@ async function build(over: Partial<Parameters<typeof buildVectors>[0]> = {}) {
 async function searching(limitMs = 30_000) {
   const troubles: string[] = [];
   const meaning = new Meaning({
-    space: index,
+    space: index.vectors,
     database,
     embedder,
     withoutDataset: "generated",
@@ -297,7 +297,7 @@ describe("when the model fails", () => {
     const troubles: string[] = [];
     const schedule = new VectorSchedule({
       database,
-      space: index,
+      space: index.vectors,
       meaning,
       corpora: [papersCorpus],
       lookEveryMs: 5,
@@ -319,7 +319,7 @@ describe("when the model fails", () => {
 });
 
 test("vectors that do not fit into memory give the same answer as those that do", async () => {
-  const found = await index.segments(papersCorpus);
+  const found = await index.vectors.segments(papersCorpus);
   const segments = found!.segments.map((segment) => ({ ...segment, allowed: undefined }));
   const vector = unitVector(vectorOf("car study wakx"));
   const find = async (keptBytes: number) => {
@@ -364,7 +364,7 @@ test.skipIf(embeddingModelPath === null)(
       await index.refresh(corpus, each(few), { dataset: "a", mode: "replace" });
       expect(await build({ embedder: real, model, corpus })).toMatchObject({ made: 61 });
       const meaning = new Meaning({
-        space: index,
+        space: index.vectors,
         database,
         embedder: real,
         withoutDataset: "generated",

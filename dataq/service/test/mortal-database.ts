@@ -5,13 +5,13 @@ import type { Database } from "../src/database/database.ts";
 import { removeDataset, restoreDataset } from "../src/importer/datasets.ts";
 import { fetchOrigin } from "../src/importer/origin/origin.ts";
 import { findTarget, importAny } from "../src/operations/imports.ts";
-import { PostingIndex } from "../src/search/postings/posting-index.ts";
+import { embeddedIndex } from "../src/search/open-index.ts";
 import type { RunCommand } from "./dataset-kills.ts";
 
 /** What the command line does with these arguments, on a database that can be killed. */
 export function commandsOn(immortal: Database, folder: string): RunCommand {
   const mortal = new MortalDatabase(immortal);
-  const index = new PostingIndex(mortal.database, { now: () => Number.POSITIVE_INFINITY });
+  const index = embeddedIndex(mortal.database, { now: () => Number.POSITIVE_INFINITY });
   const needs = { database: mortal.database, index, dataFolder: folder, progress: () => {} };
   return (words, killAt) =>
     mortal.live(async () => {

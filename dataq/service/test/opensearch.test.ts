@@ -7,9 +7,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { dueCorpora } from "../src/background/refresh/refresh.ts";
 import type { Database } from "../src/database/database.ts";
+import { EngineIndex } from "../src/search/engine-index.ts";
+import { embeddedIndex } from "../src/search/open-index.ts";
 import type { OpenSearchAddress } from "../src/search/opensearch/connection.ts";
-import { OpenSearchIndex } from "../src/search/opensearch/opensearch-index.ts";
-import { PostingIndex } from "../src/search/postings/posting-index.ts";
+import { OpenSearchEngine, type OpenSearchOptions } from "../src/search/opensearch/opensearch-engine.ts";
+import { PostingEngine } from "../src/search/postings/posting-engine.ts";
 import type { IndexDocument, SearchIndex } from "../src/search/search-index.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { MortalDatabase } from "./mortal-database.ts";
@@ -22,17 +24,32 @@ describe.skipIf(openSearchFolder === undefined)(
     let folder: string;
     let database: Database;
     let server: OpenSearchServer;
-    let index: OpenSearchIndex;
+    let index: SearchIndex;
 
     beforeAll(async () => {
       [server, folder] = await Promise.all([startOpenSearch(), makeDataFolder("tables")]);
       database = await openFolder(folder);
-      index = new OpenSearchIndex(
-        database,
-        { url: server.url, prefix: "dataq" },
-        { now: () => Number.POSITIVE_INFINITY },
-      );
+      index = open();
     });
+
+    /** Reads the current snapshot for each question. */
+    const open = ({
+      address,
+      options,
+      on = database,
+    }: {
+      readonly address?: Partial<OpenSearchAddress>;
+      readonly options?: OpenSearchOptions;
+      readonly on?: Database;
+    } = {}): SearchIndex =>
+      new EngineIndex(
+        on,
+        {
+          embedded: new PostingEngine(on),
+          chosen: new OpenSearchEngine(on, { url: server.url, prefix: "dataq", ...address }, options),
+        },
+        () => Number.POSITIVE_INFINITY,
+      );
 
     afterAll(async () => {
       await index?.close();
@@ -51,6 +68,8 @@ describe.skipIf(openSearchFolder === undefined)(
       body: { id },
     });
     const page = { offset: 0, limit: 10 };
+    /** Several requests for an index, and several indices for a refresh, of few documents. */
+    const sizes = { index: 40, batch: 15 };
     const homes = async () =>
       (
         await database.pool.query<{ home: string }>("select home from search_segment where home is not null")
@@ -73,7 +92,7 @@ describe.skipIf(openSearchFolder === undefined)(
 
     test("takes over a corpus of posting blocks when it is built again, and gives it back", async () => {
       const corpus = "legal_cases";
-      const plain = new PostingIndex(database, { now: () => Number.POSITIVE_INFINITY });
+      const plain = embeddedIndex(database, { now: () => Number.POSITIVE_INFINITY });
       const make = ({ id }: { id: string }) => words(id, `文本 ${id}`);
       const ask = async (one: SearchIndex) => {
         const found = await one.search(corpus, { query: { term: "文本" } }, page);
@@ -102,7 +121,7 @@ describe.skipIf(openSearchFolder === undefined)(
       const guard = await startGuard(server.url, "us:er", "p@ss wörd");
       const credentials = { user: "us:er", password: "p@ss wörd" };
       const of = async (address: Partial<OpenSearchAddress>) => {
-        const one = new OpenSearchIndex(database, { url: guard.url, prefix: "dataq", ...address });
+        const one = open({ address: { url: guard.url, ...address } });
         try {
           const { trouble } = await one.health();
           const found = await one.search(corpus, { query: { term: "一" } }, page).catch((error) => error);
@@ -129,8 +148,8 @@ describe.skipIf(openSearchFolder === undefined)(
       const corpus = "test:mortal";
       await index.refresh(corpus, each([words("old", "旧")]), { dataset: "d", mode: "replace" });
       const mortal = new MortalDatabase(database);
-      const killed = new OpenSearchIndex(mortal.database, { url: server.url, prefix: "dataq" });
-      const list = Array.from({ length: 2_050 }, (_, number) => words(`n${number}`, `新 ${number}`));
+      const killed = open({ on: mortal.database, options: { sizes } });
+      const list = Array.from({ length: 50 }, (_, number) => words(`n${number}`, `新 ${number}`));
       const options = { dataset: "d", mode: "replace", resumeKey: "the same" } as const;
       const refresh = (killAt?: number) =>
         mortal.live(() => killed.refresh(corpus, each(list), options), killAt);
@@ -141,9 +160,9 @@ describe.skipIf(openSearchFolder === undefined)(
       }
       await killed.close();
       expect(served.length).toBeGreaterThan(8);
-      expect(served.filter((count) => count !== 1 && count !== 2_050)).toEqual([]);
+      expect(served.filter((count) => count !== 1 && count !== 50)).toEqual([]);
       index.forget(corpus);
-      expect((await index.search(corpus, { query: { term: "新" } }, page))?.total).toBe(2_050);
+      expect((await index.search(corpus, { query: { term: "新" } }, page))?.total).toBe(50);
       await index.refresh(corpus, each([words("b", "二")]), { dataset: "d", mode: "replace" });
       expect((await indices()).filter((name) => name !== "dataq-another-1")).toEqual(await homes());
     });
@@ -167,21 +186,19 @@ describe.skipIf(openSearchFolder === undefined)(
       };
       let pauses = 0;
       let isFreed = false;
-      const pausing = new OpenSearchIndex(
-        database,
-        { url: server.url, prefix: "dataq" },
-        {
-          now: () => Number.POSITIVE_INFINITY,
+      const pausing = open({
+        options: {
+          sizes,
           pauseMs: () => {
             pauses++;
             if (isFreed) void block(null);
             return isFreed ? 100 : 1;
           },
         },
-      );
+      });
       async function* documents(): AsyncGenerator<IndexDocument> {
-        for (let number = 0; number < 4_100; number++) {
-          if (number === 2_050) await block(true);
+        for (let number = 0; number < 60; number++) {
+          if (number === 25) await block(true);
           yield words(`n${number}`, `新 ${number}`);
         }
       }
@@ -192,8 +209,8 @@ describe.skipIf(openSearchFolder === undefined)(
       isFreed = true;
       const { size } = await pausing.refresh(corpus, documents(), options);
       await pausing.close();
-      expect(size).toBe(4_100);
-      expect(await index.count(corpus, ["k:x"])).toBe(4_100);
+      expect(size).toBe(60);
+      expect(await index.count(corpus, ["k:x"])).toBe(60);
     });
 
     test("killed during a refresh: searches are unavailable, and the refresh waits and then serves every document once", async () => {
@@ -202,8 +219,8 @@ describe.skipIf(openSearchFolder === undefined)(
       const troubles: unknown[] = [];
       const restarted = Promise.withResolvers<void>();
       async function* documents(): AsyncGenerator<IndexDocument> {
-        for (let number = 0; number < 6_000; number++) {
-          if (number === 4_500) {
+        for (let number = 0; number < 70; number++) {
+          if (number === 50) {
             await server.kill();
             troubles.push((await index.health()).trouble);
             troubles.push(
@@ -214,13 +231,15 @@ describe.skipIf(openSearchFolder === undefined)(
           yield words(`n${number}`, `新 ${number}`);
         }
       }
-      const { size } = await index.refresh(corpus, documents(), { dataset: "d", mode: "replace" });
+      const waiting = open({ options: { sizes } });
+      const { size } = await waiting.refresh(corpus, documents(), { dataset: "d", mode: "replace" });
+      await waiting.close();
       await restarted.promise;
       expect(troubles).toEqual([expect.stringContaining("ECONNREFUSED"), "unavailable"]);
-      expect(size).toBe(6_000);
+      expect(size).toBe(70);
       const found = await index.search(corpus, { query: { term: "新" } }, page);
-      expect(found?.total).toBe(6_000);
-      expect(await index.count(corpus, ["k:x"])).toBe(6_000);
+      expect(found?.total).toBe(70);
+      expect(await index.count(corpus, ["k:x"])).toBe(70);
     });
   },
 );

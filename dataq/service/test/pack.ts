@@ -5,7 +5,7 @@ import { readRows } from "../src/importer/format/read-rows.ts";
 import type { ImportReport } from "../src/importer/import-file.ts";
 import { fetchOrigin } from "../src/importer/origin/origin.ts";
 import { importAny } from "../src/operations/imports.ts";
-import { PostingIndex } from "../src/search/postings/posting-index.ts";
+import { embeddedIndex } from "../src/search/open-index.ts";
 import type { SearchIndex } from "../src/search/search-index.ts";
 import { openFolder } from "./data-folder.ts";
 
@@ -42,7 +42,7 @@ export async function importFileInto(folder: string, target: string, path: strin
   const database = await openFolder(folder);
   try {
     const file = await fetchOrigin(path, { folder });
-    return await importAny(database, new PostingIndex(database), target, file, { source: "test" });
+    return await importAny(database, embeddedIndex(database), target, file, { source: "test" });
   } finally {
     await database.close();
   }

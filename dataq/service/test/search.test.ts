@@ -10,8 +10,8 @@ import { documentOf } from "../src/operations/registry.ts";
 import { journalDocument } from "../src/operations/research/journal-search/corpus.ts";
 import { Analyser, analysisRules, runs } from "../src/search/analysis/analyser.ts";
 import { keyedDocument } from "../src/search/keyed-document.ts";
-import { PostingIndex } from "../src/search/postings/posting-index.ts";
-import type { IndexDocument, Query } from "../src/search/search-index.ts";
+import { embeddedIndex } from "../src/search/open-index.ts";
+import type { IndexDocument, Query, SearchIndex } from "../src/search/search-index.ts";
 import { environmentOf, makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { conformance } from "./search-conformance.ts";
 
@@ -20,12 +20,12 @@ const documents = judgments.map(judgmentDocument);
 
 let folder: string;
 let database: Database;
-let index: PostingIndex;
+let index: SearchIndex;
 
 beforeAll(async () => {
   folder = await makeDataFolder("tables");
   database = await openFolder(folder);
-  index = new PostingIndex(database, { now: () => Number.POSITIVE_INFINITY });
+  index = embeddedIndex(database, { now: () => Number.POSITIVE_INFINITY });
 }, 120_000);
 
 afterAll(async () => {
@@ -47,7 +47,7 @@ async function idsOf(corpus: string, query: Query, page = { offset: 0, limit: 10
 test("an empty index and a served one can be warmed", async () => {
   await index.warm();
   await index.refresh("test:warm", each(documents.slice(0, 3)), { dataset: "a", mode: "replace" });
-  await new PostingIndex(database).warm();
+  await embeddedIndex(database).warm();
 });
 
 describe("on 300 judgments", () => {
@@ -108,8 +108,7 @@ describe("on 300 judgments", () => {
   });
 
   describe("in threads", () => {
-    const threads = (options = {}) =>
-      new PostingIndex(database, { leastForThread: 0, threads: 2, ...options });
+    const threads = (options = {}) => embeddedIndex(database, { leastForThread: 0, threads: 2, ...options });
     const page = { offset: 0, limit: 20 };
 
     test("a question gets the same answer as without them, with little memory for blocks too", async () => {
@@ -122,15 +121,15 @@ describe("on 300 judgments", () => {
             const hints = concepts.flat().map((text) => ({ terms: [text, "本院"], weight: 0.25 }));
             const wanted = { alternatives, hints, priors: [wording("法院")], exact: [], sufficient: [] };
             const question = { query: filter, wanted, ...(range && { dates: range }) };
-            const ask = async (one: PostingIndex) => {
+            const ask = async (one: SearchIndex) => {
               const found = await one.search("test:cases", question, { offset, limit: 20 });
               return { ...found, hits: found?.hits.map(({ body, score }) => [body.place, score]) };
             };
             const expected = await ask(index);
             const both = await Promise.all([ask(inThreads), ask(inThreads)]);
             expect(both).toEqual([expected, expected]);
-            expect(await inThreads.allowed("test:cases", question, {})).toEqual(
-              await index.allowed("test:cases", question, {}),
+            expect(await inThreads.vectors.allowed("test:cases", question, {})).toEqual(
+              await index.vectors.allowed("test:cases", question, {}),
             );
           }),
           { seed: 21, numRuns: 25 },
@@ -271,7 +270,7 @@ test("a refresh deletes old snapshots and segments of its own corpus only", asyn
 describe("a large build", () => {
   const here = { threads: 1, here: 0, part: 50 };
   const sizes = { segment: 40, shared: 10, cut: here };
-  const large = () => new PostingIndex(database, { now: () => Number.POSITIVE_INFINITY, sizes });
+  const large = () => embeddedIndex(database, { now: () => Number.POSITIVE_INFINITY, sizes });
   const many = documents.slice(0, 100).map((document, place) => ({ ...document, id: `d${place}` }));
 
   async function tablesOf(corpus: string): Promise<string[]> {
@@ -298,7 +297,7 @@ describe("a large build", () => {
 
   test("writes the same rows in threads as without them", async () => {
     const rowsOf = async (corpus: string, cut: typeof here) => {
-      const cutting = new PostingIndex(database, { sizes: { segment: 60, shared: 10, cut } });
+      const cutting = embeddedIndex(database, { sizes: { segment: 60, shared: 10, cut } });
       const list = [...many, { ...many[0]!, id: "no text", texts: [], terms: [] }, ...many.slice(3, 9)];
       await cutting.refresh(corpus, each(list), { dataset: "a", mode: "replace" });
       const found = async (table: string, columns: string) => {
@@ -420,7 +419,7 @@ describe("a large build", () => {
       snapshot,
       id,
     ]);
-    const fresh = new PostingIndex(database);
+    const fresh = embeddedIndex(database);
     const found = await fresh.search(corpus, { query: { term: "k:older" } }, { offset: 0, limit: 10 });
     expect(found?.hits.map(({ body }) => body.parse())).toEqual([{ id: "older" }]);
     // It removes the large build.
@@ -462,7 +461,7 @@ describe("a large build", () => {
         return found.rows.length;
       };
       await expect.poll(waits, { timeout: 20_000, interval: 10 }).toBe(1);
-      const other = new PostingIndex(database);
+      const other = embeddedIndex(database);
       expect(
         await other.search(corpus, { query: { term: "t:civil" } }, { offset: 0, limit: 1 }),
       ).toBeDefined();
@@ -613,7 +612,7 @@ test("an index under older rules is still searched, and is rebuilt at once", asy
     "update search_segment set analysis = replace(analysis, $2, 'words-1') where corpus = $1",
     [corpus, analysisRules],
   );
-  const old = new PostingIndex(database);
+  const old = embeddedIndex(database);
   expect(await dueCorpora(database, new Date(0))).toContain(corpus);
   expect(await old.search(corpus, { query: { term: "原告" } }, { offset: 0, limit: 1 })).toMatchObject({
     hits: [{}],

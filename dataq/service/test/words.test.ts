@@ -2,7 +2,8 @@ import type { OperationName } from "@dataq/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
 import { createSources } from "../src/operations/sources.ts";
-import { PostingIndex } from "../src/search/postings/posting-index.ts";
+import { embeddedIndex } from "../src/search/open-index.ts";
+import type { SearchIndex } from "../src/search/search-index.ts";
 import { WrittenRecord } from "../src/sources/written-record.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { importRowsInto } from "./pack.ts";
@@ -85,13 +86,13 @@ const rows: Partial<Record<OperationName, readonly object[]>> = {
 
 let folder: string;
 let database: Database;
-let index: PostingIndex;
+let index: SearchIndex;
 
 beforeAll(async () => {
   folder = await makeDataFolder("tables");
   await importRowsInto(folder, rows);
   database = await openFolder(folder);
-  index = new PostingIndex(database);
+  index = embeddedIndex(database);
 }, 120_000);
 afterAll(async () => {
   await database.close();

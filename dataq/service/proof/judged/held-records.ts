@@ -4,7 +4,7 @@ import { type JudgmentRecord, judgmentsCorpus } from "../../src/operations/legal
 import { lawArticlesCorpus, type StoredArticle } from "../../src/operations/legal/laws/corpus.ts";
 import { type JournalRecord, journalsCorpus } from "../../src/operations/research/journal-search/corpus.ts";
 import { type PaperRecord, papersCorpus } from "../../src/operations/research/paper-search/corpus.ts";
-import { PostingIndex } from "../../src/search/postings/posting-index.ts";
+import { embeddedIndex } from "../../src/search/open-index.ts";
 import type { SearchIndex } from "../../src/search/search-index.ts";
 import { importPack } from "../../test/pack.ts";
 
@@ -27,7 +27,7 @@ export async function importRecords(
   database: Database,
   folder: string,
   from: string,
-  index: SearchIndex = new PostingIndex(database),
+  index: SearchIndex = embeddedIndex(database),
 ): Promise<{ readonly index: SearchIndex; readonly held: ReadonlyMap<string, readonly HeldRecord[]> }> {
   for (const [pack, target] of Object.entries(packs)) {
     const { outcome } = await importPack({ database, index, folder, packs: from }, pack, target);

@@ -1,5 +1,5 @@
 import { buildLegalIndex } from "../../src/operations/legal/cases/fill.ts";
-import { PostingIndex } from "../../src/search/postings/posting-index.ts";
+import { embeddedIndex } from "../../src/search/open-index.ts";
 import { usualSizes } from "../../src/search/postings/segments/segment-writer.ts";
 import { openFolder } from "../../test/data-folder.ts";
 
@@ -10,7 +10,7 @@ const [folder, size, threads = usualSizes.cut.threads] = process.argv.slice(2);
 const sizes = { ...usualSizes, cut: { ...usualSizes.cut, threads: Number(threads) } };
 const database = await openFolder(folder as string, 2);
 try {
-  await buildLegalIndex(database, new PostingIndex(database, { sizes }), { size: Number(size) });
+  await buildLegalIndex(database, embeddedIndex(database, { sizes }), { size: Number(size) });
 } finally {
   await database.close();
 }

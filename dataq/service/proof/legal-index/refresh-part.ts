@@ -2,7 +2,7 @@ import { setPriority } from "node:os";
 import { judgmentDocument, judgmentsCorpus } from "../../src/operations/legal/cases/corpus.ts";
 import { sampleJudgment } from "../../src/operations/legal/cases/sample/judgments.ts";
 import { asSample } from "../../src/sample/provenance.ts";
-import { PostingIndex } from "../../src/search/postings/posting-index.ts";
+import { embeddedIndex } from "../../src/search/open-index.ts";
 import type { IndexDocument } from "../../src/search/search-index.ts";
 import { openFolder } from "../../test/data-folder.ts";
 
@@ -13,7 +13,7 @@ const [folder, count] = process.argv.slice(2);
 setPriority(5);
 const database = await openFolder(folder as string, 2);
 try {
-  await new PostingIndex(database).refresh(judgmentsCorpus, changed(Number(count)), {
+  await embeddedIndex(database).refresh(judgmentsCorpus, changed(Number(count)), {
     dataset: "generated",
     mode: "update",
   });

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Database } from "../database/database.ts";
-import { PostingIndex } from "./postings/posting-index.ts";
+import { EngineIndex } from "./engine-index.ts";
+import { PostingEngine, type PostingEngineOptions } from "./postings/posting-engine.ts";
 import type { SearchIndex } from "./search-index.ts";
 
 /** The engine that the operator chose instead of the embedded one. */
@@ -14,14 +15,29 @@ export interface SearchEngine {
   readonly certificateFile?: string;
 }
 
-/** The engine of this service. What belongs to OpenSearch is loaded only if it is set. */
+/** The index of this service. What belongs to OpenSearch is loaded only if it is set. */
 export async function openIndex(database: Database, engine: SearchEngine | undefined): Promise<SearchIndex> {
-  if (engine === undefined) return new PostingIndex(database);
-  const { OpenSearchIndex } = await import("./opensearch/opensearch-index.ts");
+  if (engine === undefined) return embeddedIndex(database);
+  const { OpenSearchEngine } = await import("./opensearch/opensearch-engine.ts");
   const { certificateFile, ...address } = engine;
   const certificates =
     certificateFile === undefined ? undefined : await readFile(certificateFile, "utf8").catch(unreadable);
-  return new OpenSearchIndex(database, { ...address, ...(certificates !== undefined && { certificates }) });
+  return new EngineIndex(database, {
+    embedded: new PostingEngine(database),
+    chosen: new OpenSearchEngine(database, {
+      ...address,
+      ...(certificates !== undefined && { certificates }),
+    }),
+  });
+}
+
+export interface EmbeddedOptions extends PostingEngineOptions {
+  readonly now?: () => number;
+}
+
+/** The embedded engine alone. */
+export function embeddedIndex(database: Database, { now, ...options }: EmbeddedOptions = {}): SearchIndex {
+  return new EngineIndex(database, { embedded: new PostingEngine(database, options) }, now);
 }
 
 function unreadable(error: Error): never {

@@ -5,9 +5,9 @@ import type { Lexicons } from "./analysis/lexicons.ts";
 import type { Place, StoredBody } from "./stored-body.ts";
 
 /**
- * Finds records by words and exact terms. An engine implements this; the rest of the service knows nothing else of it.
- * `postings/` keeps posting blocks in PostgreSQL, `opensearch/` asks an OpenSearch. `test/search-conformance.ts` checks
- * what every engine must do.
+ * Finds records by words and exact terms. The rest of the service knows nothing else of the search. `postings/` keeps
+ * posting blocks in PostgreSQL, `opensearch/` asks an OpenSearch. `test/search-conformance.ts` checks what the index must
+ * do with every engine.
  *
  * A corpus is served from a snapshot, which never changes. A method that takes a snapshot reads that one, or the current
  * one by default, and throws `snapshot_expired` if it was deleted.

@@ -1,17 +1,9 @@
 import type { Analyser } from "../analysis/analyser.ts";
 import type { IndexDocument, MakeDocument, RefreshOptions, RefreshReport } from "../search-index.ts";
-import { BitSet } from "../snapshots/bitset.ts";
-import { alone, analyse, type Building as Builds, keptBodies, removeUnfinished } from "../snapshots/build.ts";
-import { served, switchTo } from "../snapshots/switch.ts";
+import { alone, analyse, buildAgain, removeUnfinished } from "../snapshots/build.ts";
+import { switchTo } from "../snapshots/switch.ts";
 import { type Connection, OpenSearchError } from "./connection.ts";
-import { DocumentWriter, type LeftSegment } from "./document-writer.ts";
-
-/** What a build works with. */
-export interface Building extends Builds {
-  readonly connection: Connection;
-  readonly databaseId: string;
-  readonly corpus: string;
-}
+import { DocumentWriter, type IndexBuilding, type LeftSegment } from "./document-writer.ts";
 
 /**
  * Builds segments from the documents, then switches to a snapshot with them in one transaction of PostgreSQL. Nothing is
@@ -19,7 +11,7 @@ export interface Building extends Builds {
  * The next refresh with the same key continues after the last document that both have.
  */
 export function refresh(
-  building: Building,
+  building: IndexBuilding,
   documents: AsyncIterable<IndexDocument>,
   findAnalyser: () => Promise<Analyser>,
   options: RefreshOptions,
@@ -28,10 +20,9 @@ export function refresh(
   const build = async () => {
     const analyser = await findAnalyser();
     const { dataset, resumeKey, signal } = options;
-    const left = await leftByCutOff(building, analyser.version, options);
+    const left = await interruptedSegments(building, analyser.version, options);
     await removeUnfinished(
       building,
-      corpus,
       left.map(({ id }) => id),
     );
     const writer = new DocumentWriter({ ...building, dataset, analyser, resumeKey, signal });
@@ -40,60 +31,45 @@ export function refresh(
     const wholeDocuments = whole.reduce((sum, each) => sum + each.documents, 0);
     if (open !== undefined) writer.continue(open);
     let count = 0;
-    for await (const document of documents) {
-      signal?.throwIfAborted();
-      if (count >= wholeDocuments) {
-        if (count < wholeDocuments + (open?.documents ?? 0)) writer.skip(document);
-        else await writer.add(document);
+    try {
+      for await (const document of documents) {
+        signal?.throwIfAborted();
+        if (count >= wholeDocuments) {
+          if (count < wholeDocuments + (open?.documents ?? 0)) writer.skip(document);
+          else await writer.add(document);
+        }
+        count++;
+        if (count % progressEvery === 0) options.progress?.(count);
       }
-      count++;
-      if (count % progressEvery === 0) options.progress?.(count);
+      await writer.finish();
+    } finally {
+      await writer.close();
     }
-    await writer.finish();
     options.progress?.(count);
     await analyse(client);
     return switchTo(client, corpus, [...whole.map(({ id }) => id), ...writer.segments], options);
   };
-  return alone(building, corpus, build, () => removeAbandonedIndices(building));
+  return alone(building, build, () => removeAbandonedIndices(building));
 }
 
-/** Builds everything that is served again, with the newest dictionary, and switches to all of it at once. */
+/** Builds everything that is served again. */
 export function rebuild(
-  building: Building,
+  building: IndexBuilding,
   make: MakeDocument,
   analyser: Analyser,
   signal: AbortSignal | undefined,
 ): Promise<RefreshReport> {
-  const { client, corpus } = building;
-  const build = async () => {
-    await removeUnfinished(building, corpus, []);
-    const before = await served(client, corpus);
-    const added: number[] = [];
-    const dead = new Map<number, BitSet>();
-    for (const dataset of new Set(before.map((segment) => segment.dataset))) {
-      const own = before.filter((segment) => segment.dataset === dataset);
-      const writer = new DocumentWriter({ ...building, dataset, analyser, resumeKey: undefined, signal });
-      for await (const { body, isDead } of keptBodies(client, own, before)) {
-        signal?.throwIfAborted();
-        const { segment, ordinal } = await writer.add(make(body as never));
-        if (!isDead) continue;
-        const bits = dead.get(segment) ?? BitSet.ofSize(0);
-        dead.set(segment, bits.with(ordinal));
-      }
-      await writer.finish();
-      added.push(...writer.segments);
-    }
-    await analyse(client);
-    return switchTo(client, corpus, added, { replacesAll: true, dead });
-  };
-  return alone(building, corpus, build, () => removeAbandonedIndices(building));
+  const writerOf = (dataset: string) =>
+    new DocumentWriter({ ...building, dataset, analyser, resumeKey: undefined, signal });
+  const build = () => buildAgain(building, make, writerOf, signal);
+  return alone(building, build, () => removeAbandonedIndices(building));
 }
 
 const progressEvery = 500;
 
 /** The segments that the same refresh wrote before it was interrupted. Only the last one may be incomplete. */
-async function leftByCutOff(
-  { client, connection, corpus }: Building,
+async function interruptedSegments(
+  { client, connection, corpus }: IndexBuilding,
   analysis: string,
   { dataset, resumeKey }: RefreshOptions,
 ): Promise<(LeftSegment & { readonly isReady: boolean })[]> {
@@ -117,7 +93,7 @@ async function leftByCutOff(
 
 async function exists(connection: Connection, index: string): Promise<boolean> {
   try {
-    await connection.askPatiently({ method: "HEAD", path: `/${index}` });
+    await connection.askWithRetries({ method: "HEAD", path: `/${index}` });
     return true;
   } catch (error) {
     if (error instanceof OpenSearchError && error.status === 404) return false;
@@ -126,9 +102,9 @@ async function exists(connection: Connection, index: string): Promise<boolean> {
 }
 
 /** Removes our indices whose segments PostgreSQL no longer has, of all corpora. */
-async function removeAbandonedIndices({ client, connection, databaseId }: Building): Promise<void> {
+async function removeAbandonedIndices({ client, connection, databaseId }: IndexBuilding): Promise<void> {
   const ours = `${connection.prefix}-${databaseId}-`;
-  const listed = await connection.askPatiently<Record<string, unknown>>({
+  const listed = await connection.askWithRetries<Record<string, unknown>>({
     method: "GET",
     path: `/${ours}*?expand_wildcards=all&filter_path=*.settings.index.uuid`,
   });
@@ -139,5 +115,5 @@ async function removeAbandonedIndices({ client, connection, databaseId }: Buildi
   const used = new Set(found.rows.map(({ home }) => home));
   for (const name of names)
     if (name.startsWith(ours) && !used.has(name))
-      await connection.askPatiently({ method: "DELETE", path: `/${name}?ignore_unavailable=true` });
+      await connection.askWithRetries({ method: "DELETE", path: `/${name}?ignore_unavailable=true` });
 }

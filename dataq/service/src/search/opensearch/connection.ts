@@ -111,7 +111,7 @@ export class Connection {
   }
 
   /** Repeats a request that may be repeated, while OpenSearch is busy or away. */
-  async askPatiently<Answer = unknown>(asked: Asked): Promise<Answer> {
+  async askWithRetries<Answer = unknown>(asked: Asked): Promise<Answer> {
     for (let tries = 1; ; tries++) {
       try {
         return await this.ask<Answer>(asked);

@@ -1,17 +1,30 @@
-import type { ClientBase } from "pg";
 import type { Analyser } from "../analysis/analyser.ts";
 import { dateNumber } from "../date-number.ts";
 import type { IndexDocument } from "../search-index.ts";
 import { type Position, packJson } from "../snapshots/bodies.ts";
+import type { Building, Writer } from "../snapshots/build.ts";
 import { type Connection, mostTries, OpenSearchError } from "./connection.ts";
 import { FieldMaker, mapping } from "./document-fields.ts";
 
-export interface WriterParts {
-  readonly client: ClientBase;
+/** What a build works with. */
+export interface IndexBuilding extends Building {
   readonly connection: Connection;
   /** Names the database in the names of indices. */
   readonly databaseId: string;
-  readonly corpus: string;
+  readonly sizes: WriteSizes;
+}
+
+/** Numbers of documents. */
+export interface WriteSizes {
+  /** Of an index. Larger ones are slower to build again, more of them are slower to search. */
+  readonly index: number;
+  /** Of a request. */
+  readonly batch: number;
+}
+
+export const usualSizes: WriteSizes = { index: 250_000, batch: 2_000 };
+
+export interface WriterOptions extends IndexBuilding {
   readonly dataset: string;
   readonly analyser: Analyser;
   readonly resumeKey: string | undefined;
@@ -30,9 +43,9 @@ export interface LeftSegment {
  * Writes documents as segments: words to OpenSearch, bodies to PostgreSQL, in this order, so that a document in
  * PostgreSQL is whole. Waits for OpenSearch while it is busy. Nothing is visible before a snapshot names it.
  */
-export class DocumentWriter {
+export class DocumentWriter implements Writer {
   readonly segments: number[] = [];
-  readonly #parts: WriterParts;
+  readonly #options: WriterOptions;
   readonly #maker: FieldMaker;
   #segment: { readonly id: number; readonly home: string; documents: number } | undefined;
   #dates: number[] = [];
@@ -41,9 +54,9 @@ export class DocumentWriter {
   /** The batch that is being written, while the next one is analysed. */
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(parts: WriterParts) {
-    this.#parts = parts;
-    this.#maker = new FieldMaker(parts.analyser);
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    this.#maker = new FieldMaker(options.analyser);
   }
 
   /** Continues a segment. Its documents must then be passed to `skip`. */
@@ -69,20 +82,20 @@ export class DocumentWriter {
     const lines = `${action}\n${JSON.stringify({ ...fields, segment, ordinal })}\n`;
     this.#batch.push({ id: document.id, ordinal, body: packJson(JSON.stringify(document.body)), lines });
     this.#batchBytes += lines.length;
-    if (this.#batchBytes >= batchBytes || this.#batch.length === batchRows) await this.#flush();
-    if (this.#segment.documents === mostDocuments) await this.finish();
+    if (this.#batchBytes >= batchBytes || this.#batch.length === this.#options.sizes.batch)
+      await this.#flush();
+    if (this.#segment.documents === this.#options.sizes.index) await this.finish();
     return { segment, ordinal };
   }
 
-  /** Writes what is still in memory. */
   async finish(): Promise<void> {
     const segment = this.#segment;
     if (segment === undefined) return;
     await this.#flush();
     await this.#writing;
-    const { client, connection, signal } = this.#parts;
+    const { client, connection, signal } = this.#options;
     const ask = (method: "POST" | "PUT", path: string, body?: object) =>
-      connection.askPatiently({
+      connection.askWithRetries({
         method,
         path: `/${segment.home}/${path}`,
         limitMs: mergeMs,
@@ -101,8 +114,12 @@ export class DocumentWriter {
     this.#dates = [];
   }
 
+  async close(): Promise<void> {
+    await this.#writing.catch(() => {});
+  }
+
   async #begin(): Promise<{ id: number; home: string; documents: number }> {
-    const { client, connection, corpus, dataset, analyser, resumeKey, databaseId, signal } = this.#parts;
+    const { client, connection, corpus, dataset, analyser, resumeKey, databaseId, signal } = this.#options;
     // The row comes first: an index without a row is abandoned, and removed by the next sweep.
     const made = await client.query<{ id: number; home: string }>(
       `insert into search_segment (corpus, dataset, analysis, resume_key, home)
@@ -112,7 +129,7 @@ export class DocumentWriter {
     const { id } = made.rows[0] as { id: number };
     const home = `${connection.prefix}-${databaseId}-${id}`;
     await client.query("update search_segment set home = $2 where id = $1", [id, home]);
-    await connection.askPatiently({
+    await connection.askWithRetries({
       method: "PUT",
       path: `/${home}`,
       body: {
@@ -150,7 +167,7 @@ export class DocumentWriter {
       home,
       batch.map(({ lines }) => lines),
     );
-    await this.#parts.client.query(
+    await this.#options.client.query(
       `insert into search_document (segment, ordinal, id, body)
        select $1, ordinal, id, body from unnest($2::int[], $3::text[], $4::bytea[]) as d(ordinal, id, body)`,
       [
@@ -164,10 +181,10 @@ export class DocumentWriter {
 
   /** Sends only those again that OpenSearch had no room for. */
   async #bulk(home: string, all: readonly string[]): Promise<void> {
-    const { connection, signal } = this.#parts;
+    const { connection, signal } = this.#options;
     let left = all;
     for (let tries = 1; ; tries++) {
-      const answer = await connection.askPatiently<BulkAnswer>({
+      const answer = await connection.askWithRetries<BulkAnswer>({
         method: "POST",
         path: `/${home}/_bulk?filter_path=errors,items.*.status,items.*.error`,
         body: left.join(""),
@@ -212,10 +229,7 @@ function reasonOf({ status, error }: BulkResult): string {
   return error === undefined ? `status ${status}` : `${error.type}, ${error.reason}`;
 }
 
-/** Documents of an index. Larger ones are slower to build again, more of them are slower to search. */
-const mostDocuments = 250_000;
 const batchBytes = 4 << 20;
-const batchRows = 2_000;
 const slowMs = 120_000;
 /** A merge goes on when nobody waits for it; asking again waits for the same one. */
 const mergeMs = 600_000;

@@ -1,31 +1,23 @@
-import { Failure } from "@dataq/contract";
 import type { Database } from "../../database/database.ts";
 import type { Analyser } from "../analysis/analyser.ts";
-import { fuse, fusedDepth } from "../meaning/fuse.ts";
-import { PostingIndex, type PostingIndexOptions } from "../postings/posting-index.ts";
-import { Recent } from "../recent.ts";
+import type { Engine, Ranked, RankPage } from "../engine.ts";
 import type {
   Concept,
   EngineHealth,
-  Found,
-  Hit,
   IndexDocument,
   MakeDocument,
   Question,
   RefreshOptions,
   RefreshReport,
-  SearchIndex,
-  SearchPage,
-  VectorSegment,
-  VectorSpace,
 } from "../search-index.ts";
 import { BitSet } from "../snapshots/bitset.ts";
-import { placeOf, positionOf } from "../snapshots/bodies.ts";
-import { type OpenSegment, readOf, stateOf } from "../snapshots/open-snapshot.ts";
-import type { Place } from "../stored-body.ts";
+import { type Position, placeOf } from "../snapshots/bodies.ts";
+import type { Building } from "../snapshots/build.ts";
+import type { OpenSegment, ReadSnapshot } from "../snapshots/open-snapshot.ts";
 import { enoughComplete, findingTerms, unknownConcepts } from "../wanted.ts";
-import { type Building, rebuild, refresh } from "./build.ts";
+import { rebuild, refresh } from "./build.ts";
 import { Connection, type OpenSearchAddress, type PauseMs } from "./connection.ts";
+import { type IndexBuilding, usualSizes, type WriteSizes } from "./document-writer.ts";
 import {
   anythingOf,
   type Body,
@@ -33,227 +25,108 @@ import {
   conditionOf,
   conditionsOf,
   exactScore,
-  type Ranked,
+  type Prepared,
   scoredOf,
   shownScore,
 } from "./question-body.ts";
 import { documentsOf, type Scope, type ScoredPlace, Searches } from "./searches.ts";
 
-interface OpenSearchIndexOptions extends PostingIndexOptions {
+export interface OpenSearchOptions {
   /** How long to wait before a request is repeated. */
   readonly pauseMs?: PauseMs;
+  readonly sizes?: WriteSizes;
 }
 
-/**
- * Words in OpenSearch, everything else in PostgreSQL: which documents are served, their bodies, data sets, dictionaries.
- * A corpus whose segments are posting blocks is still served from them, until it is built again: records that are only
- * looked up by key stay there.
- */
-export class OpenSearchIndex implements SearchIndex, VectorSpace {
-  readonly vectors: VectorSpace = this;
+/** Words in OpenSearch: an index for each segment. */
+export class OpenSearchEngine implements Engine {
   readonly #database: Database;
   readonly #connection: Connection;
   readonly #searches: Searches;
-  readonly #postings: PostingIndex;
+  readonly #sizes: WriteSizes;
   #databaseId: Promise<string> | undefined;
-  readonly #counts = new Recent<string, number>(countBytes);
-  readonly #terms = new Recent<string, readonly string[]>(termListBytes);
 
-  constructor(database: Database, address: OpenSearchAddress, options: OpenSearchIndexOptions = {}) {
+  constructor(
+    database: Database,
+    address: OpenSearchAddress,
+    { pauseMs, sizes = usualSizes }: OpenSearchOptions = {},
+  ) {
     this.#database = database;
-    this.#connection = new Connection(address, options.pauseMs);
+    this.#connection = new Connection(address, pauseMs);
     this.#searches = new Searches(this.#connection);
-    this.#postings = new PostingIndex(database, options);
-  }
-
-  get lexicons() {
-    return this.#postings.lexicons;
+    this.#sizes = sizes;
   }
 
   async refresh(
-    corpus: string,
+    building: Building,
     documents: AsyncIterable<IndexDocument>,
+    findAnalyser: () => Promise<Analyser>,
     options: RefreshOptions,
   ): Promise<RefreshReport> {
-    const kept = await this.#homesOf(corpus, options.mode === "update" ? undefined : options.dataset);
-    const { first, all } = await peek(documents);
-    const isHere = kept.length > 0 ? kept.includes(true) : (first?.texts.length ?? 0) > 0;
-    if (!isHere) return this.#postings.refresh(corpus, all, options);
-    return this.#building(corpus, async (building) => {
-      const analyser = () => this.#postings.analyserFor(corpus, options);
-      const report = await refresh(building, all, analyser, options);
-      this.forget(corpus);
-      return report;
-    });
+    return refresh(await this.#withIndices(building), documents, findAnalyser, options);
   }
 
   async rebuild(
-    corpus: string,
-    document: MakeDocument | undefined,
-    options: { readonly signal?: AbortSignal } = {},
-  ): Promise<number> {
-    if (document === undefined) return this.#postings.rebuild(corpus, document, options);
-    return this.#building(corpus, async (building) => {
-      const analyser = await this.lexicons.newestAnalyser();
-      const { size } = await rebuild(building, document, analyser, options.signal);
-      this.forget(corpus);
-      return size;
-    });
+    building: Building,
+    make: MakeDocument,
+    analyser: Analyser,
+    signal: AbortSignal | undefined,
+  ): Promise<RefreshReport> {
+    return rebuild(await this.#withIndices(building), make, analyser, signal);
   }
 
-  async search(corpus: string, question: Question, page: SearchPage): Promise<Found | undefined> {
-    const snapshot = await this.#postings.snapshots.open(corpus, page.snapshot);
-    if (snapshot === undefined) return undefined;
-    if (!snapshot.isElsewhere) return this.#postings.search(corpus, question, page);
-    const { segments } = readOf(snapshot, page.datasets?.without);
-    const scope: Scope = { segments, last: page.datasets?.last };
-    const index = stateOf(snapshot, { segments });
-    if (segments.length === 0) return { ...nothingFound, index };
+  async rank({ segments }: ReadSnapshot, question: Question, page: RankPage): Promise<Ranked> {
+    if (segments.length === 0) return nothingFound;
+    const scope: Scope = { segments, last: page.last };
     const asked = await this.#asked(scope, question);
-    const near = nearOf(segments, page.near ?? []);
-    const { offset, limit } = page;
-    // Of a fused list, any part of the first ranks may be on the page.
-    const read =
-      near.length === 0 ? page : { offset: 0, limit: Math.max(fusedDepth, offset + limit + near.length) };
+    const { near } = page;
     const [found, looked] = await Promise.all([
-      this.#found(scope, asked, read),
+      this.#found(scope, asked, page),
       this.#words(scope, asked, near),
     ]);
-    const isFused = near.length > 0 && (found.places[0]?.score ?? 0) < exactScore;
-    const list = isFused
-      ? fuse<ScoredPlace>(found.places, near, placeOf).map(({ item, score }) => ({ ...item, score }))
-      : found.places.map((place) => ({ ...place, score: shownScore(place.score) }));
-    const from = near.length === 0 ? 0 : offset;
-    const places = list.slice(from, from + limit);
-    const bodies = await this.read(places.map(placeOf));
     const isCounted = found.isEnough ? looked.whole : looked.any;
+    const lacking = (places: ReadonlySet<string>) =>
+      near.flatMap((each, at) => (places.has(placeOf(each)) ? [] : [at]));
     return {
-      hits: places.map((each, at): Hit => {
-        const { dataset, score } = each;
-        const body = bodies[at];
-        if (body === undefined) throw new Failure("snapshot_expired", { snapshot: String(snapshot.id) });
-        const isWordless = isFused && looked.isNear.has(placeOf(each)) && !looked.any.has(placeOf(each));
-        return { body, score, dataset, ...(isWordless && { byMeaning: true as const }) };
-      }),
-      total: found.total + (isFused ? near.filter((each) => !isCounted.has(placeOf(each))).length : 0),
-      totalRelation: "eq",
+      documents: found.places.map((place) => ({ ...place, score: shownScore(place.score) })),
+      total: found.total,
       complete: found.complete,
       unknown: asked.ranked?.unknown ?? noConcepts,
-      index,
-      isFused,
+      isExact: (found.places[0]?.score ?? 0) >= exactScore,
+      wordless: lacking(looked.any),
+      uncounted: lacking(isCounted).length,
     };
   }
 
-  async count(corpus: string, terms: readonly string[], without?: string): Promise<number> {
-    const snapshot = await this.#postings.snapshots.open(corpus);
-    if (snapshot === undefined) return 0;
-    if (!snapshot.isElsewhere) return this.#postings.count(corpus, terms, without);
-    const key = JSON.stringify([snapshot.id, without, ...terms]);
-    const known = this.#counts.get(key);
-    if (known !== undefined) return known;
-    const { segments } = readOf(snapshot, without);
+  async count({ segments }: ReadSnapshot, terms: readonly string[]): Promise<number> {
     const filter = terms.map((term) => conditionOf({ term }));
-    const total = segments.length === 0 ? 0 : await this.#searches.count({ segments }, filter);
-    this.#counts.put(key, total, 100 + 2 * key.length);
-    return total;
+    return segments.length === 0 ? 0 : this.#searches.count({ segments }, filter);
   }
 
-  async terms(corpus: string, prefix: string): Promise<readonly string[]> {
-    const snapshot = await this.#postings.snapshots.open(corpus);
-    if (snapshot === undefined) return [];
-    if (!snapshot.isElsewhere) return this.#postings.terms(corpus, prefix);
-    const key = `${snapshot.id} ${prefix}`;
-    const known = this.#terms.get(key);
-    if (known !== undefined) return known;
-    const { segments } = snapshot;
-    const terms = segments.length === 0 ? [] : await this.#searches.terms(segments, prefix);
-    this.#terms.put(key, terms, 100 + 60 * terms.length);
-    return terms;
+  async terms({ segments }: ReadSnapshot, prefix: string): Promise<readonly string[]> {
+    return segments.length === 0 ? [] : this.#searches.terms(segments, prefix);
   }
 
   async mostFrequent(
-    corpus: string,
+    { segments }: ReadSnapshot,
     words: readonly string[],
     count: number,
-    wanted?: string,
   ): Promise<readonly string[]> {
-    const snapshot = await this.#postings.snapshots.open(corpus, wanted);
-    if (snapshot === undefined) return [];
-    if (!snapshot.isElsewhere) return this.#postings.mostFrequent(corpus, words, count, wanted);
-    if (snapshot.segments.length === 0) return [];
-    const documents = await this.#searches.documentsWith(snapshot.segments, words);
+    if (segments.length === 0) return [];
+    const documents = await this.#searches.documentsWith(segments, words);
     const order = [...documents].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1));
     return order.flatMap(([word, times]) => (times > 0 ? [word] : [])).slice(0, count);
   }
 
-  async allowed(
-    corpus: string,
+  allow(
+    { segments }: ReadSnapshot,
     question: Pick<Question, "query" | "dates">,
-    page: Pick<SearchPage, "snapshot" | "datasets">,
-  ): Promise<(VectorSegment & { readonly allowed: Uint8Array | undefined })[]> {
-    const snapshot = await this.#postings.snapshots.open(corpus, page.snapshot);
-    if (snapshot === undefined) return [];
-    if (!snapshot.isElsewhere) return this.#postings.allowed(corpus, question, page);
-    const { segments } = readOf(snapshot, page.datasets?.without);
+  ): Promise<readonly (Uint8Array | undefined)[]> {
     const filter = conditionsOf(question);
-    const isPlain = filter.length === 0;
     return Promise.all(
-      segments.map(async ({ id, dataset, documents, ...rest }) => {
-        const allowed =
-          isPlain && rest.dead === null
-            ? undefined
-            : await this.#searches.matching({ id, dataset, documents, ...rest }, filter);
-        return { id, dataset, documents, allowed };
-      }),
+      segments.map(async (segment) =>
+        filter.length === 0 && segment.dead === null ? undefined : this.#searches.matching(segment, filter),
+      ),
     );
-  }
-
-  segments(corpus: string, snapshot?: string) {
-    return this.#postings.segments(corpus, snapshot);
-  }
-
-  stored(segment: number, from: number, to: number) {
-    return this.#postings.stored(segment, from, to);
-  }
-
-  place(document: { readonly segment: number; readonly ordinal: number }): Place {
-    return placeOf(document);
-  }
-
-  analyser(corpus: string, snapshot?: string): Promise<Analyser | undefined> {
-    return this.#postings.analyser(corpus, snapshot);
-  }
-
-  state(corpus: string) {
-    return this.#postings.state(corpus);
-  }
-
-  corpora() {
-    return this.#postings.corpora();
-  }
-
-  contents(corpus: string, snapshot?: string) {
-    return this.#postings.contents(corpus, snapshot);
-  }
-
-  documents(corpus: string, dataset?: string) {
-    return this.#postings.documents(corpus, dataset);
-  }
-
-  documentsAt(snapshot: number, dataset: string) {
-    return this.#postings.documentsAt(snapshot, dataset);
-  }
-
-  read(places: readonly string[]) {
-    return this.#postings.read(places);
-  }
-
-  forget(corpus: string): void {
-    this.#postings.forget(corpus);
-  }
-
-  warm(): Promise<void> {
-    return this.#postings.warm();
   }
 
   async health(): Promise<EngineHealth> {
@@ -271,24 +144,14 @@ export class OpenSearchIndex implements SearchIndex, VectorSpace {
 
   async close(): Promise<void> {
     this.#connection.close();
-    await this.#postings.close();
   }
 
-  async #building<Result>(corpus: string, run: (building: Building) => Promise<Result>): Promise<Result> {
-    const client = await this.#database.connect();
-    try {
-      const databaseId = await this.#id();
-      return await run({
-        ...this.#postings.building(client),
-        connection: this.#connection,
-        databaseId,
-        corpus,
-      });
-    } finally {
-      await client.end();
-    }
+  async #withIndices(building: Building): Promise<IndexBuilding> {
+    const databaseId = await this.#id();
+    return { ...building, connection: this.#connection, databaseId, sizes: this.#sizes };
   }
 
+  /** Tells our indices from those of another database in the same cluster. */
   #id(): Promise<string> {
     const id =
       this.#databaseId ??
@@ -300,17 +163,6 @@ export class OpenSearchIndex implements SearchIndex, VectorSpace {
       this.#databaseId = undefined;
     });
     return id;
-  }
-
-  /** For each data set that stays: whether OpenSearch has its words. */
-  async #homesOf(corpus: string, without: string | undefined): Promise<boolean[]> {
-    const found = await this.#database.pool.query<{ isHere: boolean }>(
-      `select distinct s.home is not null as "isHere" from search_corpus c
-         join search_snapshot_segment p on p.snapshot = c.snapshot join search_segment s on s.id = p.segment
-        where c.corpus = $1 and s.dataset is distinct from $2`,
-      [corpus, without ?? null],
-    );
-    return found.rows.map(({ isHere }) => isHere);
   }
 
   /** The question with the concepts that no document contains, and the weight of each word. */
@@ -332,7 +184,7 @@ export class OpenSearchIndex implements SearchIndex, VectorSpace {
   async #found(
     scope: Scope,
     { filter, ranked }: Asked,
-    page: Pick<SearchPage, "offset" | "limit">,
+    page: Pick<RankPage, "offset" | "limit">,
   ): Promise<FoundPlaces> {
     const searches = this.#searches;
     if (ranked === undefined) {
@@ -360,9 +212,8 @@ export class OpenSearchIndex implements SearchIndex, VectorSpace {
   }
 
   /** Which of the documents that were found by meaning have everything that was asked for, or any of the words. */
-  async #words(scope: Scope, asked: Asked, near: readonly ScoredPlace[]): Promise<NearWords> {
-    const isNear = new Set(near.map(placeOf));
-    if (near.length === 0) return { isNear, whole: isNear, any: isNear };
+  async #words(scope: Scope, asked: Asked, near: readonly Position[]): Promise<NearWords> {
+    if (near.length === 0) return { whole: new Set(), any: new Set() };
     const should = [...Map.groupBy(near, ({ segment }) => segment)].map(([id, documents]) => {
       const segment = scope.segments.find((each) => each.id === id) as OpenSegment;
       const ordinals = BitSet.ofSize(segment.documents);
@@ -381,7 +232,7 @@ export class OpenSearchIndex implements SearchIndex, VectorSpace {
       matching(wholeOf(asked)),
       matching(ranked && [...filter, anythingOf(ranked)]),
     ]);
-    return { isNear, whole, any: any.union(whole) };
+    return { whole, any: any.union(whole) };
   }
 }
 
@@ -389,7 +240,7 @@ export class OpenSearchIndex implements SearchIndex, VectorSpace {
 interface Asked {
   readonly filter: readonly Body[];
   /** Undefined if nothing is ranked. */
-  readonly ranked: Ranked | undefined;
+  readonly ranked: Prepared | undefined;
 }
 
 interface FoundPlaces {
@@ -402,7 +253,6 @@ interface FoundPlaces {
 
 /** Places of documents that were found by meaning. */
 interface NearWords {
-  readonly isNear: ReadonlySet<string>;
   readonly whole: ReadonlySet<string>;
   readonly any: ReadonlySet<string>;
 }
@@ -414,43 +264,14 @@ function wholeOf({ filter, ranked }: Asked): readonly Body[] | undefined {
   return complete && [...filter, complete];
 }
 
-/** Documents by the data sets of their segments. Those of other segments are left out. */
-function nearOf(segments: readonly OpenSegment[], places: readonly Place[]): ScoredPlace[] {
-  const datasets = new Map(segments.map(({ id, dataset }) => [id, dataset]));
-  return places.flatMap((place) => {
-    const position = positionOf(place);
-    const dataset = position && datasets.get(position.segment);
-    return dataset === undefined ? [] : [{ ...position!, dataset, score: 0 }];
-  });
-}
-
-/** The first document, and all of them. */
-async function peek(documents: AsyncIterable<IndexDocument>) {
-  const iterator = documents[Symbol.asyncIterator]();
-  const first = await iterator.next();
-  const all = async function* (): AsyncGenerator<IndexDocument> {
-    try {
-      if (!first.done) yield first.value;
-      for (let next = first; !next.done; ) {
-        next = await iterator.next();
-        if (!next.done) yield next.value;
-      }
-    } finally {
-      await iterator.return?.();
-    }
-  };
-  return { first: first.done ? undefined : first.value, all: all() };
-}
-
 const noConcepts: ReadonlySet<Concept> = new Set();
-const nothingFound = {
-  hits: [],
+const nothingFound: Ranked = {
+  documents: [],
   total: 0,
-  totalRelation: "eq",
   complete: 0,
   unknown: noConcepts,
-  isFused: false,
-} as const;
-const countBytes = 4 << 20;
-const termListBytes = 4 << 20;
+  isExact: false,
+  wordless: [],
+  uncounted: 0,
+};
 const healthLimitMs = 2_000;

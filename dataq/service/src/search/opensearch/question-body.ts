@@ -62,20 +62,20 @@ function datesOf(dates: Question["dates"]): Body[] {
 }
 
 /** What a question asks for, prepared for a snapshot. */
-export interface Ranked {
+export interface Prepared {
   readonly wanted: Wanted;
   readonly unknown: ReadonlySet<Concept>;
   readonly statistics: Statistics;
 }
 
 /** Documents with everything that is asked for; undefined if there can be none. */
-export function completeOf({ wanted, unknown }: Pick<Ranked, "wanted" | "unknown">): Body | undefined {
+export function completeOf({ wanted, unknown }: Pick<Prepared, "wanted" | "unknown">): Body | undefined {
   const complete = completeQuery(wanted, unknown);
   return complete && conditionOf(complete);
 }
 
 /** Documents with anything that is asked for. */
-export function anythingOf(ranked: Pick<Ranked, "wanted" | "unknown">): Body {
+export function anythingOf(ranked: Pick<Prepared, "wanted" | "unknown">): Body {
   const complete = completeOf(ranked);
   const terms = [...new Set(findingTerms(ranked.wanted))];
   const should = [anyOf(terms.map((term) => ({ term }))), ...(complete ? [complete] : [])];
@@ -86,7 +86,7 @@ export function anythingOf(ranked: Pick<Ranked, "wanted" | "unknown">): Body {
  * Scores what is asked for as the embedded engine does. Documents without any of it do not match. `isWhole`: only
  * documents with everything are scored, so that nothing has to raise them.
  */
-export function scoredOf(ranked: Ranked, isWhole = false): Body {
+export function scoredOf(ranked: Prepared, isWhole = false): Body {
   const { wanted } = ranked;
   const complete = isWhole ? undefined : completeOf(ranked);
   const should = [
@@ -114,7 +114,7 @@ export function shownScore(score: number): number {
   return (score % exactScore) % completeScore;
 }
 
-function conceptsOf({ wanted, unknown, statistics }: Ranked, isWhole: boolean): Body[] {
+function conceptsOf({ wanted, unknown, statistics }: Prepared, isWhole: boolean): Body[] {
   const concepts = wanted.alternatives.flat();
   const scores = concepts.map((concept) => {
     const wordings = concept.map(wordingOf);

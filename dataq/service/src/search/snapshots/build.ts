@@ -1,33 +1,82 @@
 import type { ClientBase } from "pg";
 import { lock, unlock } from "../../database/locks.ts";
-import { unpackBody } from "./bodies.ts";
+import type { IndexDocument, MakeDocument, RefreshReport } from "../search-index.ts";
+import { BitSet } from "./bitset.ts";
+import { type Position, unpackBody } from "./bodies.ts";
 import { type AsOwner, abandonedTables, dropOwnTables, ownTables } from "./own-tables.ts";
-import { covered, type ServedSegment } from "./switch.ts";
+import { covered, type ServedSegment, served, switchTo } from "./switch.ts";
 
 /** What a build works with. */
 export interface Building {
   /** A separate connection, because the lock that keeps two builds of a corpus apart belongs to the session. */
   readonly client: ClientBase;
   readonly asOwner: AsOwner;
+  readonly corpus: string;
+}
+
+/** Writes the documents of a data set as segments. */
+export interface Writer {
+  readonly segments: readonly number[];
+  /** The position of the document. */
+  add(document: IndexDocument): Promise<Position>;
+  /** Writes what is still in memory. Afterwards a snapshot may name the segments. */
+  finish(): Promise<void>;
+  /** Nothing is written afterwards, even if the build has failed. */
+  close(): Promise<void>;
 }
 
 /** Runs one build of a corpus at a time and then removes what nobody can read. An engine has its own to remove. */
 export async function alone<Result>(
   building: Building,
-  corpus: string,
   run: () => Promise<Result>,
   removeOwn: () => Promise<void> = async () => {},
 ): Promise<Result> {
-  const { client } = building;
+  const { client, corpus } = building;
   await lock(client, "corpus", corpus);
   try {
     const result = await run();
-    await sweep(building, corpus);
+    await sweep(building);
     await removeOwn();
     return result;
   } finally {
     await unlock(client, "corpus", corpus);
   }
+}
+
+/**
+ * Merges the segments of every data set into new ones, split with another dictionary, and switches to all of them at
+ * once: a process that is killed leaves no snapshot whose segments use two dictionaries.
+ */
+export async function buildAgain(
+  building: Building,
+  make: MakeDocument,
+  writerOf: (dataset: string) => Writer,
+  signal: AbortSignal | undefined,
+): Promise<RefreshReport> {
+  const { client, corpus } = building;
+  await removeUnfinished(building, []);
+  const before = await served(client, corpus);
+  const added: number[] = [];
+  const dead = new Map<number, BitSet>();
+  for (const dataset of new Set(before.map((segment) => segment.dataset))) {
+    const own = before.filter((segment) => segment.dataset === dataset);
+    const writer = writerOf(dataset);
+    try {
+      for await (const { body, isDead } of keptBodies(client, own, before)) {
+        signal?.throwIfAborted();
+        const { segment, ordinal } = await writer.add(make(body as never));
+        if (!isDead) continue;
+        const bits = dead.get(segment) ?? BitSet.ofSize(0);
+        dead.set(segment, bits.with(ordinal));
+      }
+      await writer.finish();
+    } finally {
+      await writer.close();
+    }
+    added.push(...writer.segments);
+  }
+  await analyse(client);
+  return switchTo(client, corpus, added, { replacesAll: true, dead });
 }
 
 /**
@@ -42,7 +91,7 @@ export async function analyse(client: ClientBase): Promise<void> {
  * Documents that a data set must keep: those being served, and those that are hidden only by a document of another
  * data set.
  */
-export async function* keptBodies(
+async function* keptBodies(
   client: ClientBase,
   own: readonly ServedSegment[],
   all: readonly ServedSegment[],
@@ -85,16 +134,12 @@ export async function* bodiesAt(
 }
 
 /** Removes the segments that an interrupted build left, except those that this one continues. */
-export async function removeUnfinished(
-  building: Building,
-  corpus: string,
-  except: readonly number[],
-): Promise<void> {
+export async function removeUnfinished(building: Building, except: readonly number[]): Promise<void> {
   const found = await building.client.query<{ id: number }>(
     `select s.id from search_segment s
       where s.corpus = $1 and not s.id = any($2)
         and not exists (select from search_snapshot_segment p where p.segment = s.id)`,
-    [corpus, except],
+    [building.corpus, except],
   );
   await removeSegments(
     building,
@@ -106,8 +151,8 @@ export async function removeUnfinished(
  * Deletes snapshots of a corpus that no page can name and nobody can restore, and its segments without a snapshot.
  * Those of other corpora may belong to a running build, whose lock we do not hold.
  */
-async function sweep(building: Building, corpus: string): Promise<void> {
-  const { client, asOwner } = building;
+async function sweep(building: Building): Promise<void> {
+  const { client, asOwner, corpus } = building;
   await client.query(
     `delete from search_snapshot where corpus = $2 and retired_at < now() - make_interval(hours => $1)
       and (kept_until is null or kept_until < now())`,
@@ -127,7 +172,7 @@ async function sweep(building: Building, corpus: string): Promise<void> {
 }
 
 /** Tables go as a whole when none of their segments is left. Segments that share a table are deleted row by row. */
-export async function removeSegments({ client, asOwner }: Building, ids: readonly number[]): Promise<void> {
+async function removeSegments({ client, asOwner }: Building, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
   const found = await client.query<{ own_tables: number | null; removed: number[]; is_whole: boolean }>(
     `select own_tables, array_agg(id) filter (where id = any($1)) as removed, bool_and(id = any($1)) as is_whole

@@ -1,14 +1,9 @@
 import type { Analyser } from "../../analysis/analyser.ts";
-import type { IndexDocument, RefreshOptions, RefreshReport } from "../../search-index.ts";
-import { BitSet } from "../../snapshots/bitset.ts";
-import { alone, analyse, type Building, keptBodies, removeUnfinished } from "../../snapshots/build.ts";
+import type { IndexDocument, MakeDocument, RefreshOptions, RefreshReport } from "../../search-index.ts";
+import { alone, analyse, type Building, buildAgain, removeUnfinished } from "../../snapshots/build.ts";
 import { attachOwnTables } from "../../snapshots/own-tables.ts";
-import { served, switchTo } from "../../snapshots/switch.ts";
-import { type BuildSizes, SegmentWriter } from "./segment-writer.ts";
-
-export interface SizedBuilding extends Building {
-  readonly sizes: BuildSizes;
-}
+import { switchTo } from "../../snapshots/switch.ts";
+import { SegmentWriter, type SizedBuilding } from "./segment-writer.ts";
 
 /**
  * Builds segments from the documents beside what is served, then switches to a snapshot with them in one transaction.
@@ -16,19 +11,17 @@ export interface SizedBuilding extends Building {
  */
 export function refresh(
   building: SizedBuilding,
-  corpus: string,
   documents: AsyncIterable<IndexDocument>,
   findAnalyser: () => Promise<Analyser>,
   options: RefreshOptions,
 ): Promise<RefreshReport> {
-  const { client } = building;
-  return alone(building, corpus, async () => {
-    // Read only now, because a rebuild may just have switched to a newer dictionary.
+  const { client, corpus } = building;
+  return alone(building, async () => {
     const analyser = await findAnalyser();
-    const left = await leftByCutOff(building, corpus, analyser.version, options);
-    await removeUnfinished(building, corpus, left.segments);
+    const left = await interruptedSegments(building, analyser.version, options);
+    await removeUnfinished(building, left.segments);
     const { dataset, resumeKey } = options;
-    const writer = new SegmentWriter({ ...building, corpus, dataset, analyser, resumeKey });
+    const writer = new SegmentWriter({ ...building, dataset, analyser, resumeKey });
     let count = 0;
     try {
       for await (const document of documents) {
@@ -47,50 +40,22 @@ export function refresh(
   });
 }
 
-/**
- * Merges the segments of every data set into new ones, split with the newest dictionary, and switches to all of them
- * at once: a process that is killed leaves no snapshot whose segments use two dictionaries.
- */
+/** Builds everything that is served again. */
 export function rebuild(
   building: SizedBuilding,
-  corpus: string,
-  make: (body: never) => IndexDocument,
+  make: MakeDocument,
   analyser: Analyser,
   signal: AbortSignal | undefined,
 ): Promise<RefreshReport> {
-  const { client } = building;
-  return alone(building, corpus, async () => {
-    await removeUnfinished(building, corpus, []);
-    const before = await served(client, corpus);
-    const added: number[] = [];
-    const dead = new Map<number, BitSet>();
-    for (const dataset of new Set(before.map((segment) => segment.dataset))) {
-      const own = before.filter((segment) => segment.dataset === dataset);
-      const writer = new SegmentWriter({ ...building, corpus, dataset, analyser, resumeKey: undefined });
-      try {
-        for await (const { body, isDead } of keptBodies(client, own, before)) {
-          signal?.throwIfAborted();
-          const { segment, ordinal } = await writer.add(make(body as never));
-          if (!isDead) continue;
-          const bits = dead.get(segment) ?? BitSet.ofSize(0);
-          dead.set(segment, bits.with(ordinal));
-        }
-        await writer.finish();
-      } finally {
-        await writer.close();
-      }
-      added.push(...writer.segments);
-    }
-    await analyse(client);
-    return switchTo(client, corpus, added, { replacesAll: true, dead });
-  });
+  const writerOf = (dataset: string) =>
+    new SegmentWriter({ ...building, dataset, analyser, resumeKey: undefined });
+  return alone(building, () => buildAgain(building, make, writerOf, signal));
 }
 
 const progressEvery = 500;
 /** Complete segments that the same refresh wrote before it was interrupted. */
-async function leftByCutOff(
-  { client, asOwner }: Building,
-  corpus: string,
+async function interruptedSegments(
+  { client, asOwner, corpus }: Building,
   analysis: string,
   options: RefreshOptions,
 ) {

@@ -2,19 +2,20 @@ import type { ClientBase } from "pg";
 import type { Analyser } from "../../analysis/analyser.ts";
 import type { IndexDocument } from "../../search-index.ts";
 import type { Position } from "../../snapshots/bodies.ts";
-import { type AsOwner, attachOwnTables, makeOwnTables, ownTables } from "../../snapshots/own-tables.ts";
+import type { Building, Writer } from "../../snapshots/build.ts";
+import { attachOwnTables, makeOwnTables, ownTables } from "../../snapshots/own-tables.ts";
 import type { PlainDocument } from "./part-builder.ts";
 import { type CutOptions, PartThreads, usualCut } from "./part-threads.ts";
 import { SegmentBuilder } from "./segment-builder.ts";
 
-export interface WriterOptions {
-  readonly client: ClientBase;
-  readonly asOwner: AsOwner;
-  readonly corpus: string;
+export interface SizedBuilding extends Building {
+  readonly sizes: BuildSizes;
+}
+
+export interface WriterOptions extends SizedBuilding {
   readonly dataset: string;
   readonly analyser: Analyser;
   readonly resumeKey: string | undefined;
-  readonly sizes: BuildSizes;
 }
 
 export interface BuildSizes {
@@ -31,7 +32,7 @@ export const usualSizes: BuildSizes = { segment: 25_000, shared: 5_000, cut: usu
  * Writes documents as segments of limited size, so that memory does not grow with an import. Nothing is visible
  * before a snapshot names it.
  */
-export class SegmentWriter {
+export class SegmentWriter implements Writer {
   readonly segments: number[] = [];
   readonly #options: WriterOptions;
   readonly #client: ClientBase;
@@ -58,7 +59,6 @@ export class SegmentWriter {
     this.#threads = new PartThreads(options.analyser, options.sizes.cut);
   }
 
-  /** The position of the document. */
   async add(document: IndexDocument): Promise<Position> {
     this.#documents ??= await this.#begin();
     const place = { segment: this.#current(), ordinal: this.#documents++ };
@@ -80,7 +80,6 @@ export class SegmentWriter {
     return place;
   }
 
-  /** Writes what is still in memory. Afterwards a snapshot may name the segments. */
   async finish(): Promise<void> {
     if (this.#documents !== undefined) await this.#endSegment();
     await this.#written;
@@ -88,14 +87,12 @@ export class SegmentWriter {
     if (this.#own !== undefined) await attachOwnTables(this.#options.asOwner, this.#own, this.segments);
   }
 
-  /** Ends the threads of a build, also of one that failed. */
   async close(): Promise<void> {
     await this.#threads.close();
-    // Nothing is written after the lock of the build is gone.
     await this.#written.catch(() => {});
   }
 
-  /** Has a part cut. Waits if too many parts are not written yet, so that they do not fill the memory. */
+  /** Has the next part split. Waits if too many parts are not written yet, so that they do not fill the memory. */
   async #cutPart(): Promise<void> {
     const ids = this.#ids;
     const first = (this.#documents as number) - ids.length;
