@@ -237,6 +237,35 @@ describe("on 300 judgments", () => {
 
 const keyed = (id: string, key: string): IndexDocument => keyedDocument({ id, key } as { id: string }, [key]);
 
+test("a snapshot that is committed after another corpus's newer one is found on a replica", async () => {
+  // It sees what was committed at the last pin and nothing later, like a replica that has replayed until then.
+  const replica = await database.connect();
+  const pin = async () => {
+    await replica.query("commit; begin isolation level repeatable read; select from search_snapshot");
+  };
+  const reads = { fixed: replica, recent: replica, isReplica: true, pin, showWrites: () => {} };
+  const other = embeddedIndex({ ...database, reads }, { now: () => Number.POSITIVE_INFINITY });
+  const idsIn = async (corpus: string) => {
+    const found = await other.search(corpus, { query: { all: [] } }, { offset: 0, limit: 9 });
+    return found?.hits.map(({ body }) => (body.parse() as { id: string }).id);
+  };
+  const refresh = (corpus: string, atSwitch = async () => {}) =>
+    index.refresh(corpus, each([keyedDocument({ id: corpus }, [])]), {
+      dataset: "a",
+      mode: "replace",
+      atSwitch,
+    });
+  try {
+    await refresh("test:slow", async () => {
+      await refresh("test:quick");
+      expect(await idsIn("test:quick")).toEqual(["test:quick"]);
+    });
+    expect(await idsIn("test:slow")).toEqual(["test:slow"]);
+  } finally {
+    await replica.end();
+  }
+});
+
 test("a refresh deletes old snapshots and segments of its own corpus only", async () => {
   const corpora = ["test:swept", "test:other"];
   const refresh = (corpus: string, id: string) =>
