@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { normPerLengthOf } from "../bm25.ts";
-import type { Query } from "../search-index.ts";
+import type { Query, Wanted } from "../search-index.ts";
 import { BitSet } from "../snapshots/bitset.ts";
 import type { OpenSegment } from "../snapshots/open-snapshot.ts";
 import { BlockWriter, decode, decodedBytes, type Postings, postingsAt } from "./blocks/codec.ts";
@@ -21,8 +21,9 @@ import {
   without,
 } from "./blocks/sets.ts";
 import { BlockMemory, type KeptBlock, Reading } from "./ranking/block-memory.ts";
+import { boundsOf } from "./ranking/bounds.ts";
 import { type ReadSegment, rank } from "./ranking/rank.ts";
-import { shownScore } from "./ranking/scores.ts";
+import { scoresOf, shownScore } from "./ranking/scores.ts";
 import { Scratch } from "./ranking/scratch.ts";
 import { type Ranked, Top } from "./ranking/top.ts";
 
@@ -197,45 +198,51 @@ test("set algebra agrees with Set, for lists and bits", () => {
   );
 });
 
-test("the first documents of a page are those of a ranking that scores every document", () => {
-  const random = (seed: number) => () => {
-    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) | 0;
-    return (seed >>> 8) / 2 ** 24;
+const words = Array.from({ length: 10 }, (_, number) => `w${number}`);
+
+/** A segment whose documents have the words by chance; the last word is in every document. */
+function wordedSegment(
+  documents: number,
+  seed: number,
+  { isEven = false, withDead = true } = {},
+): ReadSegment {
+  let state = seed;
+  const next = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
+    return (state >>> 8) / 2 ** 24;
   };
-  const words = Array.from({ length: 10 }, (_, number) => `w${number}`);
-  const segments = [1_999, 2_048, 700].map((documents, place): ReadSegment => {
-    const next = random(place + 1);
-    const of = (make: () => number) => Array.from({ length: documents }, make);
-    // In the second segment all lengths are equal, so that many scores are.
-    const lengths = of(() => (place === 1 ? 120 : 20 + Math.floor(400 * next() ** 3)));
-    const segment = segmentOf(
-      lengths,
-      of(() => 20_200_101 + Math.floor(4 * next())),
-    );
-    const postings = new Map<string, Postings>();
-    for (const [number, word] of words.entries()) {
-      const writer = new BlockWriter();
-      const isIn = () => next() < [0.9, 0.6, 0.6, 0.3, 0.3, 0.15, 0.1, 0.05, 0.01, 1][number]!;
-      for (let ordinal = 0; ordinal < documents; ordinal++)
-        if (isIn()) writer.add(ordinal, 1 + Math.floor((number % 3) * 4 * next() ** 4));
-      postings.set(word, readBlock(writer.bytes(), writer.documents, segment));
-    }
-    const dead = BitSet.ofSize(documents);
-    for (let ordinal = 0; ordinal < documents; ordinal += 7) dead.add(ordinal);
-    return {
-      segment: { ...segment, dead: place === 2 ? null : dead },
-      terms: { postings, places: new Map() },
-    };
-  });
+  const of = (make: () => number) => Array.from({ length: documents }, make);
+  const lengths = of(() => (isEven ? 120 : 20 + Math.floor(400 * next() ** 3)));
+  const segment = segmentOf(
+    lengths,
+    of(() => 20_200_101 + Math.floor(4 * next())),
+  );
+  const postings = new Map<string, Postings>();
+  for (const [number, word] of words.entries()) {
+    const writer = new BlockWriter();
+    const isIn = () => next() < [0.9, 0.6, 0.6, 0.3, 0.3, 0.15, 0.1, 0.05, 0.01, 1][number]!;
+    for (let ordinal = 0; ordinal < documents; ordinal++)
+      if (isIn()) writer.add(ordinal, 1 + Math.floor((number % 3) * 4 * next() ** 4));
+    postings.set(word, readBlock(writer.bytes(), writer.documents, segment));
+  }
+  const dead = BitSet.ofSize(documents);
+  for (let ordinal = 0; ordinal < documents; ordinal += 7) dead.add(ordinal);
+  return {
+    segment: { ...segment, dead: withDead ? dead : null },
+    terms: { postings, places: new Map() },
+  };
+}
+
+/** What questions want of these words, with these weights. */
+function wantedWith(weight: fc.Arbitrary<number>): fc.Arbitrary<Wanted> {
   const word = fc.constantFrom(...words);
-  const weight = fc.constantFrom(0.01, 0.25, 0.9, 1, 1, 7);
   const plain = fc.record({ terms: fc.array(word, { minLength: 1, maxLength: 3 }), weight });
   const wording = fc.oneof(
     { weight: 5, arbitrary: plain },
     plain.map((each) => ({ ...each, isFlat: true as const })),
   );
   const some = (most: number) => fc.array(wording, { maxLength: most });
-  const wanted = fc.record({
+  return fc.record({
     alternatives: fc.array(
       fc.array(fc.array(wording, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 }),
       { minLength: 1, maxLength: 2 },
@@ -245,6 +252,16 @@ test("the first documents of a page are those of a ranking that scores every doc
     exact: fc.array(word, { maxLength: 1 }),
     sufficient: fc.array(word, { maxLength: 1 }),
   });
+}
+
+test("the first documents of a page are those of a ranking that scores every document", () => {
+  // In the second segment all lengths are equal, so that many scores are.
+  const segments = [
+    wordedSegment(1_999, 1),
+    wordedSegment(2_048, 2, { isEven: true }),
+    wordedSegment(700, 3, { withDead: false }),
+  ];
+  const wanted = wantedWith(fc.constantFrom(0.01, 0.25, 0.9, 1, 1, 7));
   const query = fc.constantFrom<Query>(
     { all: [] },
     { term: "w3" },
@@ -284,6 +301,55 @@ test("the first documents of a page are those of a ranking that scores every doc
     ),
     { seed: 10, numRuns: 60 },
   );
+});
+
+test("no document scores above its bound, and some score a thousandth below it or less", () => {
+  const segments = [wordedSegment(333, 4), wordedSegment(250, 5, { isEven: true })];
+  const wanted = wantedWith(fc.double({ min: 0.01, max: 7, noNaN: true }));
+  // The mean length of a snapshot may be that of the segment, or another.
+  const meanLength = fc.constantFrom(undefined, undefined, 20, 500);
+  const scratch = new Scratch();
+  let atBound = 0;
+  fc.assert(
+    fc.property(
+      wanted,
+      fc.constantFrom(...segments),
+      meanLength,
+      (wanted, { segment: plain, terms }, mean) => {
+        const { documents, normPerLength } = plain;
+        const segment = {
+          ...plain,
+          normPerLength: mean === undefined ? normPerLength : normPerLengthOf(mean, 1),
+        };
+        const { postings } = terms;
+        const documentsWithTerm = new Map([...postings].map(([word, { size }]) => [word, size]));
+        const statistics = { documents, documentsWithTerm };
+        const bounds = boundsOf(wanted, segment, postings, statistics, scratch)!;
+        const every = allDocuments(documents);
+        const scores = scoresOf(wanted, segment, postings, statistics, ordinalsOf(every), scratch);
+        const reaching = (score: number, among: DocumentSet) =>
+          bounds.between(bounds.unitsOf(score), Number.POSITIVE_INFINITY, among, scratch);
+        const above: number[] = [];
+        for (const [ordinal, score] of scores.entries()) {
+          const one = few(Uint32Array.of(ordinal));
+          if (reaching(score, one).length === 0) above.push(ordinal);
+          if (score > 0 && reaching(1.001 * score, one).length === 0) atBound++;
+        }
+        expect(above).toEqual([]);
+        // The same documents as bits.
+        const median = scores.toSorted()[documents >> 1]!;
+        const found = new Set(reaching(median, every));
+        expect(
+          scores
+            .entries()
+            .filter(([ordinal, score]) => score >= median && !found.has(ordinal))
+            .toArray(),
+        ).toEqual([]);
+      },
+    ),
+    { seed: 11, numRuns: 300 },
+  );
+  expect(atBound).toBeGreaterThan(100);
 });
 
 test("the best few are those of a full sort, in a total order", () => {
