@@ -1,4 +1,5 @@
 import { type ChatLine, chatLine } from "../wire/api/answers.ts";
+import { counted } from "../wire/counted.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Client } from "./client.ts";
 import { Spinner } from "./spinner.ts";
@@ -103,11 +104,11 @@ export class Conversation {
     const dropped = last?.truncated?.messages ?? 0;
     if (dropped > 0)
       this.#output.write(
-        `(The first ${dropped} messages were dropped because they no longer fit the context window.)\n`,
+        `(${counted(dropped, "message was", "messages were")} dropped from the beginning of the conversation to fit the context window.)\n`,
       );
     if (last?.done_reason === "length" && last.context_length !== undefined)
       this.#output.write(
-        `(The answer stopped because the context window of ${last.context_length} tokens is full. For a larger one: /set parameter num_ctx ${2 * last.context_length})\n`,
+        `(The answer stopped because the context window of ${counted(last.context_length, "token")} is full. For a larger one: /set parameter num_ctx ${2 * last.context_length})\n`,
       );
     if (this.settings.verbose && last !== null) this.#output.write(`\n${figures(last)}`);
   }

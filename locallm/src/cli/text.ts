@@ -1,3 +1,5 @@
+import { counted } from "../wire/counted.ts";
+
 /** Removes control characters except tab and line feed, so that foreign text cannot control the terminal. */
 export function plain(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern removes them
@@ -48,7 +50,7 @@ function humanDuration(ms: number): string {
   if (seconds < 1) return "Less than a second";
   const [, size, word] = spans.find(([upTo]) => seconds < upTo) ?? [0, 1, "second"];
   const count = Math.round(seconds / size);
-  return `${count} ${word}${count === 1 ? "" : "s"}`;
+  return counted(count, word);
 }
 
 /** Columns below their headings, separated by four spaces. */

@@ -1,3 +1,4 @@
+import { counted } from "../wire/counted.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Embeddings } from "../wire/inference/embed.ts";
 import { estimatedTokens } from "./metering.ts";
@@ -75,7 +76,7 @@ export function checkCount(texts: number, embeddingLength: number): void {
   if (texts <= most) return;
   throw new LocallmError("invalid_field", {
     field: "input",
-    problem: `must have at most ${most} texts for this model; send the rest in further requests`,
+    problem: `must have at most ${counted(most, "text")} for this model; send the rest in further requests`,
   });
 }
 

@@ -1,5 +1,6 @@
 import { wholeText } from "../dialogue/prompt-text.ts";
 import type { Lease, LoadWish, RunnableModel, Scheduler } from "../scheduler/lease.ts";
+import { counted } from "../wire/counted.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { countedChars, type Prompt, type PromptText, promptChars } from "../wire/inference/generate.ts";
 import { type CompleteOptions, firstWindow, type Options } from "../wire/options.ts";
@@ -89,7 +90,9 @@ export class RequestWindow {
       );
     if (limit.tokens <= lease.numCtx) return lease;
     lease.release();
-    const prompt = Number.isFinite(promptTokens) ? `a prompt of ${promptTokens} tokens` : "a long prompt";
+    const prompt = Number.isFinite(promptTokens)
+      ? `a prompt of ${counted(promptTokens, "token")}`
+      : "a long prompt";
     const whyCtx = `${automatic}, for ${prompt} and an answer of up to ${answer}`;
     const larger = await this.#parts.lease({ ...load, numCtx: limit.tokens, whyCtx });
     return { ...larger, waitedMs: lease.waitedMs + larger.waitedMs };

@@ -1,5 +1,6 @@
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
+import { counted } from "../wire/counted.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { displayModelName } from "../wire/model-name.ts";
 import { readFolder } from "./blob.ts";
@@ -66,7 +67,7 @@ export async function checkStore(store: Store, options: CheckOptions): Promise<S
       const what =
         size === null || damaged.has(layer.digest)
           ? "is missing or damaged"
-          : `has ${size} bytes instead of ${layer.sizeBytes}`;
+          : `has ${counted(size, "byte")} instead of ${layer.sizeBytes}`;
       problems.push({
         what: `${shown}: blob ${layer.digest.slice(0, 19)} ${what}`,
         remedy: `locallm pull ${shown}, or create it again`,

@@ -1,5 +1,6 @@
 import { constants, open, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { counted } from "../wire/counted.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { displayModelName, type ModelName, parseModelName } from "../wire/model-name.ts";
 import { Blobs, isMissing, readFolder } from "./blob.ts";
@@ -277,7 +278,7 @@ export class Store {
       if (size === null) throw new LocallmError("blob_missing", { digest: layer.digest });
       if (size !== layer.sizeBytes) {
         throw new LocallmError("invalid_manifest", {
-          reason: `blob ${layer.digest} has ${size} bytes instead of ${layer.sizeBytes}`,
+          reason: `blob ${layer.digest} has ${counted(size, "byte")} instead of ${layer.sizeBytes}`,
         });
       }
     }

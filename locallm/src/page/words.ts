@@ -53,7 +53,7 @@ const texts = {
     "Everything stays on this machine: the model answers here, and conversations are kept in this browser only.",
     "一切都在本机完成：模型在这里运行，对话只保存在这个浏览器里。",
   ],
-  speed: ["{tokens} tokens, {rate} per second", "{tokens} 个 token，每秒 {rate} 个"],
+  speed: ["{tokens|token|tokens}, {rate} per second", "{tokens} 个 token，每秒 {rate} 个"],
   stopped: ["stopped", "已停止"],
   full: ["The context window is full; the answer is cut off.", "上下文窗口已满，回答被截断。"],
   limit: ["The answer reached num_predict and is cut off.", "回答达到 num_predict 上限，被截断。"],
@@ -78,7 +78,10 @@ let language: Language = "en";
 
 export function word(name: Word, values: Readonly<Record<string, string>> = {}): string {
   const text = texts[name][language === "zh" ? 1 : 0];
-  return text.replaceAll(/\{(\w+)\}/g, (_, key: string) => values[key] ?? "");
+  return text.replaceAll(/\{(\w+)(?:\|(\w+)\|(\w+))?\}/g, (_, key: string, one?: string, many?: string) => {
+    const value = values[key] ?? "";
+    return one === undefined ? value : `${value} ${value === "1" ? one : many}`;
+  });
 }
 
 /** Sets the texts of all elements that refer to one (`data-word`, `data-label`, `data-placeholder`). */

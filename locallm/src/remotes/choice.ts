@@ -24,7 +24,7 @@ export function chooseReplica<Replica extends Candidate>(
 ): { readonly replica: Replica; readonly why: string } {
   const withModel = free.filter(({ hasModel }) => hasModel);
   const candidates = withModel.length > 0 ? withModel : free;
-  if (candidates.length === 1) return { replica: candidates[0]!, why: "the only replica with a free place" };
+  if (candidates.length === 1) return { replica: candidates[0]!, why: "the only replica with a free slot" };
   if (head === null)
     return { replica: candidates.reduce((a, b) => (isIdler(b, a) ? b : a)), why: "the lowest load" };
 

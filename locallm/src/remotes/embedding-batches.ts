@@ -1,3 +1,4 @@
+import { counted } from "../wire/counted.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Embeddings } from "../wire/inference/embed.ts";
 import type { RemoteCall, Upstream } from "./engine.ts";
@@ -38,7 +39,7 @@ export async function inBatches(
       const answer = await send(batch, maxBatchBytes, stoppable);
       const found = answer.vectors.filter((vector) => vector !== null);
       if (found.length !== batch.length) {
-        const reason = `it sent ${found.length} vectors for ${batch.length} inputs`;
+        const reason = `it sent ${counted(found.length, "vector")} for ${counted(batch.length, "input")}`;
         throw new LocallmError("remote_failed", { host: hostOf(upstream), reason });
       }
       found.forEach((vector, at) => {

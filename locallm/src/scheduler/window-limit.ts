@@ -1,3 +1,4 @@
+import { counted } from "../wire/counted.ts";
 import { firstWindow } from "../wire/options.ts";
 import type { LoadWish, RunnableModel, WindowLimit } from "./lease.ts";
 import { gib } from "./loading.ts";
@@ -29,7 +30,7 @@ export async function largestWindow(
   let why =
     model.trainContext === null
       ? "the model does not state the window that it was trained with"
-      : `the model was trained with a window of ${model.trainContext} tokens`;
+      : `the model was trained with a window of ${counted(model.trainContext, "token")}`;
   const enough = steps.find((step) => step >= wanted) ?? most;
   for (const numCtx of steps.filter((step) => step <= enough && step > loaded).reverse()) {
     const needs = await parts.needs(model, { numCtx, numBatch, slots, kvCacheType, flashAttention });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { counted } from "./counted.ts";
 import { LocallmError } from "./errors.ts";
 
 export interface CheckedBody<Body> {
@@ -99,8 +100,7 @@ function problemOf(issue: Issue | undefined, body: unknown): string {
 }
 
 function amount(count: number, origin: string): string {
-  const unit = origin === "string" ? "character" : "item";
-  return `${count} ${unit}${count === 1 ? "" : "s"}`;
+  return counted(count, origin === "string" ? "character" : "item");
 }
 
 /** The types that a union accepts, in words. */

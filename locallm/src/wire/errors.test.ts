@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { LocallmError } from "./errors.ts";
+import { type ErrorCode, errors, LocallmError } from "./errors.ts";
 
 describe("LocallmError", () => {
   it("fills in its message from the details and keeps the cause", () => {
@@ -8,6 +8,20 @@ describe("LocallmError", () => {
     expect(error.message).toBe("model 'x' not found");
     expect(error.status).toBe(404);
     expect(error.cause).toBe(cause);
+  });
+
+  it.each(Object.keys(errors) as ErrorCode[])("%s has no plural after 1", (code) => {
+    const names = [...errors[code].message.matchAll(/\{(\w+)/g)].map(([, name]) => [name!, 1]);
+    const { message } = new LocallmError(code, Object.fromEntries(names) as never);
+    // Words in s that are no plural here; there are always several attempts.
+    expect(message).not.toMatch(/\b1 (?!(?:is|has|does|needs|accepts|attempts|ms)\b)\w+s\b/);
+  });
+
+  it("counts nothing and many in the plural", () => {
+    const said = (limit: number) => new LocallmError("content_too_long", { limit }).message;
+    expect(said(0)).toBe("content has more than 0 tokens; split it into several requests");
+    expect(said(1)).toBe("content has more than 1 token; split it into several requests");
+    expect(said(21)).toBe("content has more than 21 tokens; split it into several requests");
   });
 
   it("requires the details that its message names", () => {

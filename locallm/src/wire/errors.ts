@@ -1,6 +1,6 @@
 /**
  * Every error of locallm: code → HTTP status and message. `{name}` in a message is replaced by the error's detail of
- * that name. Code throws these codes; only `http/` turns them into response bodies.
+ * that name, and `{name|singular|plural}` by a count with its noun. Code throws these codes; only `http/` turns them into response bodies.
  */
 export const errors = {
   missing_body: { status: 400, message: "missing request body" },
@@ -32,27 +32,27 @@ export const errors = {
     // The message begins with Anthropic's words, because Anthropic's agents compact the conversation when
     // they read them.
     message:
-      "prompt is too long: {promptTokens} tokens exceed the context length of {contextLength}; shorten it, or use a larger context: option num_ctx, PARAMETER num_ctx or LOCALLM_CONTEXT_LENGTH",
+      "prompt is too long: {promptTokens|token exceeds|tokens exceed} the context length of {contextLength}; shorten it, or use a larger context: option num_ctx, PARAMETER num_ctx or LOCALLM_CONTEXT_LENGTH",
   },
   prompt_over_limit: {
     status: 400,
     message:
-      "prompt is too long: {promptTokens} tokens exceed the context length of {contextLength}; {advice}",
+      "prompt is too long: {promptTokens|token exceeds|tokens exceed} the context length of {contextLength}; {advice}",
   },
   content_too_long: {
     status: 400,
-    message: "content has more than {limit} tokens; split it into several requests",
+    message: "content has more than {limit|token|tokens}; split it into several requests",
   },
   input_too_long: {
     status: 400,
     message:
-      "the input length exceeds the context length: input {index} has {inputTokens} tokens, the limit is {contextLength}",
+      "the input length exceeds the context length: input {index} has {inputTokens|token|tokens}, the limit is {contextLength}",
   },
   input_cut_away: {
     status: 400,
     // The first part is Ollama's wording.
     message:
-      "input after truncation exceeds maximum context length: a context of {contextLength} tokens leaves nothing of input {index}; use a larger num_ctx",
+      "input after truncation exceeds maximum context length: a context of {contextLength|token|tokens} leaves nothing of input {index}; use a larger num_ctx",
   },
   invalid_grammar: { status: 400, message: "invalid grammar: {reason}" },
   grammar_too_slow: {
@@ -63,13 +63,16 @@ export const errors = {
   grammar_too_wide: {
     status: 400,
     message:
-      "the schema's grammar is too ambiguous (over {stacks} alternatives for one character); simplify the schema",
+      "the schema's grammar is too ambiguous (over {stacks|alternative|alternatives} for one character); simplify the schema",
   },
   grammar_stuck: {
     status: 500,
     message: "the model has no token that continues the answer as the schema demands",
   },
-  invalid_token: { status: 400, message: "token {token} is not in the vocabulary of {vocabSize} tokens" },
+  invalid_token: {
+    status: 400,
+    message: "token {token} is not in the vocabulary of {vocabSize|token|tokens}",
+  },
   model_cannot: { status: 400, message: "this model cannot {ability}" },
   engine_missing: { status: 500, message: "no engine for {platform}: {reason}" },
   engine_mismatch: {
@@ -125,14 +128,14 @@ export const errors = {
     status: 500,
     message: "blob {digest} does not match its digest; `locallm doctor --repair` repairs the model store",
   },
-  blob_too_large: { status: 500, message: "blob {digest} is larger than {limitBytes} bytes" },
+  blob_too_large: { status: 500, message: "blob {digest} is larger than {limitBytes|byte|bytes}" },
   invalid_setting: { status: 500, message: "{variable}={value}: {problem}" },
   address_in_use: {
     status: 500,
     message: "{address} is already in use; stop the other server or set LOCALLM_HOST to another address",
   },
   cannot_listen: { status: 500, message: "cannot listen on {address}: {reason}" },
-  body_too_large: { status: 413, message: "the request body exceeds the limit of {limitBytes} bytes" },
+  body_too_large: { status: 413, message: "the request body exceeds the limit of {limitBytes|byte|bytes}" },
   bodies_full: {
     status: 503,
     message: "the server is receiving too many large request bodies; try again in a moment",
@@ -166,12 +169,12 @@ export const errors = {
   },
   key_rate_exceeded: {
     status: 429,
-    message: "this API key may send {limit} requests per minute; try again in {retryAfterSeconds} s",
+    message: "this API key may send {limit|request|requests} per minute; try again in {retryAfterSeconds} s",
   },
   key_tokens_used_up: {
     status: 429,
     message:
-      "this API key has used its {limit} tokens for today; the limit resets in {retryAfterSeconds} s, at midnight UTC",
+      "this API key has used its {limit|token|tokens} for today; the limit resets in {retryAfterSeconds} s, at midnight UTC",
   },
   key_exists: {
     status: 400,
@@ -298,7 +301,10 @@ export const errors = {
       "the remote model leads back to this server; change its address, or the address of the remote model on the other server",
   },
   remote_broke_off: { status: 502, message: "the engine at {host} did not finish its answer: {reason}" },
-  size_mismatch: { status: 502, message: "{host} sent {found} bytes instead of the {expected} it announced" },
+  size_mismatch: {
+    status: 502,
+    message: "{host} sent {found|byte|bytes} instead of the {expected} it announced",
+  },
   download_damaged: {
     status: 502,
     message: "digest mismatch, file must be downloaded again: want {expected}, got {found}",
@@ -306,7 +312,7 @@ export const errors = {
   disk_full: {
     status: 507,
     message:
-      "not enough disk space: need {needBytes} bytes, have {haveBytes} bytes; free some with `locallm rm` or `locallm prune`",
+      "not enough disk space: need {needBytes|byte|bytes}, have {haveBytes|byte|bytes}; free some with `locallm rm` or `locallm prune`",
   },
   models_unwritable: {
     status: 500,
@@ -321,8 +327,9 @@ export const errors = {
 export type ErrorCode = keyof typeof errors;
 
 type Placeholder<Message extends string> = Message extends `${string}{${infer Name}}${infer Rest}`
-  ? Name | Placeholder<Rest>
+  ? NameIn<Name> | Placeholder<Rest>
   : never;
+type NameIn<Text extends string> = Text extends `${infer Name}|${string}` ? Name : Text;
 type Details<Code extends ErrorCode> = Record<Placeholder<(typeof errors)[Code]["message"]>, string | number>;
 
 /** The only error class of locallm. `field` names the invalid request field, for OpenAI's `param`. */
@@ -348,5 +355,12 @@ export class LocallmError<Code extends ErrorCode = ErrorCode> extends Error {
 }
 
 function fill(message: string, details: Readonly<Record<string, string | number>>): string {
-  return message.replace(/\{(\w+)\}/g, (whole, name: string) => String(details[name] ?? whole));
+  return message.replace(
+    /\{(\w+)(?:\|([\w ]+)\|([\w ]+))?\}/g,
+    (whole, name: string, one?: string, many?: string) => {
+      const value = details[name];
+      if (value === undefined) return whole;
+      return one === undefined ? String(value) : `${value} ${value === 1 ? one : many}`;
+    },
+  );
 }

@@ -31,6 +31,7 @@ import { Pulls } from "../../sources/pulls.ts";
 import { RemoteHosts } from "../../sources/remote-hosts.ts";
 import { missingFiles } from "../../sources/wheel-files.ts";
 import { versionAnswer } from "../../wire/api/answers.ts";
+import { counted } from "../../wire/counted.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { displayModelName } from "../../wire/model-name.ts";
 import type { RemoteAddress } from "../../wire/remote-address.ts";
@@ -63,10 +64,7 @@ export function doctorCommand(): Command {
       await tellServer(config);
       const remoteProblems = serverConfig === null ? 0 : await tellRemotes(serverConfig);
       const problems = settingsProblems + remoteProblems + (await tellStore(config, options));
-      say(
-        "verdict",
-        problems === 0 ? "no problems" : `${problems} ${problems === 1 ? "problem" : "problems"}`,
-      );
+      say("verdict", problems === 0 ? "no problems" : counted(problems, "problem"));
       if (problems > 0) process.exitCode = 1;
     });
 }
@@ -106,7 +104,7 @@ async function tellMachine(): Promise<void> {
       ? `${processorPackage()} is not installed; install locallm again`
       : `@node-llama-cpp ${version}`,
   );
-  say("processor", `${availableParallelism()} threads, ${process.arch}`);
+  say("processor", `${counted(availableParallelism(), "thread")}, ${process.arch}`);
   say("memory", `${humanBytes(freemem())} free of ${humanBytes(totalmem())}`);
 }
 
@@ -281,7 +279,7 @@ async function tellStore(config: CommandConfig, { repair = false, quick = false 
   const free = await freeBytes(store.root).catch(() => null);
   say(
     "models",
-    `${report.models} in ${config.modelsFolder}, ${report.blobs} files${free === null ? "" : `, ${humanBytes(free)} free`}`,
+    `${report.models} in ${config.modelsFolder}, ${counted(report.blobs, "file")}${free === null ? "" : `, ${humanBytes(free)} free`}`,
   );
   for (const { what, remedy, isRepaired } of report.problems)
     say(isRepaired ? "repaired" : "problem", `${what} → ${remedy}`);

@@ -17,6 +17,7 @@ import { KeysFile } from "../../keys/keys-file.ts";
 import { type UsageRecord, unused } from "../../keys/usage.ts";
 import { UsageFile } from "../../keys/usage-file.ts";
 import { checkPart } from "../../wire/body.ts";
+import { counted } from "../../wire/counted.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { humanTime, plain, table } from "../text.ts";
 
@@ -118,7 +119,11 @@ function showCommand(): Command {
       const now = new Date();
       const { today, total, lastUsed } = currentUsage((await new UsageFile(folder).read()).get(key.id), now);
       const counts = ({ requests, promptTokens, generatedTokens }: typeof today) =>
-        `${requests} requests, ${promptTokens} prompt tokens, ${generatedTokens} generated tokens`;
+        [
+          counted(requests, "request"),
+          counted(promptTokens, "prompt token"),
+          counted(generatedTokens, "generated token"),
+        ].join(", ");
       const rows = [
         ["ID", key.id],
         ["NAME", key.name],

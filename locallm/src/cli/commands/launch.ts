@@ -3,6 +3,7 @@ import { constants } from "node:os";
 import { Argument, Command } from "commander";
 import { readCommandConfig } from "../../config.ts";
 import { abilitiesAnswer, chatLine, psAnswer, tagsAnswer } from "../../wire/api/answers.ts";
+import { counted } from "../../wire/counted.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { displayModelName, requireModelName } from "../../wire/model-name.ts";
 import { type Assistant, assistants, type Wiring } from "../assistants.ts";
@@ -116,7 +117,7 @@ function smallWindow({ tokens, limitedBy }: LargestWindow, title: string): strin
     limitedBy === null
       ? "Start the server with LOCALLM_CONTEXT_LENGTH=auto."
       : `It cannot grow: ${limitedBy}.`;
-  return `The context window has ${tokens} tokens, but ${title} needs about ${usefulWindow}. ${advice}`;
+  return `The context window has ${counted(tokens, "token")}, but ${title} needs about ${usefulWindow}. ${advice}`;
 }
 
 /** Prints a shell script, for POSIX shells or for PowerShell on Windows. */

@@ -4,6 +4,7 @@ import { cleanOllamaPartials } from "../../library/ollama-partials.ts";
 import { Store } from "../../library/store.ts";
 import { pruneBlobs } from "../../library/usage.ts";
 import { Partials } from "../../sources/partial.ts";
+import { counted } from "../../wire/counted.ts";
 import { humanBytes } from "../text.ts";
 
 export function pruneCommand(): Command {
@@ -19,7 +20,9 @@ export function pruneCommand(): Command {
       const downloads = own.folders + ollamas.downloads;
       const partialBytes = own.sizeBytes + ollamas.sizeBytes;
       const verb = dryRun ? "would remove" : "removed";
-      console.log(`${verb} ${blobs.blobs} files that no model uses (${humanBytes(blobs.sizeBytes)})`);
-      console.log(`${verb} ${downloads} unfinished downloads (${humanBytes(partialBytes)})`);
+      console.log(
+        `${verb} ${counted(blobs.blobs, "file")} that no model uses (${humanBytes(blobs.sizeBytes)})`,
+      );
+      console.log(`${verb} ${counted(downloads, "unfinished download")} (${humanBytes(partialBytes)})`);
     });
 }

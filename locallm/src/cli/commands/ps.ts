@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { readCommandConfig } from "../../config.ts";
 import { psAnswer } from "../../wire/api/answers.ts";
+import { counted } from "../../wire/counted.ts";
 import { Client } from "../client.ts";
 import { humanBytes, humanTime, plain, table } from "../text.ts";
 
@@ -18,7 +19,8 @@ export function psCommand(): Command {
     ]);
     console.log(table(["NAME", "ID", "SIZE", "PROCESSOR", "CONTEXT", "UNTIL"], rows));
     for (const { model, context_length, context_why } of explain?.loaded ?? [])
-      if (context_why) console.log(plain(`${model}: context of ${context_length} tokens: ${context_why}`));
+      if (context_why)
+        console.log(plain(`${model}: context of ${counted(context_length, "token")}: ${context_why}`));
     for (const [where, kept] of Object.entries(explain?.conversations ?? {}))
       if (kept !== null && kept.count > 0) console.log(keptLine(where, kept));
   });
@@ -26,10 +28,9 @@ export function psCommand(): Command {
 
 /** `3 conversations kept in memory: 104 MB of 2.8 GB` */
 function keptLine(where: string, kept: { count: number; bytes: number; limit_bytes: number }): string {
-  const conversations = kept.count === 1 ? "conversation" : "conversations";
   const place = where === "disk" ? "on disk" : "in memory";
   const sizes = `${humanBytes(kept.bytes)} of ${humanBytes(kept.limit_bytes)}`;
-  return `${kept.count} ${conversations} kept ${place}: ${sizes}`;
+  return `${counted(kept.count, "conversation")} kept ${place}: ${sizes}`;
 }
 
 function processor({ size, size_vram: onGpu }: { size: number; size_vram: number }): string {

@@ -6,6 +6,7 @@ import { readCommandConfig } from "../../config.ts";
 import { CredentialsFile } from "../../sources/credentials.ts";
 import { RemoteHosts } from "../../sources/remote-hosts.ts";
 import { remoteHostAnswer, remotesAnswer } from "../../wire/api/answers.ts";
+import { counted } from "../../wire/counted.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { hostAndPort, parseNamedHost, parseRemoteUrl, remoteKeyName } from "../../wire/remote-address.ts";
 import { Client } from "../client.ts";
@@ -89,8 +90,7 @@ async function list(): Promise<void> {
     table(["MODEL", "HOST", "ENGINE MODEL", "STATE", "RUNNING", "ANSWERED", "FAILED", "LAST ERROR"], rows),
   );
   for (const { model, waiting, error } of models) {
-    if (waiting > 0)
-      console.log(plain(`${model}: ${waiting} ${waiting === 1 ? "request" : "requests"} waiting`));
+    if (waiting > 0) console.log(plain(`${model}: ${counted(waiting, "request")} waiting`));
     if (error !== undefined) console.error(plain(`${model}: ${error}`));
   }
 }
@@ -111,7 +111,7 @@ const pollMs = 1_000;
 
 function running(open: number): string {
   if (open === 0) return "no answer is running";
-  return open === 1 ? "1 answer is still running" : `${open} answers are still running`;
+  return `${counted(open, "answer is", "answers are")} still running`;
 }
 
 async function change(verb: "drain" | "resume", typed: string) {

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { readCommandConfig } from "../../config.ts";
 import { type ShowAnswer, showAnswer } from "../../wire/api/answers.ts";
+import { counted } from "../../wire/counted.ts";
 import { Client } from "../client.ts";
 import { plain } from "../text.ts";
 
@@ -82,7 +83,7 @@ function remoteRow({
     protocol,
     ...(key === undefined ? [] : [`key ${key}`]),
     ...(weight === 1 ? [] : [`weight ${weight}`]),
-    ...(requests === undefined ? [] : [`at most ${requests} requests`]),
+    ...(requests === undefined ? [] : [`at most ${counted(requests, "request")}`]),
   ];
   return [`${url}#${model}`, settings.join(", ")];
 }

@@ -59,7 +59,7 @@ class ExpressionReader {
 
   #choice(): Expression {
     this.#depth += 1;
-    if (this.#depth > maxDepth) throw this.#refused(`groups nested over ${maxDepth} deep`);
+    if (this.#depth > maxDepth) throw this.#refused(`groups nested more than ${maxDepth} levels deep`);
     const parts = [this.#sequence()];
     while (this.#take("|")) parts.push(this.#sequence());
     this.#depth -= 1;

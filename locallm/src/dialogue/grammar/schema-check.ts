@@ -1,3 +1,4 @@
+import { counted } from "../../wire/counted.ts";
 import type { Budget } from "./budget.ts";
 import { isObject, type SchemaDocument, type SchemaObject } from "./schema-document.ts";
 import { SchemaError } from "./schema-error.ts";
@@ -78,7 +79,7 @@ class Check {
     if (Array.isArray(oneOf) && oneOf.filter(holds).length !== 1)
       fault("must satisfy exactly one schema of oneOf");
     if (not !== undefined && this.faults(value, not, at, depth + 1).length === 0)
-      fault("must not satisfy the schema of not");
+      fault('must not match the schema in "not"');
     if (schema["if"] !== undefined) {
       const branch = holds(schema["if"]) ? schema["then"] : schema["else"];
       if (branch !== undefined) faults.push(...inner(branch));
@@ -113,9 +114,9 @@ class Check {
   #string(value: string, schema: SchemaObject, fault: (problem: string) => void): void {
     const length = [...value].length;
     if (isNumber(schema["minLength"]) && length < schema["minLength"])
-      fault(`must have at least ${schema["minLength"]} characters`);
+      fault(`must have at least ${counted(schema["minLength"], "character")}`);
     if (isNumber(schema["maxLength"]) && length > schema["maxLength"])
-      fault(`must have at most ${schema["maxLength"]} characters`);
+      fault(`must have at most ${counted(schema["maxLength"], "character")}`);
     const { pattern, format } = schema;
     if (typeof pattern === "string" && this.#parts.matches(pattern, value) === false)
       fault(`must match ${pattern}`);
@@ -133,9 +134,9 @@ class Check {
   ): string[] {
     const faults: string[] = [];
     if (isNumber(schema["minItems"]) && value.length < schema["minItems"])
-      fault(`must have at least ${schema["minItems"]} items`);
+      fault(`must have at least ${counted(schema["minItems"], "item")}`);
     if (isNumber(schema["maxItems"]) && value.length > schema["maxItems"])
-      fault(`must have at most ${schema["maxItems"]} items`);
+      fault(`must have at most ${counted(schema["maxItems"], "item")}`);
     if (schema["uniqueItems"] === true) {
       const texts = value.map(canonical);
       this.#parts.budget.spend(texts.reduce((sum, text) => sum + text.length, 0));
@@ -158,8 +159,11 @@ class Check {
       }
       const [least, most] = [schema["minContains"] ?? 1, schema["maxContains"] ?? Infinity];
       if (isNumber(least) && count < least)
-        fault(`must contain at least ${least} items that satisfy contains`);
-      if (isNumber(most) && count > most) fault(`must contain at most ${most} items that satisfy contains`);
+        fault(
+          `must contain at least ${counted(least, "item that satisfies", "items that satisfy")} contains`,
+        );
+      if (isNumber(most) && count > most)
+        fault(`must contain at most ${counted(most, "item that satisfies", "items that satisfy")} contains`);
     }
     const { unevaluatedItems } = schema;
     if (unevaluatedItems !== undefined)
@@ -183,9 +187,9 @@ class Check {
     const keys = Object.keys(value);
     const count = keys.length;
     if (isNumber(schema["minProperties"]) && count < schema["minProperties"])
-      fault(`must have at least ${schema["minProperties"]} properties`);
+      fault(`must have at least ${counted(schema["minProperties"], "property", "properties")}`);
     if (isNumber(schema["maxProperties"]) && count > schema["maxProperties"])
-      fault(`must have at most ${schema["maxProperties"]} properties`);
+      fault(`must have at most ${counted(schema["maxProperties"], "property", "properties")}`);
     for (const name of list(schema["required"]))
       if (typeof name === "string" && !Object.hasOwn(value, name))
         fault(`must have the property ${JSON.stringify(name)}`);

@@ -43,7 +43,7 @@ function writtenOut(schema: unknown): string {
     return JSON.stringify(schema) ?? "";
   } catch {
     // The stack is too small to print it.
-    throw new SchemaError("", `is nested over ${schemaLimits.depth} deep`);
+    throw new SchemaError("", `is nested more than ${schemaLimits.depth} levels deep`);
   }
 }
 
@@ -94,7 +94,7 @@ class SchemaWriter implements SchemaWriting {
       throw new SchemaError(path, "makes a grammar that is too large");
     this.#depth += 1;
     if (this.#depth > schemaLimits.depth)
-      throw new SchemaError(path, `is nested over ${schemaLimits.depth} deep`);
+      throw new SchemaError(path, `is nested more than ${schemaLimits.depth} levels deep`);
     const { shapes, ignored } = this.shapesOf(conjuncts);
     for (const each of ignored) this.ignored.add(each);
     const name = this.rules.reserve(hintOf(path));
@@ -150,7 +150,10 @@ class SchemaWriter implements SchemaWriting {
     }
     this.budget.spend(20);
     if (this.#open.size > schemaLimits.depth)
-      throw new SchemaError(conjuncts[0]?.path ?? "", `is nested over ${schemaLimits.depth} deep`);
+      throw new SchemaError(
+        conjuncts[0]?.path ?? "",
+        `is nested more than ${schemaLimits.depth} levels deep`,
+      );
     const before = this.#assumptions;
     this.#open.add(key);
     const { shapes } = this.shapesOf(conjuncts);

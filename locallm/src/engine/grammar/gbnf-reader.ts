@@ -36,7 +36,8 @@ export class GbnfReader {
 
   #choice(nested: boolean): Part {
     this.#depth += 1;
-    if (this.#depth > maxDepth) throw invalidGrammar(`its groups are nested over ${maxDepth} deep`);
+    if (this.#depth > maxDepth)
+      throw invalidGrammar(`its groups are nested more than ${maxDepth} levels deep`);
     const parts = [this.#sequence(nested)];
     while (this.#text[this.#at] === "|") {
       this.#at += 1;

@@ -3,6 +3,7 @@ import type { Caller } from "../../keys/keys.ts";
 import type { Model } from "../../library/model.ts";
 import { type ModelDetails, modelDetails } from "../../library/model-details.ts";
 import type { ResidentView, SchedulerView } from "../../scheduler/lease.ts";
+import { counted } from "../../wire/counted.ts";
 import { parseModelName } from "../../wire/model-name.ts";
 import { modelOptions } from "../../wire/options.ts";
 import type { Parts } from "../parts.ts";
@@ -72,7 +73,7 @@ type ShownDetails = Omit<ModelDetails, "context_length" | "embedding_length">;
 export function deviceText({ devices }: Pick<ResidentView, "devices">): string {
   if (devices.length === 0) return "CPU";
   return devices
-    .map(({ name, description, layers }) => `${name} (${description}): ${layers} layers`)
+    .map(({ name, description, layers }) => `${name} (${description}): ${counted(layers, "layer")}`)
     .join(", ");
 }
 

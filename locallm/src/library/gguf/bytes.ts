@@ -1,4 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
+import { counted } from "../../wire/counted.ts";
 import { LocallmError } from "../../wire/errors.ts";
 
 const chunkBytes = 512 * 1024;
@@ -90,7 +91,7 @@ export class ForwardReader {
   #checkEnd(bytes: number): void {
     if (bytes > this.sizeBytes - this.offset) {
       throw new LocallmError("invalid_gguf", {
-        rule: `the file ends inside its header (${this.sizeBytes} bytes)`,
+        rule: `the file ends inside its header (${counted(this.sizeBytes, "byte")})`,
       });
     }
   }

@@ -211,7 +211,7 @@ describe("rejects a hostile file with", () => {
     [
       "a token beyond the vocabulary",
       ggufBytes(withEntry(tinyModel(), "tokenizer.ggml.eos_token_id", u32(6))),
-      /there are 6 tokens/,
+      /the vocabulary has 6 tokens/,
     ],
     ["five dimensions", ggufBytes(one(0, [1, 1, 1, 1, 1])), /5 dimensions/],
     ["a dimension of 0", ggufBytes(one(0, [32, 0])), /dimension of 0/],

@@ -1,4 +1,5 @@
 import { open } from "node:fs/promises";
+import { counted } from "../../wire/counted.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { ForwardReader } from "./bytes.ts";
 import { tensorType } from "./quantisation.ts";
@@ -158,7 +159,7 @@ class HeaderReader {
 
   async read(): Promise<GgufHeader> {
     const bytes = this.#bytes;
-    if (bytes.sizeBytes < 24) throw broken(`a file of ${bytes.sizeBytes} bytes is too short`);
+    if (bytes.sizeBytes < 24) throw broken(`a file of ${counted(bytes.sizeBytes, "byte")} is too short`);
     await bytes.need(24);
     if (bytes.take(4).toString("latin1") !== "GGUF") throw broken("it does not start with the letters GGUF");
     const version = bytes.u32();

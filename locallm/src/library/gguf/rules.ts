@@ -1,3 +1,4 @@
+import { counted } from "../../wire/counted.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { GgufArray, GgufHeader, GgufItemType, GgufScalar } from "./header.ts";
 
@@ -105,7 +106,7 @@ function checkVocabulary(header: GgufHeader): void {
     }
     // Some converters write 2^32 - 1 for "none".
     if (value >= tokens.length && value !== 0xffffffff) {
-      throw broken(`${key} is ${value}, but there are ${tokens.length} tokens`);
+      throw broken(`${key} is ${value}, but the vocabulary has ${counted(tokens.length, "token")}`);
     }
   }
 }

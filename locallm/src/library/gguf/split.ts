@@ -1,3 +1,4 @@
+import { counted } from "../../wire/counted.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { GgufHeader } from "./header.ts";
 
@@ -38,7 +39,7 @@ function requireWhole(headers: readonly GgufHeader[]): GgufHeader {
   if (first === undefined) throw broken("no files were given");
   const { count } = splitPlace(first);
   if (count !== headers.length) {
-    throw broken(`expected ${count} split files, got ${headers.length}`);
+    throw broken(`expected ${counted(count, "split file")}, got ${headers.length}`);
   }
   for (const [expected, header] of headers.entries()) {
     const place = splitPlace(header);
@@ -50,7 +51,7 @@ function requireWhole(headers: readonly GgufHeader[]): GgufHeader {
   if (new Set(tensors).size !== tensors.length) throw broken("a tensor occurs in two of its files");
   const announced = first.metadata.get("split.tensors.count");
   if (count > 1 && announced !== undefined && announced !== tensors.length) {
-    throw broken(`its files contain ${tensors.length} tensors instead of ${announced}`);
+    throw broken(`its files contain ${counted(tensors.length, "tensor")} instead of ${announced}`);
   }
   return first;
 }

@@ -37,7 +37,7 @@ class Parser {
 
   #block(place: "top" | "inside"): [Block, Ending] {
     this.#depth += 1;
-    if (this.#depth > maxDepth) throw this.#error(`blocks are nested over ${maxDepth} deep`);
+    if (this.#depth > maxDepth) throw this.#error(`blocks are nested more than ${maxDepth} levels deep`);
     const nodes: GoNode[] = [];
     let ending: Ending | null = null;
     while (ending === null) {
@@ -126,7 +126,7 @@ class Parser {
       if (token.text !== kind) throw this.#error(`unexpected {{else ${token.text}}} in {{${kind}}}`);
       this.#next();
       this.#depth += 1;
-      if (this.#depth > maxDepth) throw this.#error(`blocks are nested over ${maxDepth} deep`);
+      if (this.#depth > maxDepth) throw this.#error(`blocks are nested more than ${maxDepth} levels deep`);
       const node = this.#control(kind, token.line);
       this.#depth -= 1;
       return [node];
@@ -264,7 +264,8 @@ class Parser {
         return { kind: "function", name: token.text };
       case "left-paren": {
         this.#depth += 1;
-        if (this.#depth > maxDepth) throw this.#error(`parentheses are nested over ${maxDepth} deep`);
+        if (this.#depth > maxDepth)
+          throw this.#error(`parentheses are nested more than ${maxDepth} levels deep`);
         const pipe = this.#pipe("right-paren", 1);
         this.#depth -= 1;
         return { kind: "pipe", pipe };
