@@ -158,7 +158,7 @@ describe.skipIf(!chromiumPath)("a customer's journey, in Debian's chromium", () 
     // The playground, which may still be shown, has a "code" too.
     await page.getByRole("textbox", { name: "Code" }).fill(body.codes[0]);
     await page.getByRole("button", { name: "Redeem" }).click();
-    await page.getByText("50,000 tokens (¥1.00) were added.").waitFor();
+    await page.getByText("Added 50,000 tokens (¥1.00).").waitFor();
     const { data } = (await service.call("/admin/v1/vouchers?state=redeemed")).body;
     expect(data).toEqual([
       expect.objectContaining({ batch: "journey", tokens: 50_000, redeemed_by: account_id }),

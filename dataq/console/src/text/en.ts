@@ -211,16 +211,16 @@ export const en = {
     try: "Open playground",
     balance: "Balance",
     allTrial: "Trial tokens",
-    ofTrial: (tokens: string) => `Includes ${tokens} trial tokens`,
+    ofTrial: (tokens: string) => `Includes ${counted(tokens, "trial token")}`,
     burn: "Spent per day",
     noBurn: "No spending in the last 7 days",
     longEnough: "Lasts more than 999 days",
-    daysLeft: (days: string) => `Lasts ${days === "1" ? "1 day" : `${days} days`} at this rate`,
+    daysLeft: (days: string) => `Lasts ${counted(days, "day")} at this rate`,
     today: "Calls today",
     todayNote: (spent: string, failed: string) => `${spent} spent · ${failed} failed`,
     cacheShare: "Cache hit rate",
     cacheNote: (cached: string, billed: string) => `${cached} of ${billed} billed calls at half price`,
-    spending: (days: number) => `Spending, last ${days} days`,
+    spending: (days: number) => `Spending, last ${counted(String(days), "day")}`,
     latest: "Latest calls",
     all: "View all",
     noCalls: "No calls yet",
@@ -240,16 +240,16 @@ export const en = {
     noParameters: "This operation has no parameters.",
     price: "Price of this call",
     fromCache: "Half price: you made this call recently.",
-    after: (balance: string) => `${balance} tokens left after this call.`,
+    after: (balance: string) => `${counted(balance, "token")} left after this call.`,
     short: (balance: string, required: string, shortfall: string) =>
-      `Your balance is ${balance} tokens. This call costs ${required}; you need ${shortfall} more.`,
+      `Your balance is ${counted(balance, "token")}. This call costs ${required}; you need ${shortfall} more.`,
     tooDear: "Your balance is too low.",
     send: "Send",
     idle: "No result yet",
     idleAbout: "The form contains an example that returns results.",
     result: "Result",
-    charged: (tokens: string, yuan: string) => `${tokens} tokens charged (${yuan})`,
-    total: (count: string) => (count === "1" ? "1 result" : `${count} results`),
+    charged: (tokens: string, yuan: string) => `${counted(tokens, "token")} charged (${yuan})`,
+    total: (count: string) => counted(count, "result"),
     openRequest: "Call details",
     nothing: "No results",
     nothingAbout: "The data here has no matching record.",
@@ -331,7 +331,7 @@ export const en = {
     expiryHint: "The key stops working then.",
     expiryKeep: "No change",
     expiryNever: "Never",
-    expiryDays: (days: number) => `In ${days} days`,
+    expiryDays: (days: number) => `In ${counted(String(days), "day")}`,
     ips: "Allowed IP addresses",
     ipsHint: "One address or CIDR block per line. Leave empty to allow any address.",
     madeTitle: "Your new API key",
@@ -412,7 +412,7 @@ export const en = {
     limit: "Monthly limit (tokens)",
     limitHint: "The question is asked now and after every refresh, each time at the price of a call.",
     made: (records: string, tokens: string) =>
-      `Watch created. The first answer has ${records} records and cost ${tokens} tokens.`,
+      `Watch created. The first answer has ${counted(records, "record")} and cost ${counted(tokens, "token")}.`,
     problems: {
       no_webhook: "No enabled webhook gets new records.",
       spend_limit_reached: "The monthly limit is reached.",
@@ -495,7 +495,7 @@ export const en = {
     /** Notes that the service itself writes. */
     notes: {
       trial: "Trial",
-      "the trial's time is over": "Trial expired",
+      "trial tokens expired": "Trial tokens expired",
       "opening balance": "Opening balance",
       "top-up by the operator": "Top-up by the operator",
       "credit line": "Credit line",
@@ -515,7 +515,7 @@ export const en = {
     code: "Voucher code",
     codeHint: "For example, DQ-XXXXX-XXXXX-XXXXX-XXXXX-X. Each code works once.",
     redeem: "Redeem",
-    done: (tokens: string, yuan: string) => `${tokens} tokens (${yuan}) were added.`,
+    done: (tokens: string, yuan: string) => `Added ${counted(tokens, "token")} (${yuan}).`,
     rate: "1 yuan = 50,000 tokens.",
     makeVouchers: "Create vouchers",
   },
@@ -534,13 +534,13 @@ export const en = {
       none: "Not available",
     },
     free: "free",
-    listPrice: (tokens: string) => `${tokens} tokens with real data`,
+    listPrice: (tokens: string) => `${counted(tokens, "token")} with real data`,
     building: (progress: string) => `building ${progress}`,
     generated: (count: string) => `including ${count} generated`,
     newest: (day: string) => `newest ${day}`,
     overdue: "refresh overdue",
-    records: (count: string) => (count === "1" ? "1 record" : `${count} records`),
-    per: (count: number, what: string) => `for each started ${count} ${what}`,
+    records: (count: string) => counted(count, "record"),
+    per: (count: number, what: string) => `per ${count} ${what}, rounded up`,
     foot: "Cached: your account makes the same call again while the result is fresh. Failed calls are free.",
     parameters: "Parameters",
     record: "Record",
@@ -762,7 +762,7 @@ export const en = {
     changed: "Changed",
     nextRefresh: "Next refresh",
     restorable: "Can be restored",
-    restorableUntil: (records: string, until: string) => `${records} records, until ${until}`,
+    restorableUntil: (records: string, until: string) => `${counted(records, "record")}, until ${until}`,
     imports: "Imports",
     importsAbout: "A refresh repeats these imports in order.",
     origin: "From",
@@ -835,9 +835,10 @@ export const en = {
     holds: "OK",
     notYet: "Not verified yet",
     notYetAbout: "Checks every entry since the last check. The service keeps running.",
-    coversAll: (entries: string) => `All ${entries} entries were checked.`,
+    coversAll: (entries: string) =>
+      `${counted(entries, "entry was", "entries were")} checked: the whole ledger.`,
     coversNew: (entries: string, before: string) =>
-      `${entries} new entries were checked. ${before} earlier entries were checked before and not read again; "dataq ledger verify --whole" checks all.`,
+      `${counted(entries, "new entry was", "new entries were")} checked. ${counted(before, "earlier entry was", "earlier entries were")} checked before and not read again; "dataq ledger verify --whole" checks all.`,
     audit: "Audit log",
     auditAbout: "Changes to accounts, keys, balances and prices. Entries cannot be altered.",
     action: "Action",
@@ -919,5 +920,10 @@ export const en = {
     stop: "Stop",
   },
 };
+
+/** A formatted count with its noun: "1 record", "1,234 records". */
+function counted(count: string, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === "1" ? noun : plural}`;
+}
 
 export type Text = typeof en;

@@ -472,7 +472,7 @@ export const zh: Text = {
     outcomes: { charged: "扣费", free: "未扣费", running: "进行中" },
     notes: {
       trial: "试用额度",
-      "the trial's time is over": "试用到期",
+      "trial tokens expired": "试用点数已过期",
       "opening balance": "初始余额",
       "top-up by the operator": "运营方人工充值",
       "credit line": "信用额度",

@@ -4,9 +4,17 @@
  */
 export const ownNotes = {
   trial: "trial",
-  trialOver: "the trial's time is over",
+  trialOver: "trial tokens expired",
   opening: "opening balance",
   byOperator: "top-up by the operator",
   creditLine: "credit line",
   voucher: "voucher …",
 } as const;
+
+/**
+ * A stored note in today's words. Entries never change, because the hash chain covers their notes, so older ones keep
+ * the words of the version that wrote them. Exports contain the stored note.
+ */
+export function currentNote(note: string): string {
+  return note === "the trial's time is over" ? ownNotes.trialOver : note;
+}

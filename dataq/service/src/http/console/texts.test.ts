@@ -14,7 +14,7 @@ import { expect, test } from "vitest";
 import { en, type Text } from "../../../../console/src/text/en.ts";
 import { zh } from "../../../../console/src/text/zh.ts";
 import { auditActions, namedActors } from "../../accounts/audit.ts";
-import { ownNotes } from "../../ledger/own-notes.ts";
+import { currentNote, ownNotes } from "../../ledger/own-notes.ts";
 import { importNames } from "../../operations/imports.ts";
 import { dueReasons } from "../../query/tariff.ts";
 
@@ -55,4 +55,19 @@ test.each(vocabularies)("%s: every code has a text in English and in Chinese", (
     expect(english[code]).not.toMatch(/\p{Script=Han}/u);
     expect(chinese[code]).toMatch(/\p{Script=Han}/u);
   }
+});
+
+test("a note of an earlier version is shown in today's words, and notes that people wrote as they are", () => {
+  expect(currentNote("the trial's time is over")).toBe(ownNotes.trialOver);
+  for (const note of [...Object.values(ownNotes), "the trial's time is over, again", "", "赔偿"])
+    expect(currentNote(note)).toBe(note);
+});
+
+test("English texts have no plural after 1", () => {
+  const said = (text: unknown): string[] => {
+    if (typeof text === "function") return [String(text("1", "1", "1"))];
+    return typeof text === "object" && text !== null ? Object.values(text).flatMap(said) : [];
+  };
+  expect(said(en).length).toBeGreaterThan(40);
+  for (const text of said(en)) expect(text).not.toMatch(/\b1 \w+s\b(?!\/s)/);
 });

@@ -20,6 +20,7 @@ import {
   listEntries,
   readEntries,
 } from "../../ledger/entry.ts";
+import { currentNote } from "../../ledger/own-notes.ts";
 import { findAnyRequest, findRequest, listRequests } from "../../query/request-log.ts";
 import { readUsage } from "../../query/usage.ts";
 import { check } from "../body.ts";
@@ -117,7 +118,7 @@ function lineOf(line: Entry): Sent<typeof entry> {
     tokens,
     balance_after,
     price_version,
-    note,
+    note: currentNote(note),
   };
 }
 
