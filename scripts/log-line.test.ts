@@ -15,6 +15,10 @@ test.each([
     '{"level":30,"method":"POST","route":"/v1/data/query","status":200,"ms":12.1,"tokens":5000,"msg":"request"}',
     "POST /v1/data/query → 200 in 12 ms, 5,000 tokens",
   ],
+  [
+    '{"level":30,"method":"POST","route":"/v1/data/query","status":200,"ms":12.1,"tokens":1,"msg":"request"}',
+    "POST /v1/data/query → 200 in 12 ms, 1 token",
+  ],
   ['{"level":30,"method":"GET","route":"/v1/keys","status":200,"ms":2,"msg":"request"}', null],
   [
     '{"level":30,"method":"GET","route":"/v1/keys","status":401,"ms":2,"msg":"request"}',

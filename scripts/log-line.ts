@@ -7,7 +7,8 @@ export function shownLine(line: string): string | null {
   if (log === null || !isInfo(log["level"])) return line;
   const { method, route, status, ms, tokens } = log;
   if (typeof status !== "number" || (method === "GET" && status < 400)) return null;
-  const paid = typeof tokens === "number" ? `, ${tokens.toLocaleString("en")} tokens` : "";
+  const paid =
+    typeof tokens === "number" ? `, ${tokens.toLocaleString("en")} ${tokens === 1 ? "token" : "tokens"}` : "";
   return `${method} ${route} → ${status} in ${Math.round(Number(ms))} ms${paid}`;
 }
 

@@ -12,7 +12,7 @@ export function operationsDoc(): string {
   const list: readonly Operation[] = operations;
   const rows = list.map(
     ({ name, title, priceGroup, pricedPer, paged, needs }) =>
-      `| [${name}](#${name}) | ${title.en}, ${title.zh} | ${price(priceGroup)}${pricedPer === undefined ? "" : ` for each started ${pricedPer.count} ${pricedPer.what.en}`} | ${paged ? "yes" : "no"} | ${needs.en} |`,
+      `| [${name}](#${name}) | ${title.en}, ${title.zh} | ${price(priceGroup)}${pricedPer === undefined ? "" : ` per ${pricedPer.count} ${pricedPer.what.en}, rounded up`} | ${paged ? "yes" : "no"} | ${needs.en} |`,
   );
   return `# Operations
 

@@ -32,7 +32,7 @@ it("pruning removes the console's tools, types for compilers, and packages that 
   }
 });
 
-it("pruning removes source maps and nothing beside them", () => {
+it("pruning removes source maps and nothing else", () => {
   const folder = mkdtempSync(join(tmpdir(), "prune-"));
   const names = ["a.js", "a.js.map", "a.d.ts", "a.d.ts.map", "map.js", "roads.map.json"];
   mkdirSync(join(folder, "@scope", "deep.map"), { recursive: true });

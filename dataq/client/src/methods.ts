@@ -29,7 +29,7 @@ export abstract class AsyncOperations {
     return this.query("legal_law_catalog", params, options);
   }
 
-  /** Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is held. No language model is involved. */
+  /** Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is in the data. No language model is involved. */
   legal_citation_check(
     params: ParamsOf<"legal_citation_check">,
     options?: AsyncQueryOptions,
@@ -153,7 +153,7 @@ export abstract class AsyncOperations {
       params: ParamsOf<"legal_law_catalog"> = {},
       options?: AsyncQueryOptions,
     ): Promise<Result<"legal_law_catalog">> => this.query("legal_law_catalog", params, options),
-    /** Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is held. No language model is involved. */
+    /** Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is in the data. No language model is involved. */
     citationCheck: (
       params: ParamsOf<"legal_citation_check">,
       options?: AsyncQueryOptions,
@@ -264,7 +264,7 @@ export abstract class SyncOperations {
     return this.query("legal_law_catalog", params, options);
   }
 
-  /** Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is held. No language model is involved. */
+  /** Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is in the data. No language model is involved. */
   legal_citation_check(
     params: ParamsOf<"legal_citation_check">,
     options?: QueryOptions,
@@ -385,7 +385,7 @@ export abstract class SyncOperations {
       params: ParamsOf<"legal_law_catalog"> = {},
       options?: QueryOptions,
     ): Result<"legal_law_catalog"> => this.query("legal_law_catalog", params, options),
-    /** Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is held. No language model is involved. */
+    /** Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is in the data. No language model is involved. */
     citationCheck: (
       params: ParamsOf<"legal_citation_check">,
       options?: QueryOptions,

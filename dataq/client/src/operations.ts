@@ -48,7 +48,7 @@ export interface Operations {
   legal_laws: { params: LegalLawsParams; data: LegalLawsRecord[]; summary: undefined };
   /** Catalogue of laws and regulations by legal domain. */
   legal_law_catalog: { params: LegalLawCatalogParams; data: LegalLawCatalogRecord[]; summary: undefined };
-  /** Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is held. No language model is involved. */
+  /** Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is in the data. No language model is involved. */
   legal_citation_check: {
     params: LegalCitationCheckParams;
     data: LegalCitationCheckRecord[];
@@ -412,7 +412,7 @@ export interface LegalCitationCheckRecord {
   /** The version that the citation names, such as 2018修正; null: the version of the date */
   as_of: string | null;
   case_no: string | null;
-  /** exists; no_such_article, no_such_paragraph, no_such_item: the law is held and lacks it; unknown_law: no law of this name is known; not_held: the law or judgment is not held, which says nothing about whether it exists; version_not_held: the text of that version or date is not held; unresolved: the law that 该法 or 本法 means cannot be determined */
+  /** exists; no_such_article, no_such_paragraph, no_such_item: the law is in the data, without this article, paragraph or item; unknown_law: no law of this name is known; not_held: the law or judgment is not in the data, which says nothing about whether it exists; version_not_held: the text of that version or date is not in the data; unresolved: the law that 该法 or 本法 means cannot be determined */
   verdict:
     | "exists"
     | "no_such_article"
@@ -454,7 +454,7 @@ export interface LegalCitationCheckRecord {
     end_utf16: number;
     /** Whether it is in quotation marks in the text */
     marked: boolean;
-    /** Whether the words agree with the cited article or paragraph; punctuation, spaces and script are ignored; null if its text is not held */
+    /** Whether the words agree with the cited article or paragraph; punctuation, spaces and script are ignored; null if its text is not in the data */
     agrees: boolean | null;
     /** Empty if the words agree */
     differences: Array<{
@@ -477,7 +477,7 @@ export interface LegalCitationCheckRecord {
     article_no: string | null;
     content: string | null;
   } | null;
-  /** The cited judgment, if held */
+  /** The cited judgment, if it is in the data */
   judgment: {
     id: string;
     title: string;
@@ -494,7 +494,7 @@ export interface LegalCitationCheckSummary {
   citations: number;
   /** Citations with a problem */
   with_problems: number;
-  /** Citations that could not be checked, because the law or judgment is not held */
+  /** Citations that could not be checked, because the law or judgment is not in the data */
   not_checked: number;
 }
 

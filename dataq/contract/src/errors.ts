@@ -1,7 +1,7 @@
 /**
  * Every error that dataq can return. Each code has an HTTP status, a type, a message, the next step for the
- * caller, and whether a retry can help. `{name}` is filled from the error's details. The service, the docs
- * and the clients read this table. A request that ends in an error is never charged.
+ * caller, and whether a retry can help. `{name}` is filled from the error's details, and
+ * `{name|singular|plural}` with a count and its noun. The service, the docs and the clients read this table. A request that ends in an error is never charged.
  */
 export const errors = {
   invalid_json: row(
@@ -71,25 +71,25 @@ export const errors = {
   insufficient_balance: row(
     402,
     "billing_error",
-    "This call costs {required} tokens. The balance is {balance} tokens, {shortfall} too few.",
+    "This call costs {required|token|tokens}. The balance is {balance|token|tokens}, {shortfall} too few.",
     "Top up, then retry.",
   ),
   spend_limit_reached: row(
     402,
     "billing_error",
-    "This key has used its limit of {cap} tokens for {month}.",
+    "This key has used its limit of {cap|token|tokens} for {month}.",
     "Raise the key's monthly_cap, or wait until next month (China time).",
   ),
   price_above_max: row(
     402,
     "billing_error",
-    "This call costs {required} tokens, which exceeds max_tokens ({max_tokens}).",
+    "This call costs {required|token|tokens}, which exceeds max_tokens ({max_tokens}).",
     "Raise max_tokens, or omit it.",
   ),
   budget_exceeded: row(
     402,
     "billing_error",
-    "This call costs {required} tokens. The session has {left} tokens left of its budget of {budget}.",
+    "This call costs {required|token|tokens}. The session has {left|token|tokens} left of its budget of {budget}.",
     "Raise X-Tokens-Budget, or start a session with another X-Session-Id.",
   ),
   scope_denied: row(
@@ -182,7 +182,7 @@ export const errors = {
   body_too_large: row(
     413,
     "invalid_request_error",
-    "The body is larger than {limit} bytes.",
+    "The body is larger than {limit|byte|bytes}.",
     "Send a smaller body.",
   ),
   not_acceptable: row(
@@ -224,7 +224,7 @@ export const errors = {
   too_many_sessions: row(
     422,
     "invalid_request_error",
-    "The account already has {limit} sessions with a budget.",
+    "The account already has {limit|session|sessions} with a budget.",
     "Use the X-Session-Id of an earlier session. A session ends 24 hours after its last call.",
   ),
   no_words: row(

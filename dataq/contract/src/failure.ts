@@ -40,9 +40,20 @@ export function summarise(details: readonly ParameterProblem[]): string {
   return `${details.map(({ message, fix }) => (fix ? `${message} (${fix})` : message)).join("; ")}.`;
 }
 
-/** Fills the `{name}` placeholders of a text in the error table. */
+/**
+ * Fills a text of the error table: `{name}`, or `{name|singular|plural}` for a count with its noun. A detail that is
+ * missing stays a placeholder, with the plural.
+ */
 export function fill(text: string, details: FailureDetails): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) =>
-    details[name] === undefined ? whole : String(details[name]),
-  );
+  return text.replace(placeholder, (_, name: string, one?: string, many?: string) => {
+    const value = details[name] ?? `{${name}}`;
+    return one === undefined ? String(value) : `${value} ${value === 1 ? one : many}`;
+  });
 }
+
+/** The names of the details that a text of the error table shows. */
+export function placeholdersOf(text: string): string[] {
+  return [...text.matchAll(placeholder)].map(([, name]) => name!);
+}
+
+const placeholder = /\{(\w+)(?:\|([\w ]+)\|([\w ]+))?\}/g;

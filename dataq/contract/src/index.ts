@@ -8,6 +8,7 @@ export {
   instantInChina,
   untilChinaMidnightMs,
 } from "./china-time.ts";
+export { counted } from "./counted.ts";
 export {
   type Envelope,
   type ErrorBody,
@@ -19,7 +20,15 @@ export {
 export { type ErrorCode, type ErrorRow, errors } from "./errors.ts";
 export { errorsZh, problemZh } from "./errors-zh.ts";
 export { expectedOf } from "./expected.ts";
-export { Failure, type FailureDetails, fill, invalid, type ParameterProblem, summarise } from "./failure.ts";
+export {
+  Failure,
+  type FailureDetails,
+  fill,
+  invalid,
+  type ParameterProblem,
+  placeholdersOf,
+  summarise,
+} from "./failure.ts";
 export {
   answerSchema,
   errorSchema,

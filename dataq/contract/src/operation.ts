@@ -39,7 +39,7 @@ export interface Operation {
   readonly kind: "list" | "single";
   readonly paged: boolean;
   readonly priceGroup: PriceGroup;
-  /** Set if the price is for each started `count` of these things in the call. A call with none is free. */
+  /** Set if the price is per `count` of these things in the call, rounded up. A call with none is free. */
   readonly pricedPer?: { readonly count: number; readonly what: Bilingual };
   /** Limit of a request body, if its parameters may be longer than those of other operations. */
   readonly bodyBytes?: number;

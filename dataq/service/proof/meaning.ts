@@ -102,7 +102,7 @@ async function rowOf(name: string, ask: (query: string) => Promise<PaperRecord[]
     const from = performance.now();
     const found = await ask(question.query);
     times.push(performance.now() - from);
-    // Some papers are held twice.
+    // Some papers are in the data twice.
     const ids = [...new Set(found.map(({ id }) => readArxivId(id)))].map(String);
     figures.push(figuresOf(ids, new Set(question.right)));
   }

@@ -1,4 +1,5 @@
 import { mkdir } from "node:fs/promises";
+import { counted } from "@dataq/contract";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
 import { lastSeal, sealAudit } from "./accounts/audit-chain.ts";
@@ -144,7 +145,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     const recovered = await recover(database, clock());
     if (recovered > 0)
       progress(
-        `The last stop of the service interrupted ${recovered} ${recovered === 1 ? "call" : "calls"}; the tokens were returned.`,
+        `The last stop of the service interrupted ${counted(recovered, "call")}; the tokens were returned.`,
       );
 
     const index = await openIndex(database, config.search);

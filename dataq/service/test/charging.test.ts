@@ -56,7 +56,7 @@ describe("a check without findings is an answer, and is charged", () => {
   });
 });
 
-describe("a citation check costs as much as a law query for each started ten citations", () => {
+describe("a citation check costs as much as a law query per ten citations, rounded up", () => {
   test.each([
     [1, 5_000],
     [10, 5_000],

@@ -277,7 +277,7 @@ test("papers are filtered by author and date, with words or without", async () =
   expect(beside.ids.every((id) => of(isBy).includes(id))).toBe(true);
 });
 
-test("a number that is held but filtered out is not called missing", async () => {
+test("a number that the filters exclude is not reported as missing", async () => {
   const paper = papers.find(({ doi }) => doi !== null)!;
   const answer = await ask("research_paper_search", { query: paper.doi!, author: "无此人" });
   expect(answer).toMatchObject({ ids: [], notHeld: undefined });

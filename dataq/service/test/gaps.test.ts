@@ -18,7 +18,7 @@ let folder: string;
 let database: Database;
 let index: SearchIndex;
 
-/** Real records of a few operations, made for this test: some questions are about held data, others are not. */
+/** Real records of a few operations, made for this test: some questions are about data that is there, others are not. */
 const held: Partial<Record<OperationName, readonly object[]>> = {
   legal_laws: [
     {
@@ -88,20 +88,23 @@ test.each<[OperationName, Params, string]>([
   ["content_hot_rank", { platform: "zhihu", date: "2024-05-01" }, "zhihu"],
   ["research_journal_search", { query: "1672-4461" }, "number"],
   ["research_paper_search", { query: "10.1000/999" }, "DOI"],
-])("%s %j is free: the data asked about is not held, and a warning names it", async (name, params, what) => {
-  const answer = await ask(name, params);
-  expect(answer).toMatchObject({ outcome: "empty", notHeld: true });
-  expect(answer.warnings.join()).toContain(what);
-  expect(chargeFor(quoted, answer, true)).toEqual({ tokens: 0, reason: "not_held" });
-  expect(chargeFor(quoted, answer, false)).toEqual({ tokens: 0, reason: "not_held" });
-});
+])(
+  "%s %j is free: what it asks about is not in the data, and a warning names it",
+  async (name, params, what) => {
+    const answer = await ask(name, params);
+    expect(answer).toMatchObject({ outcome: "empty", notHeld: true });
+    expect(answer.warnings.join()).toContain(what);
+    expect(chargeFor(quoted, answer, true)).toEqual({ tokens: 0, reason: "not_held" });
+    expect(chargeFor(quoted, answer, false)).toEqual({ tokens: 0, reason: "not_held" });
+  },
+);
 
 test.each<[OperationName, Params]>([
   ["legal_laws", { query: "测试法 第九百条" }],
   ["legal_cases", { query: "望远镜 date:2018" }],
   ["legal_cases", { query: "court:杭州市西湖区人民法院 望远镜" }],
   ["enterprise_shixin_check", { company_name: "一家清白的公司" }],
-])("%s %j is charged: the data is held and has no match", async (name, params) => {
+])("%s %j is charged: the data is there and has no match", async (name, params) => {
   const answer = await ask(name, params);
   expect(answer.outcome).toBe("empty");
   expect(answer.notHeld).toBeUndefined();
@@ -164,7 +167,7 @@ test("real judgments precede generated ones of equal rank; an answer with a real
   expect(chargeFor(quoted, alone, true)).toEqual({ tokens: 0, reason: "sample" });
 });
 
-test("what only generated judgments contain counts as not held: free", async () => {
+test("what only generated judgments contain counts as missing: free", async () => {
   // The generated judgments have courts and years that no real one has.
   const [, , { court_name, judgment_date }] = recordsOf(
     await ask("legal_cases", { query: "date:2000..2026" }),

@@ -132,7 +132,7 @@ test("packs of laws are served the same in any order and when repeated, and what
   expect(expected).toHaveLength(3);
 }, 120_000);
 
-test("a year selects the version of that year; one that is not held is free, with a warning", async () => {
+test("a year selects the version of that year; one that is not in the data is free, with a warning", async () => {
   await bring("versions");
   await bring("current");
   const old = await ask("试验法(2018修正) 第二条");
@@ -177,7 +177,7 @@ test("a year selects the version of that year; one that is not held is free, wit
     "试验法 2012-01-01",
   ])
     expect(await ask(query), query).toMatchObject({ outcome: "empty", notHeld: true, records: [] });
-  // The version is held but does not contain the article. That is an answer.
+  // The version is in the data but does not contain the article. That is an answer.
   expect(await ask("试验法(2018修正) 第九条")).not.toHaveProperty("notHeld");
   for (const query of ["从未有过法 第九条", "从未有过法(2018修正) 第九条"])
     expect(await ask(query)).toMatchObject({ outcome: "empty", notHeld: true });

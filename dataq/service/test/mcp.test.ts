@@ -350,7 +350,7 @@ describe("a budget", () => {
   });
 });
 
-describe("a call that is cancelled costs nothing", () => {
+describe("a call that is cancelled", () => {
   /** Starts a call whose source never answers, and waits until the source is asked. */
   async function hang(client: McpClient, signal: AbortSignal, onprogress = () => {}) {
     const asked = new Promise<void>((resolve) => {
@@ -368,7 +368,7 @@ describe("a call that is cancelled costs nothing", () => {
   }
   let serial = 0;
 
-  test.each(eras)("by a client of %s", async (era) => {
+  test.each(eras)("costs nothing, with a client of %s", async (era) => {
     const { keys } = await service.account(100_000);
     const client = await connect(keys[0]!, era);
     const cancel = new AbortController();
@@ -387,7 +387,7 @@ describe("a call that is cancelled costs nothing", () => {
     expect(body.data).toMatchObject([{ code: "client_closed_request", tokens: 0 }]);
   });
 
-  test("and does not end a call of another session with the same number", async () => {
+  test("does not end a call of another session with the same number", async () => {
     const { keys } = await service.account(100_000);
     const [one, other] = [await connect(keys[0]!, "2025-11-25"), await connect(keys[0]!, "2025-11-25")];
     const [first, second] = [new AbortController(), new AbortController()];
@@ -404,7 +404,7 @@ describe("a call that is cancelled costs nothing", () => {
     await expect.poll(() => service.ledger(keys[0]!)).toHaveLength(5);
   });
 
-  test("and its place among the calls that run is free again", async () => {
+  test("no longer counts as a concurrent call", async () => {
     // At most four calls of a trial account run at the same time.
     const { keys } = await service.account(100_000, { tier: "trial" });
     for (const era of [...eras, ...eras, ...eras]) {
@@ -422,7 +422,7 @@ describe("a call that is cancelled costs nothing", () => {
     expect((await call(client, "legal_laws", { query: "found" })).isError).toBeFalsy();
   });
 
-  test("and its caller hears that it runs", async () => {
+  test("reports progress until then", async () => {
     const { keys } = await service.account(100_000);
     for (const era of eras) {
       const client = await connect(keys[0]!, era);

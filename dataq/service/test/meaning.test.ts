@@ -280,7 +280,7 @@ describe("when the model fails", () => {
     expect((await ask("vehicle")).ids).toEqual(["p302"]);
   });
 
-  test("a text that the model rejects holds up no other", async () => {
+  test("a text that the model rejects does not delay the others", async () => {
     server.behave("rejects x-rejected");
     await index.refresh(papersCorpus, each([paper(901, "x-rejected"), paper(902, "joyful")]), {
       dataset: "b",

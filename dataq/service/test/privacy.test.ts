@@ -90,7 +90,7 @@ describe("pages of other origins", () => {
       expect(answer.headers.get("access-control-expose-headers")?.split(", ")).toContain(name);
   });
 
-  test("may not call otherwise", async () => {
+  test("may not call if the operator does not list them", async () => {
     const headers = { origin: "https://evil.example.com", "access-control-request-method": "POST" };
     const preflight = await service.call("/v1/data/query", { method: "OPTIONS", key: null, headers });
     expect(preflight.headers.get("access-control-allow-origin")).toBeNull();

@@ -172,7 +172,7 @@ describe("laws", () => {
     expect((await ask("legal_laws", query)).ids).toEqual(ids);
   });
 
-  test("a law that is not held is named, free", async () => {
+  test("a question about a law that is not in the data is free, and a warning names the law", async () => {
     for (const query of ["民诉法解释 第九十条", "工伤保险条例 工伤认定", "旅游法 退款"]) {
       const answer = await ask("legal_laws", query);
       expect(answer).toMatchObject({ outcome: "empty", notHeld: true });

@@ -123,7 +123,7 @@ class Operations:
         date: Optional[str] = None,
         **options: Unpack[QueryOptions],
     ) -> LegalCitationCheckResult:
-        """Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is held. No language model is involved.
+        """Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is in the data. No language model is involved.
 
         text: The text to check, such as a legal opinion or a chatbot's answer; up to 20,000 characters
         date: The laws in force on this date are used; default: today in China
@@ -640,7 +640,7 @@ class AsyncOperations:
         date: Optional[str] = None,
         **options: Unpack[QueryOptions],
     ) -> LegalCitationCheckResult:
-        """Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is held. No language model is involved.
+        """Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is in the data. No language model is involved.
 
         text: The text to check, such as a legal opinion or a chatbot's answer; up to 20,000 characters
         date: The laws in force on this date are used; default: today in China

@@ -62,7 +62,9 @@ class Result(Envelope, Generic[Data]):
 
     def __repr__(self) -> str:
         name = self.operation_name or self.body.get("operation", "")
-        return f"<{type(self).__name__} {name}: {len(records_of(self))} records, request {self.response.request_id}>"
+        count = len(records_of(self))
+        records = "1 record" if count == 1 else f"{count} records"
+        return f"<{type(self).__name__} {name}: {records}, request {self.response.request_id}>"
 
 
 AnyResult = TypeVar("AnyResult", bound=Result[Any])

@@ -177,7 +177,7 @@ class LegalCitationCheckRecordQuotations(TypedDict):
     marked: bool
     """Whether it is in quotation marks in the text."""
     agrees: Optional[bool]
-    """Whether the words agree with the cited article or paragraph; punctuation, spaces and script are ignored; null if its text is not held."""
+    """Whether the words agree with the cited article or paragraph; punctuation, spaces and script are ignored; null if its text is not in the data."""
     differences: List[LegalCitationCheckRecordQuotationsDifferences]
     """Empty if the words agree."""
     agrees_with_version: Optional[str]
@@ -226,7 +226,7 @@ class LegalCitationCheckRecord(TypedDict):
     """The version that the citation names, such as 2018修正; null: the version of the date."""
     case_no: Optional[str]
     verdict: Union[Literal["exists", "no_such_article", "no_such_paragraph", "no_such_item", "unknown_law", "not_held", "version_not_held", "unresolved"], str]
-    """exists; no_such_article, no_such_paragraph, no_such_item: the law is held and lacks it; unknown_law: no law of this name is known; not_held: the law or judgment is not held, which says nothing about whether it exists; version_not_held: the text of that version or date is not held; unresolved: the law that 该法 or 本法 means cannot be determined."""
+    """exists; no_such_article, no_such_paragraph, no_such_item: the law is in the data, without this article, paragraph or item; unknown_law: no law of this name is known; not_held: the law or judgment is not in the data, which says nothing about whether it exists; version_not_held: the text of that version or date is not in the data; unresolved: the law that 该法 or 本法 means cannot be determined."""
     problems: List[Union[Literal["no_such_article", "no_such_paragraph", "no_such_item", "unknown_law", "not_in_force", "quotation_differs"], str]]
     """What is wrong with the citation; empty if nothing was found."""
     in_force: Optional[bool]
@@ -245,7 +245,7 @@ class LegalCitationCheckRecord(TypedDict):
     nearest: Optional[LegalCitationCheckRecordNearest]
     """The nearest real law or article, if the cited one does not exist."""
     judgment: Optional[LegalCitationCheckRecordJudgment]
-    """The cited judgment, if held."""
+    """The cited judgment, if it is in the data."""
     source: Source
 
 
@@ -257,7 +257,7 @@ class LegalCitationCheckSummary(TypedDict):
     with_problems: int
     """Citations with a problem."""
     not_checked: int
-    """Citations that could not be checked, because the law or judgment is not held."""
+    """Citations that could not be checked, because the law or judgment is not in the data."""
 
 
 class EnterpriseCompanyDetailRecordRegisteredCapital(TypedDict):
@@ -813,7 +813,7 @@ class LegalLawCatalogResult(Result[List[LegalLawCatalogRecord]]):
 
 
 class LegalCitationCheckResult(Result[List[LegalCitationCheckRecord]]):
-    """Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is held. No language model is involved."""
+    """Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is in the data. No language model is involved."""
 
     operation_name: ClassVar[str] = "legal_citation_check"
     summary: LegalCitationCheckSummary

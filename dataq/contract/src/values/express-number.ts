@@ -1,4 +1,5 @@
 import type { Bilingual } from "../bilingual.ts";
+import { counted } from "../counted.ts";
 import { bad, parameter, type Reading } from "./reading.ts";
 
 export function expressNumber(description: Bilingual) {
@@ -16,7 +17,7 @@ export function readExpressNumber(raw: string): Reading<string> {
   if (!/^[A-Z0-9-]*$/.test(value))
     return bad("character", "must contain only letters and digits", fix, fixZh);
   if (value.length < 6 || value.length > 32)
-    return bad("length", `has ${value.length} characters`, fix, fixZh);
+    return bad("length", `has ${counted(value.length, "character")}`, fix, fixZh);
   if (/^[A-Z]{2}\d{9}CN$/.test(value) && !hasPostalCheck(value)) {
     return bad(
       "checksum",

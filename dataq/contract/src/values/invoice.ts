@@ -1,4 +1,5 @@
 import type { Bilingual } from "../bilingual.ts";
+import { counted } from "../counted.ts";
 import { bad, type Problem, parameter, type Reading } from "./reading.ts";
 
 /**
@@ -15,7 +16,7 @@ export function readInvoiceCode(raw: string): Reading<string> {
   const value = raw.normalize("NFKC").replace(/[\s\-—_/.,;:、]/g, "");
   if (!/^\d+$/.test(value)) return bad("character", "must contain only digits", fix, fixZh);
   if ([10, 12, 18].includes(value.length)) return { value };
-  if (value.length !== 20) return bad("length", `has ${value.length} digits`, fix, fixZh);
+  if (value.length !== 20) return bad("length", `has ${counted(value.length, "digit")}`, fix, fixZh);
   return /^[012]/.test(value)
     ? { value }
     : bad("format", "must start with 0, 1 or 2 if it has 20 digits", fix, fixZh);

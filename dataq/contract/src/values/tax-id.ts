@@ -1,4 +1,5 @@
 import type { Bilingual } from "../bilingual.ts";
+import { counted } from "../counted.ts";
 import { bad, parameter, type Reading } from "./reading.ts";
 
 const symbols = "0123456789ABCDEFGHJKLMNPQRTUWXY";
@@ -14,7 +15,8 @@ export function readTaxId(raw: string): Reading<string> {
   if (raw.length > 200) return bad("format", "is too long", fix, fixZh);
   const value = raw.normalize("NFKC").replace(/\s/g, "").toUpperCase();
   if (/^\d{15}$/.test(value)) return { value };
-  if (value.length !== 18) return bad("length", `has ${value.length} characters, not 18`, fix, fixZh);
+  if (value.length !== 18)
+    return bad("length", `has ${counted(value.length, "character")}, not 18`, fix, fixZh);
   const wrong = [...value].find((character) => !symbols.includes(character));
   if (wrong !== undefined) {
     return bad(

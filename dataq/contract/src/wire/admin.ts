@@ -142,7 +142,7 @@ export const verifyQuery = z.strictObject({
   }),
 });
 
-/** The result of every check of the books and of the audit log. */
+/** The result of every check of the ledger and of the audit log. */
 export const verdict = z.strictObject({
   ok: z.boolean(),
   findings: z.array(

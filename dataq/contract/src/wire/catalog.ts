@@ -15,7 +15,7 @@ const newestDay = z.iso
   .nullable()
   .meta({ description: "Day of the newest imported record; null if records have no date" });
 const pricedPer = z.strictObject({ count: z.number().int(), what: bilingual }).optional().meta({
-  description: "The price is for each started number of these things in the call; a call with none is free",
+  description: "The price is per `count` of these things in the call, rounded up; a call with none is free",
 });
 const jsonSchema = z.record(z.string(), z.unknown());
 

@@ -35,7 +35,7 @@ export const apiKey = z.strictObject({
   last_used_at: moment.nullable(),
   last_refused_at: moment.nullable().meta({
     description:
-      "When it was last rejected, to the hour: it had ended, the address was not on its list, or its cap was reached",
+      "When it was last rejected, to the hour, because it had expired, the address was not on its list, or its cap was reached",
   }),
 });
 export type ApiKey = Received<typeof apiKey>;

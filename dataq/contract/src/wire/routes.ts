@@ -597,7 +597,7 @@ export const routes = {
     ...admin,
     method: "GET",
     path: "/admin/v1/ledger/verify",
-    summary: "Check the books and the audit log",
+    summary: "Check the ledger and the audit log",
     query: verifyQuery,
     status: 200,
     answer: verdict,

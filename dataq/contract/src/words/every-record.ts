@@ -8,7 +8,7 @@ export const everyRecord: Words = {
   source: word("Where the record comes from", "记录的出处"),
   "source.kind": word("Official, licensed, third party or sample", "官方、授权、第三方或样例"),
   "source.url": word("URL of the original", "原文地址"),
-  "source.document_id": word("Publisher's ID", "发布者处的编号"),
+  "source.document_id": word("Publisher's ID", "发布者给出的编号"),
   "source.published_at": word("Publication time", "发布时间"),
   "source.licence": word("Licence of the data", "数据许可"),
   name: word("Name", "名称"),

@@ -43,7 +43,7 @@ interface WantedJudgment {
 }
 
 /**
- * Reads the questions. Throws if a right record is not held, because the figures would count it as missed.
+ * Reads the questions. Throws if a right record is not in the data, because the figures would count it as missed.
  */
 export function readJudged(half: Half, held: ReadonlyMap<string, readonly HeldRecord[]>): JudgedQuestion[] {
   const text = readFileSync(new URL(`${half}.jsonl`, import.meta.url), "utf8");
@@ -56,7 +56,9 @@ export function readJudged(half: Half, held: ReadonlyMap<string, readonly HeldRe
       const [corpus, named] = namedIn(right, held);
       const missing = named.filter((id) => ids.get(corpus)?.has(id) !== true);
       if (named.length === 0 || missing.length > 0)
-        throw new Error(`The ${half} half expects records that are not held: ${query} ${missing.join(", ")}`);
+        throw new Error(
+          `The ${half} half expects records that are not in the data: ${query} ${missing.join(", ")}`,
+        );
       return { kind, query, corpus, right: new Set(named) };
     });
 }

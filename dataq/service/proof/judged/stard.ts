@@ -10,7 +10,7 @@ interface StardQuestion {
   readonly 相关法规: Readonly<Record<string, string>>;
 }
 
-/** The questions of STARD (github.com/oneal2000/STARD) for which an article is held. */
+/** The questions of STARD (github.com/oneal2000/STARD) for which an article is in the data. */
 export function readStard(file: string, held: ReadonlySet<string>): JudgedQuestion[] {
   const questions = JSON.parse(readFileSync(file, "utf8")) as readonly StardQuestion[];
   return questions.flatMap(({ 问题: query, 相关法规: statutes }) => {

@@ -1,4 +1,4 @@
-import { Failure } from "@dataq/contract";
+import { counted, Failure } from "@dataq/contract";
 import type { Account } from "./account.ts";
 import { areWithin } from "./address.ts";
 import type { ApiKey, Grant, NewKey } from "./grant.ts";
@@ -108,15 +108,15 @@ function excessOf(own: Grant, grant: WantedGrant): readonly [field: string, righ
   if (own.mode === "test" && grant.mode !== "test") return ["mode", "live mode"];
   if (own.monthlyCap !== null) {
     if (grant.monthlyCap === null || grant.monthlyCap > own.monthlyCap)
-      return ["monthly_cap", `more than ${own.monthlyCap} tokens a month`];
+      return ["monthly_cap", `more than ${counted(own.monthlyCap, "token")} a month`];
     // With separate caps, the owner of the key could spend both caps.
     if (grant.spendAs !== own.spendAs) return ["monthly_cap", "a separate monthly cap"];
   }
   if (own.sessionBudget !== null && (grant.sessionBudget === null || grant.sessionBudget > own.sessionBudget))
-    return ["session_budget", `more than ${own.sessionBudget} tokens a session`];
+    return ["session_budget", `more than ${counted(own.sessionBudget, "token")} a session`];
   if (own.perSecond !== null) {
     if (grant.perSecond === null || grant.perSecond > own.perSecond)
-      return ["per_second", `more than ${own.perSecond} calls a second`];
+      return ["per_second", `more than ${counted(own.perSecond, "call")} a second`];
     if (grant.spendAs !== own.spendAs) return ["per_second", "a separate rate limit"];
   }
   if (own.ipList.length > 0 && (grant.ipList.length === 0 || !areWithin(grant.ipList, own.ipList)))

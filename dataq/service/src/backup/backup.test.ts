@@ -162,7 +162,7 @@ test("a restored database has every row, job and sequence of the moment of the b
       writeFileSync(damaged, await damage(readFileSync(path)));
       await expect(restoreBackup(target, damaged, quiet), what).rejects.toThrow(what);
     }
-    // An interrupted restore leaves nothing but a mark, with which no version starts; the next one begins anew.
+    // An interrupted restore leaves nothing but a mark, with which no version starts; the next one starts over.
     expect((await target.query("select from entry")).rowCount).toBe(0);
     await expect(migrate(target, migrations)).rejects.toThrow('Run "dataq restore" again');
     const report = await restoreBackup(target, path, quiet);

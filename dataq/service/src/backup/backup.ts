@@ -4,6 +4,7 @@ import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { zstdCompress } from "node:zlib";
+import { counted } from "@dataq/contract";
 import type pg from "pg";
 import type { Database } from "../database/database.ts";
 import { ownVersion } from "../database/migrations.ts";
@@ -69,7 +70,7 @@ export async function writeBackup(
         progress(`${name}: ${megabytes(bytes - before)} so far …`);
       }
       if (contents.rows[name]! > 0)
-        progress(`${name}: ${contents.rows[name]!.toLocaleString("en")} rows, ${megabytes(bytes - before)}`);
+        progress(`${name}: ${counted(contents.rows[name]!, "row")}, ${megabytes(bytes - before)}`);
     }
     await client.query("commit");
     await add(contentsName, Buffer.from(`${JSON.stringify(contents, null, 1)}\n`));
@@ -126,7 +127,7 @@ async function describe(client: pg.ClientBase, now: Date): Promise<Manifest> {
 /**
  * The tables with their columns, those that others refer to first. Unlogged tables are caches and limits, which a crash
  * empties too. Partitions are read through their table. Tables of an unfinished build of the search index are left out,
- * because the build begins anew. The table of migrations is in the manifest, the workers of the queue belong to running
+ * because the build starts over. The table of migrations is in the manifest, the workers of the queue belong to running
  * services, and each database has its own name at OpenSearch.
  */
 async function listTables(client: pg.ClientBase): Promise<{ name: string; columns: string[] }[]> {

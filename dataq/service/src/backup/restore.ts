@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { promisify } from "node:util";
 import { zstdDecompress } from "node:zlib";
+import { counted } from "@dataq/contract";
 import type pg from "pg";
 import { pepperFingerprint } from "../accounts/local-account.ts";
 import { verifyBooks } from "../accounts/verify.ts";
@@ -41,8 +42,8 @@ interface RestoreOptions {
 }
 
 /**
- * Restores a backup into an empty database. Until the books are verified, the database has a mark with which no service
- * starts on it. A restore that was interrupted is begun anew by the next one.
+ * Restores a backup into an empty database. Until the ledger is verified, a mark in the database keeps services from
+ * starting on it. If a restore was interrupted, the next one starts over.
  */
 export async function restoreBackup(
   database: Database,
@@ -64,13 +65,13 @@ export async function restoreBackup(
     await owner.query("begin");
     const loaded = await load(owner, about, files, progress);
     await owner.query("commit");
-    progress("Checking the books …");
+    progress("Verifying the ledger …");
     await owner.query("analyze");
     const { findings, covers } = await verifyBooks(database);
     const broken = findings.filter(({ breaches }) => breaches.length > 0);
     if (broken.length > 0)
       throw new Error(
-        `The books of this backup are not in order, so no service starts on this database: ${broken.map(({ law, breaches }) => `${law} ${breaches.join(", ")}`).join("; ")}`,
+        `The ledger of this backup is broken, so no service starts on this database: ${broken.map(({ law, breaches }) => `${law} ${breaches.join(", ")}`).join("; ")}`,
       );
     await migrate(database, [unfinishedRestore, ...migrations]);
     await owner.query("begin");
@@ -125,7 +126,7 @@ async function assertEmpty(owner: pg.ClientBase, progress: (line: string) => voi
     throw new Error(
       `The database is not empty: it has the table ${table}. Restore into a new data folder (DATAQ_DATA) or a new database (DATABASE_URL).`,
     );
-  progress("An earlier restore into this database did not finish. Beginning anew …");
+  progress("An earlier restore into this database did not finish. Starting over …");
   await owner.query(`begin; drop schema if exists people cascade; drop schema if exists graphile_worker cascade;
     drop schema public cascade; create schema public; commit`);
 }
@@ -150,7 +151,7 @@ async function load(
     seen.rows[name] = await (name === jobs.name
       ? loadJobs(owner, pieces())
       : loadTable(owner, name, columns, pieces()));
-    if (seen.rows[name]! > 0) progress(`${name}: ${seen.rows[name]!.toLocaleString("en")} rows`);
+    if (seen.rows[name]! > 0) progress(`${name}: ${counted(seen.rows[name]!, "row")}`);
   }
   for (const { name, value } of about.sequences)
     await owner.query("select setval($1::regclass, $2)", [name, value]);

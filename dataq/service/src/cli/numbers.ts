@@ -5,11 +5,6 @@ export function count(value: number): string {
   return value.toLocaleString("en");
 }
 
-/** A number with its noun: "1 row", "1,234 rows". */
-export function counted(value: number, noun: string, plural = `${noun}s`): string {
-  return `${count(value)} ${value === 1 ? noun : plural}`;
-}
-
 /** A whole number, 0 or more. */
 export function readCount(text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("It must be a whole number, 0 or more.");

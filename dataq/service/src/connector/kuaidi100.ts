@@ -72,7 +72,7 @@ function read(body: unknown, params: Params): Found {
   if (refused.success) return refusalOf(refused.data.returnCode, refused.data.message ?? "");
   const parsed = track.safeParse(body);
   if (!parsed.success) {
-    const why = { en: "the answer has an unknown form", zh: "响应的结构无法识别" };
+    const why = { en: "the answer has an unknown format", zh: "响应的结构无法识别" };
     return { outcome: "wrong", why };
   }
   const { state, com, data } = parsed.data;
@@ -87,7 +87,7 @@ function read(body: unknown, params: Params): Found {
   const known = stateOf(state);
   if (known === undefined || events.some(({ time }) => time === null)) {
     const why = {
-      en: `state ${state} is not known, or a time cannot be read`,
+      en: `the answer has the unknown state ${state}, or a time that cannot be read`,
       zh: `状态 ${state} 未知，或时间无法识别`,
     };
     return { outcome: "wrong", why };

@@ -1,7 +1,7 @@
 /**
  * The connections of one service. The sum is the setting DATAQ_POOL:
  *
- *     1 session (life lock, LISTEN) + long reads (exports, checks of the books) + pool (calls)
+ *     1 session (life lock, LISTEN) + long reads (exports, checks of the ledger) + pool (calls)
  *
  * Work beside the calls (first data, a refresh, a job, a build of vectors) borrows connections from the pool while it
  * runs, so that the sum stays.

@@ -14,7 +14,7 @@ export type { Queries } from "./queries.ts";
  */
 export interface Database extends Queries {
   readonly pool: pg.Pool;
-  /** Separate connections for exports and checks of the books, so that they never delay calls. */
+  /** Separate connections for exports and checks of the ledger, so that they never delay calls. */
   readonly longReads: pg.Pool;
   /** Reads that a replica may answer. */
   readonly reads: Reads;

@@ -1,4 +1,4 @@
-import { errors, errorsZh, Failure } from "@dataq/contract";
+import { type ErrorCode, errors, errorsZh, Failure, fill, placeholdersOf } from "@dataq/contract";
 import { expect, test } from "vitest";
 import { errorBodyOf } from "./error-reply.ts";
 import { languageOf } from "./language.ts";
@@ -19,14 +19,28 @@ test.each([
 });
 
 test("every Chinese error uses the same placeholders as its English one, and is Chinese", () => {
-  const places = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   for (const [code, row] of Object.entries(errors)) {
     const chinese = errorsZh[code as keyof typeof errors];
-    const known = new Set([...places(row.message), ...places(row.nextAction), "problems", "fix", "param"]);
-    for (const name of [...places(chinese.message), ...places(chinese.nextAction)])
+    const known = new Set([...placeholdersOf(row.message + row.nextAction), "problems", "fix", "param"]);
+    for (const name of placeholdersOf(chinese.message + chinese.nextAction))
       expect(known, `${code} {${name}}`).toContain(name);
     expect(chinese.message).toMatch(/\p{Script=Han}.*。$/u);
   }
+});
+
+test.each(Object.keys(errors) as ErrorCode[])("%s has no plural after 1", (code) => {
+  const { message, nextAction } = errors[code];
+  const ones = Object.fromEntries(placeholdersOf(message + nextAction).map((name) => [name, 1]));
+  expect(fill(message, ones)).not.toMatch(/\b1 (?!(?:is|has|was|belongs|contains|requires)\b)\w+s\b/);
+});
+
+test("an error without its details reads well, as in the docs", () => {
+  expect(fill(errors.price_above_max.message, {})).toBe(
+    "This call costs {required} tokens, which exceeds max_tokens ({max_tokens}).",
+  );
+  expect(fill(errors.price_above_max.message, { required: 1, max_tokens: 0 })).toBe(
+    "This call costs 1 token, which exceeds max_tokens (0).",
+  );
 });
 
 test("a Chinese error says in Chinese what is wrong with each parameter and what to send", () => {

@@ -335,7 +335,7 @@ test("credits the same payment once, and the trial once per account", async () =
   expect(await readWallet(database, id, now)).toMatchObject({ balance: 2_001_000, trialBalance: 2_000_000 });
 });
 
-test("an expired trial is not spent, and is removed from the books", async () => {
+test("an expired trial is not spent, and is removed from the balance", async () => {
   const id = await account(6_000, 4_000);
   const later = new Date(trialEnd.getTime() + 1);
   expect(await hold(database, call(id, 5_000, { now: later }))).toEqual({ balance: 1_000, trialBalance: 0 });

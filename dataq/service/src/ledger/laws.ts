@@ -99,7 +99,7 @@ export function lawsOf({ entries, calls, base }: Scope): readonly (Law & { reado
     },
     {
       law: "L6",
-      text: "a charge never exceeds its hold, and is the price in force at the hold",
+      text: "a charge never exceeds its hold, and equals the price in effect at the hold",
       text_zh: "扣费不超过冻结，且为冻结时生效的价格",
       sql: `select c.request_id from ${entries} c
           join ${calls} h on h.request_id = c.request_id and h.kind = 'hold'
@@ -161,7 +161,7 @@ export function lawsOf({ entries, calls, base }: Scope): readonly (Law & { reado
     {
       law: "L10",
       text: "trial tokens are spent first, then paid tokens, then credit",
-      text_zh: "先用试用，再用已付，最后才用信用额度",
+      text_zh: "扣费顺序：先试用点数，再付费点数，最后信用额度",
       sql: `select account_id || ' ' || seq from
             (select e.account_id, e.seq, e.kind, e.paid, e.credit, coalesce(b.trial, 0) + sum(e.trial) over w as trial_after,
                     coalesce(b.paid, 0) + sum(e.paid) over w as paid_after

@@ -1,4 +1,4 @@
-import { Failure, invalid } from "@dataq/contract";
+import { counted, Failure, invalid } from "@dataq/contract";
 import type { Queries } from "../database/database.ts";
 import type { Balance } from "./balance.ts";
 import { ownNotes } from "./own-notes.ts";
@@ -169,7 +169,7 @@ export async function reverse(
   ]);
   if (before.rowCount !== 0) throw refundedBefore(requestId);
   throw new Failure("not_found", {
-    what: `A charge of at least ${tokens} tokens for the request ${requestId}`,
+    what: `A charge of at least ${counted(tokens, "token")} for the request ${requestId}`,
   });
 }
 

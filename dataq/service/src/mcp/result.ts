@@ -1,4 +1,4 @@
-import type { Envelope, ErrorBody } from "@dataq/contract";
+import { counted, type Envelope, type ErrorBody } from "@dataq/contract";
 import type { Balance, Estimate } from "@dataq/contract/wire";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ApiAnswer } from "./api.ts";
@@ -36,12 +36,12 @@ function textOf(name: string, body: object): string {
 
 function balanceText({ balance, held, budget_left }: Balance): string {
   const heldText = held > 0 ? `, ${count(held)} held for calls that are running` : "";
-  return `${count(balance)} tokens${heldText}.${budgetText(budget_left)}`;
+  return `${counted(balance, "token")}${heldText}.${budgetText(budget_left)}`;
 }
 
 function estimateText({ tokens, cached, sample, balance_after }: Estimate): string {
   const why = sample ? " (generated samples)" : cached ? " (repeated call)" : "";
-  return `${count(tokens)} tokens${why}; ${count(balance_after)} left after it.`;
+  return `${counted(tokens, "token")}${why}; ${count(balance_after)} left after it.`;
 }
 
 /** What was found and what it cost in the first line, then warnings, then a record in each line. */
@@ -53,7 +53,7 @@ function answerText(envelope: Envelope): string {
     ? `${records.length} of ${all} records, page ${page} of ${total_pages}.`
     : "1 record.";
   const why = usage.reason === null ? "" : ` (${usage.reason})`;
-  const cost = `${count(usage.tokens)} tokens${why}, balance ${count(usage.balance)}.${budgetText(usage.budget_left)}`;
+  const cost = `${counted(usage.tokens, "token")}${why}, balance ${count(usage.balance)}.${budgetText(usage.budget_left)}`;
   const lines = [`${found} Cost: ${cost} Request ${request_id}.`];
   if (sample) lines.push("The records are generated samples, not facts.");
   for (const warning of warnings) lines.push(`Warning: ${warning}`);
@@ -64,7 +64,7 @@ function answerText(envelope: Envelope): string {
     if (left < 0) {
       const rest = records.length - place;
       lines.push(
-        `${rest} more ${rest === 1 ? "record is" : "records are"} in the structured content; fewer fields (fields) or records (page_size) fit here.`,
+        `${counted(rest, "more record is", "more records are")} in the structured content; fewer fields (fields) or records (page_size) fit here.`,
       );
       break;
     }
@@ -74,7 +74,9 @@ function answerText(envelope: Envelope): string {
 }
 
 function budgetText(left: number | undefined): string {
-  return left === undefined ? "" : ` ${count(left)} tokens of the session's budget are left.`;
+  return left === undefined
+    ? ""
+    : ` ${counted(left, "token of the session's budget is", "tokens of the session's budget are")} left.`;
 }
 
 function count(value: number): string {

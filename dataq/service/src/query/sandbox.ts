@@ -6,6 +6,7 @@ import {
   invalid,
   type Operation,
   operations,
+  placeholdersOf,
 } from "@dataq/contract";
 
 /** What a magic value asks the sandbox to do before or instead of returning samples. */
@@ -53,10 +54,7 @@ export function failureOf(code: ErrorCode, retryAfterS: number, operation: Opera
   const isLater = errors[code].status === 429 || errors[code].status === 503;
   return new Failure(code, {
     ...Object.fromEntries(
-      [...errors[code].message.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name!, "sandbox"]),
-    ),
-    ...Object.fromEntries(
-      [...errors[code].nextAction.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name!, "sandbox"]),
+      placeholdersOf(errors[code].message + errors[code].nextAction).map((name) => [name, "sandbox"]),
     ),
     ...(operation && { operation: operation.name }),
     ...(errors[code].status === 402 && { required: 5_000, balance: 0, shortfall: 5_000 }),

@@ -21,8 +21,8 @@ export interface Charge {
 }
 
 /**
- * The price of one call: the operation's price, or its price for each started unit that it is priced by. A call
- * without such a unit costs 0.
+ * The price of one call. For an operation that is priced per number of units, the number is rounded up; a call without
+ * units costs 0.
  */
 export function priceOfCall(
   price: PriceVersion,

@@ -17,7 +17,7 @@ export function isPublished(keyword: string, date: string, today: string): boole
 }
 
 export function otherDay(date: string): string[] {
-  return date === sampleDay ? [] : [`The newest sample is of ${sampleDay}.`];
+  return date === sampleDay ? [] : [`The newest sample is from ${sampleDay}.`];
 }
 
 export const disclaimer = "Generated sample; not a measurement of any platform.";

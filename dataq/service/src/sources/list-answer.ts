@@ -1,3 +1,4 @@
+import { counted } from "@dataq/contract";
 import type { Hit } from "../search/search-index.ts";
 import type { TextFound } from "../search/text-search.ts";
 import { type Answer, offsetOf, type Page } from "./source.ts";
@@ -32,7 +33,7 @@ function warningsOf({ relaxed, notFound, corrected, undated, total, isWordless }
     warnings.push(`No record has ${notFound.join(", ")}; the other words were searched.`);
   else if (relaxed && corrected.length === 0) warnings.push("No record has all the words; these have some.");
   if (undated > 0) {
-    const records = undated === 1 ? "1 record without a date was" : `${undated} records without a date were`;
+    const records = counted(undated, "record without a date was", "records without a date were");
     warnings.push(`${records} left out by the date filter.`);
   }
   return warnings;

@@ -31,7 +31,7 @@ export interface ReadQuestion {
   readonly render?: (body: object, now: Date) => object;
   /**
    * A warning that names the missing data. It is used if nothing was found, and the answer is then free. A
-   * function checks whether the data is missing and returns undefined if it is held after all.
+   * function checks whether the data is missing and returns undefined if it is in the data after all.
    */
   readonly notHeld?: string | (() => Promise<string | undefined>) | undefined;
 }

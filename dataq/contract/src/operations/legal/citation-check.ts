@@ -39,7 +39,7 @@ export const legalCitationCheck = defineOperation({
   olderType: "citation_check",
   title: { en: "Citation check", zh: "引注核查" },
   description: {
-    en: "Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is held. No language model is involved.",
+    en: "Checks every citation in a text: whether the law and the article exist and are in force on a date, whether the quoted words agree with the article, and whether a cited judgment is in the data. No language model is involved.",
     zh: "核查文中每一处法律引注：法律和条文是否存在、指定日期是否有效、引文与条文是否一字不差，以及所引案号是否已收录。不使用大模型。",
   },
   needs: { en: "the texts of laws", zh: "法律法规全文" },
@@ -126,7 +126,7 @@ export const legalCitationCheck = defineOperation({
     case_no: z.string().nullable(),
     verdict: z.enum(citationVerdicts).meta(
       meaning({
-        en: "exists; no_such_article, no_such_paragraph, no_such_item: the law is held and lacks it; unknown_law: no law of this name is known; not_held: the law or judgment is not held, which says nothing about whether it exists; version_not_held: the text of that version or date is not held; unresolved: the law that 该法 or 本法 means cannot be determined",
+        en: "exists; no_such_article, no_such_paragraph, no_such_item: the law is in the data, without this article, paragraph or item; unknown_law: no law of this name is known; not_held: the law or judgment is not in the data, which says nothing about whether it exists; version_not_held: the text of that version or date is not in the data; unresolved: the law that 该法 or 本法 means cannot be determined",
         zh: "exists：存在；no_such_article、no_such_paragraph、no_such_item：已收录该法，其中没有该条、款、项；unknown_law：未见过此名称的法律；not_held：未收录该法律或案例，不代表其不存在；version_not_held：未收录该版本或该日期的文本；unresolved：无法确定“该法”“本法”所指",
       }),
     ),
@@ -179,7 +179,7 @@ export const legalCitationCheck = defineOperation({
             .nullable()
             .meta(
               meaning({
-                en: "Whether the words agree with the cited article or paragraph; punctuation, spaces and script are ignored; null if its text is not held",
+                en: "Whether the words agree with the cited article or paragraph; punctuation, spaces and script are ignored; null if its text is not in the data",
                 zh: "与所引条款是否一字不差（不计标点、空格和繁简）；未收录条文时为 null",
               }),
             ),
@@ -229,7 +229,7 @@ export const legalCitationCheck = defineOperation({
         judgment_date: date.nullable(),
       })
       .nullable()
-      .meta(meaning({ en: "The cited judgment, if held", zh: "所引裁判文书（已收录时）" })),
+      .meta(meaning({ en: "The cited judgment, if it is in the data", zh: "所引裁判文书（已收录时）" })),
   }),
   summary: z.object({
     date: date.meta(meaning({ en: "The date that was used", zh: "核查所依据的日期" })),
@@ -246,7 +246,7 @@ export const legalCitationCheck = defineOperation({
       .int()
       .meta(
         meaning({
-          en: "Citations that could not be checked, because the law or judgment is not held",
+          en: "Citations that could not be checked, because the law or judgment is not in the data",
           zh: "因未收录而无法核查的引注数",
         }),
       ),

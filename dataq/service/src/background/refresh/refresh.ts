@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { counted } from "@dataq/contract";
 import type { Database } from "../../database/database.ts";
 import {
   type DatasetName,
@@ -109,7 +110,7 @@ export async function refreshDataset(needs: RefreshNeeds, dataset: DatasetName):
 export async function rebuildCorpus(needs: RefreshNeeds, corpus: string): Promise<void> {
   const { index, progress, signal } = needs;
   const size = await index.rebuild(corpus, documentOf(corpus), { ...(signal && { signal }) });
-  progress(`${corpus}: refreshed, ${size} documents`);
+  progress(`${corpus}: refreshed, ${counted(size, "document")}`);
 }
 
 /** Refreshes everything that was imported for an operation, and its index. */

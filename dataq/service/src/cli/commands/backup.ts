@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
+import { counted } from "@dataq/contract";
 import { Command } from "commander";
 import { megabytes, writeBackup } from "../../backup/backup.ts";
-import { counted } from "../numbers.ts";
 import { withOwnDatabase } from "../own-database.ts";
 
 /** `dataq backup <file>` */

@@ -1,8 +1,8 @@
+import { counted } from "@dataq/contract";
 import { Command } from "commander";
 import { readConfig } from "../../config.ts";
 import { readConnectors } from "../../connector/configured.ts";
 import { type ConnectorTrial, testConnector } from "../../operations/connector-trial.ts";
-import { counted } from "../numbers.ts";
 import { readParameters } from "../query-arguments.ts";
 
 /** `dataq connector`: for the operator who writes connectors.json; needs no running service. */

@@ -1,3 +1,4 @@
+import { counted } from "@dataq/contract";
 import Table from "cli-table3";
 import { Command } from "commander";
 import type { Database } from "../../database/database.ts";
@@ -15,7 +16,7 @@ import { licenceOf, publisherOf } from "../../importer/runs.ts";
 import { findTarget } from "../../operations/imports.ts";
 import { openIndex } from "../../search/open-index.ts";
 import type { SearchIndex } from "../../search/search-index.ts";
-import { count, counted } from "../numbers.ts";
+import { count } from "../numbers.ts";
 import { withOwnDatabase } from "../own-database.ts";
 import { tell, tellingParent } from "../parent.ts";
 

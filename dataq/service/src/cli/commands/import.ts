@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { chinaDate, sourceKinds } from "@dataq/contract";
+import { chinaDate, counted, sourceKinds } from "@dataq/contract";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { day } from "../../importer/field.ts";
 import { ImportError } from "../../importer/import-error.ts";
@@ -10,7 +10,7 @@ import type { PublisherTerms } from "../../importer/provenance.ts";
 import { importAny, importNames } from "../../operations/imports.ts";
 import { openIndex } from "../../search/open-index.ts";
 import { confirm } from "../confirm.ts";
-import { count, counted } from "../numbers.ts";
+import { count } from "../numbers.ts";
 import { withOwnDatabase } from "../own-database.ts";
 import { tell, tellingParent } from "../parent.ts";
 

@@ -1,3 +1,4 @@
+import { counted } from "@dataq/contract";
 import { Command } from "commander";
 import { refreshCorpus } from "../../background/refresh/refresh.ts";
 import type { Database } from "../../database/database.ts";
@@ -5,6 +6,7 @@ import { lastRuns } from "../../importer/runs.ts";
 import { buildLegalIndex, emptyLegalFill, fullSize } from "../../operations/legal/cases/fill.ts";
 import { openIndex } from "../../search/open-index.ts";
 import type { SearchIndex } from "../../search/search-index.ts";
+import { count } from "../numbers.ts";
 import { withOwnDatabase } from "../own-database.ts";
 
 /** `dataq index`: build and refresh search indexes while the old ones keep serving. */
@@ -23,12 +25,14 @@ export function indexCommand(): Command {
       withIndex(async (database, index, dataFolder) => {
         if (!options.fill) {
           const { size } = await emptyLegalFill(index);
-          console.log(`legal_cases: ${size} judgments are served, all of them imported.`);
+          console.log(`legal_cases: ${counted(size, "judgment is", "judgments are")} served, all imported.`);
           return;
         }
         if (options.full === true) {
           const { size, real } = await buildLegalIndex(database, index, { progress: tellOf("Building") });
-          console.log(`legal_cases: ${size} judgments are served, ${real} of them imported.`);
+          console.log(
+            `legal_cases: ${counted(size, "judgment is", "judgments are")} served, ${count(real)} imported.`,
+          );
           return;
         }
         const progress = (line: string) => console.error(line);
@@ -59,7 +63,7 @@ export function indexCommand(): Command {
         else {
           for (const { corpus, size, refreshed_at, next_refresh_at } of indexes) {
             console.log(
-              `${corpus}: ${size} documents, refreshed ${refreshed_at}, next ${next_refresh_at ?? "never"}`,
+              `${corpus}: ${counted(size, "document")}, refreshed ${refreshed_at}, next ${next_refresh_at ?? "never"}`,
             );
           }
           for (const { target, dataset, done, total } of runs) {

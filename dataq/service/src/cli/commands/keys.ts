@@ -21,7 +21,7 @@ export function keysCommand(): Command {
     .option("--name <name>", "name of the key", "")
     .option("--test", "a dq_test_ key: samples only, never charged")
     .addOption(new Option("--role <role>", "scopes by role").choices(Object.keys(roles)))
-    .option("--scopes <list>", `some of ${scopes.join(",")}`)
+    .option("--scopes <list>", `one or more of ${scopes.join(",")}`)
     .option("--monthly-cap <tokens>", "maximum tokens per month", readCount)
     .option("--session-budget <tokens>", "maximum tokens for each session of an agent", readCount)
     .option("--expires <time>", "expiry time, such as 2027-01-31T00:00:00+08:00", readTime)

@@ -1,12 +1,12 @@
+import { counted } from "@dataq/contract";
 import { Command, InvalidArgumentError } from "commander";
 import { lastSeal, sealAudit, sealPattern } from "../../accounts/audit-chain.ts";
 import { verifyBooks } from "../../accounts/verify.ts";
 import { sealEntries } from "../../ledger/seal.ts";
 import type { Coverage } from "../../ledger/verify.ts";
-import { counted } from "../numbers.ts";
 import { asOperator } from "../operator.ts";
 
-/** `dataq ledger`: checks the books. */
+/** `dataq ledger`: checks the ledger. */
 export function ledgerCommand(): Command {
   const ledger = new Command("ledger").description("check the ledger");
   ledger
@@ -22,7 +22,7 @@ export function ledgerCommand(): Command {
       `
 Examples:
   dataq ledger verify            # after a day of calls: what is new since the last check
-  dataq ledger verify --whole    # before you rely on the books: every entry`,
+  dataq ledger verify --whole    # before you rely on the ledger: every entry`,
     )
     .action(async (options: { json?: boolean; seal?: string[]; whole?: boolean }) => {
       const { findings, covers, seal } = await asOperator(async ({ database, author }) => {

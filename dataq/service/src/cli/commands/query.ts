@@ -1,3 +1,4 @@
+import { counted } from "@dataq/contract";
 import { Command, Option } from "commander";
 import {
   DataQuery,
@@ -6,7 +7,7 @@ import {
   type OperationName,
   type Result,
 } from "dataq-client";
-import { count, counted } from "../numbers.ts";
+import { count } from "../numbers.ts";
 import { readList, readParameters, readWhole } from "../query-arguments.ts";
 import { fieldTable, recordTable } from "../record-table.ts";
 import { processTerminal, type Terminal } from "../terminal.ts";

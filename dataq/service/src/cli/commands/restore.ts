@@ -1,15 +1,15 @@
 import { resolve } from "node:path";
+import { counted } from "@dataq/contract";
 import { Command } from "commander";
 import { findSecret } from "../../accounts/local-account.ts";
 import { restoreBackup } from "../../backup/restore.ts";
 import { migrations } from "../../schema.ts";
-import { counted } from "../numbers.ts";
 import { withOwnDatabase } from "../own-database.ts";
 
 /** `dataq restore <file>` */
 export function restoreCommand(): Command {
   return new Command("restore")
-    .description("restore a backup into an empty database, and verify its books (docs/dataq/backups.md)")
+    .description("restore a backup into an empty database, and verify its ledger (docs/dataq/backups.md)")
     .argument("<file>", "a file that `dataq backup` made")
     .addHelpText(
       "after",

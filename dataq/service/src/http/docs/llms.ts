@@ -1,4 +1,4 @@
-import { type Operation, operations, paramsSchema, tokensPerCny } from "@dataq/contract";
+import { counted, type Operation, operations, paramsSchema, tokensPerCny } from "@dataq/contract";
 import { exampleOf, notice, type TermsOf } from "./terms.ts";
 
 /** An introduction for agents, in the form of https://llmstxt.org. Links are relative to the service. */
@@ -70,11 +70,11 @@ function line(operation: Operation, termsOf: TermsOf): string {
   const params = names.length === 0 ? "No parameters" : `Parameters: ${names.join(", ")}`;
   const terms = termsOf(operation);
   const { tokens, cachedTokens } = terms;
-  const price = `${number(tokens)} tokens${cachedTokens === null ? "" : ` (repeated: ${number(cachedTokens)})`}`;
+  const price = `${counted(tokens, "token")}${cachedTokens === null ? "" : ` (repeated: ${number(cachedTokens)})`}`;
   const per =
     operation.pricedPer === undefined
       ? ""
-      : ` for each started ${operation.pricedPer.count} ${operation.pricedPer.what.en}`;
+      : ` per ${operation.pricedPer.count} ${operation.pricedPer.what.en}, rounded up`;
   const paged = operation.paged ? "; paged" : "";
   return `- [${operation.name}](/v1/catalog/${operation.name}): ${operation.description.en} ${params}${paged}; ${price}${per}. ${notice(terms).en}.`;
 }

@@ -3,6 +3,7 @@ import {
   type ErrorCode,
   errorSchema,
   errors,
+  fill,
   type JsonSchema,
   type MoreChoices,
   type Operation,
@@ -114,7 +115,7 @@ const errorReference = { $ref: "#/components/schemas/error" };
 const retryAfter = { "Retry-After": { description: "Seconds to wait", schema: { type: "integer" } } };
 
 function describeError(code: ErrorCode): string {
-  return `- \`${code}\`: ${errors[code].message}`;
+  return `- \`${code}\`: ${fill(errors[code].message, {})}`;
 }
 
 function success(name: string, route: Route): JsonSchema {

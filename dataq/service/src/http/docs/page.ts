@@ -1,4 +1,4 @@
-import { errors, type Operation, operations, paramsSchema } from "@dataq/contract";
+import { counted, errors, fill, type Operation, operations, paramsSchema } from "@dataq/contract";
 import { type Route, routes } from "@dataq/contract/wire";
 import { exampleOf, notice, type Terms, type TermsOf } from "./terms.ts";
 
@@ -25,7 +25,7 @@ ${list.map((operation) => section(operation, termsOf)).join("\n")}
 <table><tr><th>code</th><th>status</th><th>meaning</th><th>what to do</th></tr>${Object.entries(errors)
     .map(
       ([code, { status, message, nextAction }]) =>
-        `<tr id="error-${code}"><td><code>${code}</code></td><td>${status}</td><td>${escaped(message)}</td><td>${escaped(nextAction)}</td></tr>`,
+        `<tr id="error-${code}"><td><code>${code}</code></td><td>${status}</td><td>${escaped(fill(message, {}))}</td><td>${escaped(nextAction)}</td></tr>`,
     )
     .join("")}</table>
 </body></html>`;
@@ -48,13 +48,13 @@ function section(operation: Operation, termsOf: TermsOf): string {
       `<tr><td><code>${name}</code></td><td>${schema.required?.includes(name) ? "yes" : "no"}</td><td>${escaped(description)}</td></tr>`,
   );
   const { pricedPer } = operation;
-  const per = pricedPer === undefined ? "" : ` for each started ${pricedPer.count} ${pricedPer.what.en}`;
+  const per = pricedPer === undefined ? "" : ` per ${pricedPer.count} ${pricedPer.what.en}, rounded up`;
   const cached = cachedTokens === null ? "" : `, ${cachedTokens} for a cached answer`;
   return `<h2 id="${operation.name}">${operation.name}</h2>
 <p>${escaped(operation.description.en)}<br><span lang="zh">${escaped(operation.description.zh)}</span></p>
 <p><strong>${known.en}.</strong> <span lang="zh">${known.zh}。</span></p>
 ${sampleValues(terms)}
-<p>${tokens} tokens${per}${cached}. ${operation.paged ? "Paged." : "Not paged."}</p>
+<p>${counted(tokens, "token")}${per}${cached}. ${operation.paged ? "Paged." : "Not paged."}</p>
 ${rows.length === 0 ? "<p>No parameters.</p>" : `<table><tr><th>parameter</th><th>required</th><th>meaning</th></tr>${rows.join("")}</table>`}
 <pre>curl -X POST /v1/data/query -H 'Authorization: Bearer &lt;API_KEY&gt;' -H 'Content-Type: application/json' -d '${escaped(body)}'</pre>
 <p>Fields: ${Object.keys(operation.record.shape)

@@ -44,7 +44,7 @@ export function readFields(operation: Operation, value: unknown): readonly strin
       "fields",
       "type",
       "fields must be a list of names",
-      `send some of ${known.join(", ")}`,
+      `send one or more of ${known.join(", ")}`,
       `可用的字段：${known.join("、")}`,
     );
   for (const name of value)

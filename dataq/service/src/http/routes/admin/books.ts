@@ -12,7 +12,7 @@ import { csvLine } from "../../csv.ts";
 import type { HttpParts } from "../../parts.ts";
 import { scrub } from "../../scrub.ts";
 
-/** Refunds, the audit log and the check of the books, for operators. */
+/** Refunds, the audit log and the check of the ledger, for operators. */
 export function addAdminBookRoutes(app: FastifyInstance, parts: HttpParts): void {
   const { database } = parts;
 

@@ -138,7 +138,7 @@ test.each(["民法典第563条第一款第（二）项", "民法典第563条第(
   },
 );
 
-test("a law that is not held is never said not to exist", async () => {
+test("a law that is not in the data is never said not to exist", async () => {
   const [marriage, interpretation, local, injury] = await check(
     "《婚姻法》第三十二条、《公司法》司法解释（三）第三条、《上海市房屋租赁条例》第一条、《工伤保险条例》第14条",
   );

@@ -174,7 +174,7 @@ class Check {
     if (place === null) return ofLaw;
     const article = this.#articles.get(placeKey({ law: key, article: place.article }));
     if (article === undefined && (await this.#numbersOf(key)).length === 0)
-      // The text is held, but its parts have no numbers.
+      // The text is in the data, but its parts have no numbers.
       return { ...ofLaw, verdict: "not_held", in_force: null };
     if (article === undefined)
       return {
@@ -188,7 +188,7 @@ class Check {
     return read;
   }
 
-  /** A law whose text is not held, or that does not exist. */
+  /** A law whose text is not in the data, or that does not exist. */
   #notHeld(key: string, fields: Fields): Fields {
     const { register, date } = this.#checking;
     const known = register.known(key);

@@ -15,7 +15,7 @@ export interface HeldTexts {
   withWords(law: string, words: string): Promise<readonly StoredArticle[]>;
   /** Judgments by case number as written. */
   judgments(caseNumbers: readonly string[]): Promise<ReadonlyMap<string, HeldJudgment>>;
-  /** The source that states which laws are held. */
+  /** The source that states which laws are in the data. */
   readonly source: Provenance;
 }
 

@@ -8,7 +8,7 @@ const interpretation = /^(.{2,}?)(?:司法)?解释(\([一二三四五六七八�
 const onLaw =
   /^最高人民法院关于(?:贯彻执行|适用)(.{2,30}?)(?:若干问题)?的(?:规定|解释|意见)(?:\(试行\))?(\([一二三四五六七八九十]+\))?$/;
 
-/** The laws that a citation may mean: those whose text is held, and national laws known by name. */
+/** The laws that a citation may mean: those whose text is in the data, and national laws known by name. */
 export class LawRegister {
   readonly #held: LawNames;
   readonly #all: LawNames;

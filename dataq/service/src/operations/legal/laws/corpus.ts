@@ -15,7 +15,7 @@ export interface StoredArticle {
   readonly versions: readonly ArticleVersion[];
   /** Facts of the whole law. */
   readonly history?: readonly LawEvent[];
-  /** Changes that amending acts made to this article, oldest first, even if no version of that date is held. */
+  /** Changes that amending acts made to this article, oldest first, even if no version of that date is in the data. */
   readonly acts?: readonly ArticleAct[];
   /** Versions in which the article had another number. It has its present number from version `from` on. */
   readonly past?: { readonly from: number; readonly versions: readonly ArticleVersion[] };
@@ -26,7 +26,7 @@ export interface StoredArticle {
    * unchanged.
    */
   readonly amendments_known?: true;
-  /** Date of a newer text of the law that is not held. Its changes are unknown. */
+  /** Date of a newer text of the law that is not in the data. Its changes are unknown. */
   readonly newer?: string;
 }
 

@@ -71,7 +71,7 @@ function placeOf(
   });
   const version = versions[place];
   if (version === undefined) return undefined;
-  // An amendment whose text is not held may have changed the wording in between.
+  // An amendment whose text is not in the data may have changed the wording in between.
   const from = version.version_date ?? "";
   const isUnbroken = !history.some(
     ({ date, text }) =>

@@ -35,7 +35,7 @@ async function read(params: Params, index: SearchIndex, corpus: string, now: Dat
   if (given.notHeld !== undefined)
     return {
       ...question([lawOf([given.notHeld], [])], ""),
-      notHeld: `The law ${given.notHeld} is not held.`,
+      notHeld: `The law ${given.notHeld} is not in the data.`,
     };
   const articles = given.article === undefined ? [] : [given.article];
   const found =

@@ -34,7 +34,7 @@ test.each([
   ["工伤保险条例 工伤认定", "工伤保险条例"],
   ["《婚姻法》第3条", "婚姻法"],
   ["从未有过法 第九条", "从未有过法"],
-])("%j names a law that is not held", (text, notHeld) => {
+])("%j names a law that is not in the data", (text, notHeld) => {
   expect(names.find(text)).toMatchObject({ laws: [], notHeld });
 });
 
@@ -71,7 +71,7 @@ test.each([
   expect(held.find(text).laws).toEqual([law]);
 });
 
-test("a law that is not held is not read as its regulation", () => {
+test("a law that is not in the data is not read as its regulation", () => {
   const held = new LawNames(new Set(["合资经营企业法实施条例", "外商投资电信企业管理规定"]));
   expect(held.find("合资经营企业法 第4条")).toMatchObject({ laws: [], notHeld: "合资经营企业法" });
   expect(held.find("外商投资企业法 第1条")).toMatchObject({ laws: [], notHeld: "外商投资企业法" });

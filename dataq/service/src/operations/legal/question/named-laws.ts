@@ -4,7 +4,7 @@ import { isLawName, lawAliases, lawKey } from "./law-reference.ts";
 export interface NamedLaws {
   /** Keys, in the order of the text. */
   readonly laws: readonly string[];
-  /** A name that can only be the name of a law, if that law is not held. */
+  /** A name that can only be the name of a law, if that law is not in the data. */
   readonly notHeld?: string;
   /** A name that is nearly the name of exactly one held law. */
   readonly readAs?: { readonly name: string; readonly law: string };
@@ -94,7 +94,7 @@ export class LawNames {
     return { ...this.#unknown(notHeld), rest: plain };
   }
 
-  /** A name that differs from those of all held laws: a near miss, or the name of a law that is not held. */
+  /** A name that differs from those of all held laws: a near miss, or the name of a law that is not in the data. */
   #unknown(name: string): Omit<NamedLaws, "rest"> {
     const near = this.#nearest(name);
     return near === undefined ? { laws: [], notHeld: name } : { laws: [near], readAs: { name, law: near } };

@@ -189,7 +189,7 @@ test("a version without a date never repeals the others", async () => {
   expect(articles.every(({ versions }) => versions.every(({ content }) => content !== null))).toBe(true);
 });
 
-test("amending acts date each article, even if no version between them is held", async () => {
+test("amending acts date each article, even if no version between them is in the data", async () => {
   const law = {
     ...first,
     title: "中华人民共和国样罪法",
@@ -274,7 +274,7 @@ test("the status is what a catalogue says, or else unknown", async () => {
   expect(await statusWith({ ...entry, status: "现行有效" })).toBe("in_force");
   expect(await statusWith({ ...entry, status: "已废止" })).toBe("repealed");
   expect(await statusWith({ ...entry, status: "已被修改" })).toBe("amended");
-  // The catalogue knows a newer version whose text is not held.
+  // The catalogue knows a newer version whose text is not in the data.
   const newer = { ...entry, law_id: "y", version_date: "2024-05-01", status: "现行有效" };
   expect(await statusWith({ ...entry, status: "历史版本" }, newer)).toBe("unknown");
 });
