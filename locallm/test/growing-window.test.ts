@@ -19,6 +19,8 @@ beforeAll(async () => {
   await rm(path);
   const template = "{{ range .Tools }}{{ . }}{{ end }}{{ range .Messages }}{{ .Content }}{{ end }}";
   await store.derive("agent", { from: "grows", template });
+  const infill = "{{ if .Suffix }}{{ .Prompt }}{{ .Suffix }}{{ else }}{{ .Prompt }}{{ end }}";
+  await store.derive("infills", { from: "grows", template: infill });
   await store.derive("fixed", { from: "grows", parameters: { num_ctx: 1000 } });
   const env = { LOCALLM_CONTEXT_LENGTH: "auto", LOCALLM_NUM_PARALLEL: "2" };
   server = await startServer({ models: store.folder, env });
@@ -81,6 +83,77 @@ test("starts with 2048 tokens, grows in powers of two, and says why", async () =
   expect(await loads()).toBe(before);
   const ps = await command(["ps"], { LOCALLM_HOST: server.url });
   expect(ps.out).toContain(`grows:latest: context of 4096 tokens: ${grown.context_why}`);
+});
+
+const longTool = (chars: number) => ({
+  type: "function",
+  function: { name: "f", description: text(chars), parameters: { type: "object" } },
+});
+const few = { num_predict: 4, temperature: 0 };
+/** Requests with a prompt of so many characters, or some more. */
+const asking: Record<string, (chars: number) => readonly [path: string, body: object]> = {
+  raw: (chars) => ["/api/generate", { ...generate(text(chars)), raw: true }],
+  generate: (chars) => ["/api/generate", generate(text(chars - 4), {}, { model: "agent", system: "abcd" })],
+  chat: (chars) => [
+    "/api/chat",
+    { model: "agent", messages: [{ role: "user", content: text(chars) }], stream: false, options: few },
+  ],
+  "chat with tools": (chars) => [
+    "/api/chat",
+    {
+      ...{ model: "agent", messages: [{ role: "user", content: "hi" }], stream: false, options: few },
+      tools: [longTool(chars)],
+    },
+  ],
+  messages: (chars) => [
+    "/v1/messages",
+    { model: "agent", messages: [{ role: "user", content: text(chars) }], max_tokens: 4 },
+  ],
+  completions: (chars) => ["/v1/completions", { model: "grows", prompt: ["hi", text(chars)], max_tokens: 4 }],
+  infill: (chars) => [
+    "/v1/completions",
+    { model: "infills", prompt: text(chars - 4), suffix: "abcd", max_tokens: 4 },
+  ],
+};
+
+test.each<[string, number, number]>([
+  ...[2044, 2045, 4092, 4093, 8188].flatMap((chars): [string, number, number][] => {
+    const window = chars <= 2044 ? 2048 : chars <= 4092 ? 4096 : 8192;
+    return [
+      ["raw", chars, window],
+      ["chat", chars, window],
+    ];
+  }),
+  ["generate", 2044, 2048],
+  ["generate", 2045, 4096],
+  ["infill", 4093, 8192],
+  ["messages", 4093, 8192],
+  ["completions", 4093, 8192],
+  ["chat with tools", 3000, 4096],
+])("loads a model once for a first prompt: %s of %i tokens", async (kind, chars, window) => {
+  await unloaded("grows");
+  const before = await loads();
+  const [path, body] = asking[kind]!(chars);
+  await server.ask(path, body);
+  expect([(await loads()) - before, (await loaded()).context_length]).toEqual([1, window]);
+});
+
+test("loads a model once for several first prompts, also if one of them does not fit", async () => {
+  await unloaded("grows");
+  const before = await loads();
+  const answers = await Promise.all(
+    [100, 9000, 5000, 2500].map(
+      async (chars) => (await server.post("/api/generate", generate(text(chars)))).status,
+    ),
+  );
+  expect(answers).toEqual([200, 400, 200, 200]);
+  expect([(await loads()) - before, await loaded()]).toMatchObject([
+    1,
+    {
+      context_length: 8192,
+      context_why: "LOCALLM_CONTEXT_LENGTH=auto, for a prompt of 5000 tokens and an answer of up to 4",
+    },
+  ]);
 });
 
 test("makes room for num_predict, or for 1024 tokens if the request sets none", async () => {

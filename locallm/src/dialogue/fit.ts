@@ -39,28 +39,43 @@ export interface FittedTurn {
   readonly dropped: { readonly messages: number; readonly tokens: number };
 }
 
+/** The prompt of a whole turn, before any messages are dropped. */
+export interface WholePrompt {
+  readonly text: PromptText;
+  /** Null if there are too many to count. Undefined if they certainly fit the window and were not counted. */
+  readonly tokens?: readonly number[] | null;
+}
+
+/** Renders a turn, and tokenizes it unless it certainly fits the window. */
+export async function wholePrompt(dialogue: Dialogue, turn: Turn, window: Window): Promise<WholePrompt> {
+  const text = await dialogue.prompt(turn, window.vocabulary, window.signal);
+  return fits(text, window) ? { text } : { text, tokens: await tokensOf(text, text, window) };
+}
+
 /**
  * Renders a turn so that it fits the window and leaves a token for the answer: drops the oldest messages first and
  * keeps system messages and the last message. Throws `prompt_too_long` if what must be kept does not fit.
+ *
+ * `known` is the prompt if it was made for a smaller window.
  */
-export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): Promise<FittedTurn> {
+export async function fitTurn(
+  dialogue: Dialogue,
+  turn: Turn,
+  window: Window,
+  known?: WholePrompt,
+): Promise<FittedTurn> {
   const render = (messages: readonly Message[]) =>
     dialogue.prompt({ ...turn, messages }, window.vocabulary, window.signal);
   const { growth } = window;
   let most = window.contextLength - 1;
-  const text = await render(turn.messages);
-  if (surelyFits(wholeText(text), window.contextLength - (growth?.answerTokens ?? 1)))
+  const text = known?.text ?? (await render(turn.messages));
+  if (known?.tokens === undefined && fits(text, window))
     return { text, prompt: text, dropped: { messages: 0, tokens: 0 } };
   const chars = wholeText(text).length;
   const isCounted = chars <= countedChars;
-  const reach = Math.max(most, (growth?.largest ?? 0) - 1);
-  /** Returns null if there are too many tokens to count. */
-  const tokenize = async (prompt: PromptText) =>
-    surelyTooLong(wholeText(prompt).length, reach, window.longestToken)
-      ? null
-      : await window.tokenize(prompt, isCounted ? null : reach);
-  const prompt = await tokenize(text);
-  const droppable = window.truncate ? turn.messages.filter((_, index) => mayGo(turn.messages, index)) : [];
+  const tokenize = (prompt: PromptText) => tokensOf(prompt, text, window);
+  const prompt = known?.tokens === undefined ? await tokenize(text) : known.tokens;
+  const droppable = droppableMessages(turn, window.truncate);
   if (growth !== undefined) {
     const promptTokens = prompt?.length ?? Number.POSITIVE_INFINITY;
     most = (await growth.grow(promptTokens, droppable.length > 0)) - 1;
@@ -97,6 +112,22 @@ export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): P
   });
 }
 
+/** Whether the prompt certainly fits, with room for the answer. */
+function fits(text: PromptText, { contextLength, growth }: Window): boolean {
+  return surelyFits(wholeText(text), contextLength - (growth?.answerTokens ?? 1));
+}
+
+/** The tokens of a prompt that is all or a part of `whole`. Null if there are too many to count. */
+async function tokensOf(
+  prompt: PromptText,
+  whole: PromptText,
+  { contextLength, growth, longestToken, tokenize }: Window,
+): Promise<readonly number[] | null> {
+  const reach = Math.max(contextLength, growth?.largest ?? 0) - 1;
+  if (surelyTooLong(wholeText(prompt).length, reach, longestToken)) return null;
+  return await tokenize(prompt, wholeText(whole).length <= countedChars ? null : reach);
+}
+
 /**
  * Estimates the dropped tokens of a text that is too long to count. Assumes as many tokens per character as
  * in the rest.
@@ -111,6 +142,15 @@ function estimatedDrop(chars: number, keptChars: number, keptTokens: number): nu
  */
 function surelyFits(text: string, tokens: number): boolean {
   return text.length * 3 + 2 <= tokens || Buffer.byteLength(text) + 2 <= tokens;
+}
+
+/** Whether messages may be dropped. */
+export function canShorten(turn: Turn, truncate: boolean): boolean {
+  return droppableMessages(turn, truncate).length > 0;
+}
+
+function droppableMessages({ messages }: Turn, truncate: boolean): Message[] {
+  return truncate ? messages.filter((_, index) => mayGo(messages, index)) : [];
 }
 
 function mayGo(messages: readonly Message[], index: number): boolean {

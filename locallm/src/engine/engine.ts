@@ -1,5 +1,10 @@
 import { LocallmError } from "../wire/errors.ts";
-import { type LoadRequest, type ModelInfo, onlyProcessor } from "../wire/inference/load.ts";
+import {
+  type LoadRequest,
+  type ModelInfo,
+  onlyProcessor,
+  type VocabularyInfo,
+} from "../wire/inference/load.ts";
 import { Allocation } from "./allocation.ts";
 import { Context } from "./context.ts";
 import { Embedder } from "./embedder.ts";
@@ -50,18 +55,42 @@ export interface Keeping {
   readonly keeper: StateKeeper;
 }
 
+/** A model whose window is not chosen yet. */
+export interface LoadedWeights {
+  readonly vocabulary: Vocabulary;
+  readonly info: VocabularyInfo;
+  /** Blocks until the model can compute with this window. Call it once. Throws `model_load_failed`. */
+  finish(numCtx: number): Engine;
+}
+
 /** Blocks until the model is loaded. Throws `engine_missing`, `engine_mismatch` or `model_load_failed`. */
 export function loadEngine(request: LoadRequest, events: EngineEvents, keeping: Keeping | null): Engine {
+  return loadWeights(request, events, keeping).finish(request.numCtx);
+}
+
+/** Blocks until weights and vocabulary are loaded. Throws like `loadEngine`. */
+export function loadWeights(
+  request: LoadRequest,
+  events: EngineEvents,
+  keeping: Keeping | null,
+): LoadedWeights {
   const library = openLibrary(request.placement.library ?? undefined, request.processorFile);
   const allocation = new Allocation();
-  return hearLog(
-    library,
-    (line) => {
-      allocation.hear(line);
-      events.onLog(line);
-    },
-    () => load(library, request, events, allocation, keeping),
-  );
+  const onLine = (line: string) => {
+    allocation.hear(line);
+    events.onLog(line);
+  };
+  const model = hearLog(library, onLine, () => Model.load(library, request, events.onProgress));
+  const { vocabulary } = model;
+  const { addBos, markers, keepsBytes } = vocabulary;
+  return {
+    vocabulary,
+    info: { addBos, markers, longestToken: keepsBytes ? allocation.longestToken : null },
+    finish: (numCtx) =>
+      hearLog(library, onLine, () =>
+        load({ library, model, request: { ...request, numCtx }, events, allocation, keeping }),
+      ),
+  };
 }
 
 /**
@@ -90,14 +119,16 @@ export function measureEngine(request: LoadRequest): ModelInfo["sizeBytes"] {
   );
 }
 
-function load(
-  library: Library,
-  request: LoadRequest,
-  events: EngineEvents,
-  allocation: Allocation,
-  keeping: Keeping | null,
-): Engine {
-  const model = Model.load(library, request, events.onProgress);
+interface Loading {
+  readonly library: Library;
+  readonly model: Model;
+  readonly request: LoadRequest;
+  readonly events: EngineEvents;
+  readonly allocation: Allocation;
+  readonly keeping: Keeping | null;
+}
+
+function load({ library, model, request, events, allocation, keeping }: Loading): Engine {
   const newThreads = () =>
     request.numThread === null ? new SharedThreads(physicalCores()) : fixedThreads(request.numThread);
   const threadCount = newThreads();

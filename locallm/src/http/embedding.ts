@@ -23,11 +23,15 @@ export async function embed(
 }
 
 async function embedHere(run: LocalRun, inputs: Inputs, truncate: boolean): Promise<WaitedEmbeddings> {
-  let lease = await run.lease();
+  const growth = { answer: 0, canShorten: true };
+  let lease = await run.lease(
+    "slot",
+    run.window.sizingFor(async () => inputs, growth),
+  );
   try {
     if (inputs.length === 0) return { vectors: [], tokens: [], waitedMs: lease.waitedMs };
     checkCount(inputs.length, lease.info.embeddingLength);
-    lease = await run.window.growFor(lease, inputs, { answer: 0, canShorten: true });
+    lease = await run.window.growFor(lease, inputs, growth);
     const job = { inputs, truncate, numCtx: lease.numCtx };
     return { ...(await run.embed(lease, job)), waitedMs: lease.waitedMs };
   } finally {

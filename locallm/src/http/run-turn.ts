@@ -1,9 +1,16 @@
 import type { AnswerPiece } from "../dialogue/answer-piece.ts";
 import type { Dialogue, DialogueTraits } from "../dialogue/dialogue.ts";
-import { type FittedTurn, fitTurn } from "../dialogue/fit.ts";
+import {
+  canShorten,
+  type FittedTurn,
+  fitTurn,
+  type WholePrompt,
+  type Window,
+  wholePrompt,
+} from "../dialogue/fit.ts";
 import type { Message, Turn } from "../dialogue/turn.ts";
 import type { Model } from "../library/model.ts";
-import type { Lease } from "../scheduler/lease.ts";
+import type { Lease, LoadedVocabulary } from "../scheduler/lease.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { GenerateDone, GenerateJob, PromptCounts } from "../wire/inference/generate.ts";
 import { AnswerCheck } from "./answer-check.ts";
@@ -50,7 +57,6 @@ export async function* runTurn(run: LocalRun, dialogue: Dialogue, wish: TurnWish
   const constraint = await dialogue.constraint(turn, run.schemas);
   run.tellIgnored(constraint?.ignored ?? []);
   const check = new AnswerCheck(run.schemas, constraint);
-  let lease = await run.lease();
   const answer = run.window.answerTokens;
   const growth = {
     largest: run.window.largest,
@@ -60,19 +66,40 @@ export async function* runTurn(run: LocalRun, dialogue: Dialogue, wish: TurnWish
       return lease.numCtx;
     },
   };
+  /** `loaded` may change, because growing loads the model again. */
+  const windowOf = (loaded: () => LoadedVocabulary, contextLength: number): Window => ({
+    contextLength,
+    vocabulary: run.promptVocabulary(loaded()),
+    longestToken: loaded().info.longestToken,
+    truncate: wish.truncate,
+    tokenize: (text, limit) => {
+      const options = { addSpecial: true, parseSpecial: true };
+      return loaded().runner.tokenize(text, limit === null ? options : { ...options, limit }, run.signal);
+    },
+    signal: run.signal,
+    ...(run.window.isAutomatic ? { growth } : {}),
+  });
+  let whole: WholePrompt | undefined;
+  const sizing = run.window.sizing(
+    async (vocabulary, firstWindow) => {
+      whole = await wholePrompt(
+        dialogue,
+        turn,
+        windowOf(() => vocabulary, firstWindow),
+      );
+      if (whole.tokens === undefined) return 0;
+      return whole.tokens?.length ?? Number.POSITIVE_INFINITY;
+    },
+    { answer, canShorten: canShorten(turn, wish.truncate) },
+  );
+  let lease = await run.lease("slot", sizing);
   try {
-    const fitted = await fitTurn(dialogue, turn, {
-      contextLength: lease.numCtx,
-      vocabulary: run.promptVocabulary(lease),
-      longestToken: lease.info.longestToken,
-      truncate: wish.truncate,
-      tokenize: (text, limit) => {
-        const options = { addSpecial: true, parseSpecial: true };
-        return lease.runner.tokenize(text, limit === null ? options : { ...options, limit }, run.signal);
-      },
-      signal: run.signal,
-      ...(run.window.isAutomatic ? { growth } : {}),
-    });
+    const fitted = await fitTurn(
+      dialogue,
+      turn,
+      windowOf(() => lease, lease.numCtx),
+      whole,
+    );
     if (fitted.dropped.tokens > 0) wish.onDropped?.(fitted.dropped);
     const reader = dialogue.reader(turn, fitted.text);
     const job = generateJob(run.options, {

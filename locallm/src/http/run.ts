@@ -5,7 +5,14 @@ import type { Caller } from "../keys/keys.ts";
 import type { Model } from "../library/model.ts";
 import { headerLengths, headerOf, modelPurpose } from "../library/model-details.ts";
 import type { RemoteModel } from "../remotes/remotes.ts";
-import type { Lease, LeaseRequest, LoadWish, RunnableModel } from "../scheduler/lease.ts";
+import type {
+  Lease,
+  LeaseRequest,
+  LoadedVocabulary,
+  LoadWish,
+  RunnableModel,
+  WindowSizing,
+} from "../scheduler/lease.ts";
 import { parseKeepAlive } from "../wire/duration.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
@@ -68,11 +75,11 @@ export interface LocalRun extends AnyRun {
   readonly runnable: RunnableModel;
   readonly options: CompleteOptions;
   /** Waits for the model and a slot. Release the lease when the answer is done. */
-  lease(uses?: "slot" | "load" | "visit"): Promise<Lease>;
+  lease(uses?: "slot" | "load" | "visit", sizing?: WindowSizing): Promise<Lease>;
   /** The size of the request's window, and whether the window can grow. */
   readonly window: RequestWindow;
   /** The properties of the vocabulary that the model's template needs. */
-  promptVocabulary(lease: Lease): PromptVocabulary;
+  promptVocabulary(loaded: Pick<LoadedVocabulary, "info">): PromptVocabulary;
   /** Generates in the lease's slot. The tokens count towards the caller's limits, also if the answer is cut off. */
   generate(lease: Lease, job: GenerateJob): AsyncIterable<GenerateEvent>;
   /** Embeds in the lease's slot. The tokens count towards the caller's limits. */
@@ -146,9 +153,9 @@ async function prepareLocalRun(
   const options = mergeOptions(own, given, { num_ctx: source.numCtx });
   const runnable = await runnableModel(parts, run.model);
   const load = loadWish(options, source);
-  const lease = async (uses: LeaseRequest["uses"], wish: LoadWish) => {
+  const lease = async (uses: LeaseRequest["uses"], wish: LoadWish, sizing?: WindowSizing) => {
     const granted = await parts.scheduler.lease({
-      ...{ model: runnable, load: wish, keepAliveMs, uses },
+      ...{ model: runnable, load: wish, keepAliveMs, uses, sizing },
       ...{ key: caller.id, signal: request.clientGone },
     });
     parts.metrics.queueSeconds.observe({ model: runnable.name }, granted.waitedMs / 1000);
@@ -161,7 +168,7 @@ async function prepareLocalRun(
     remote: null,
     runnable,
     options,
-    lease: (uses = "slot") => lease(uses, load),
+    lease: (uses = "slot", sizing = undefined) => lease(uses, load, sizing),
     window: new RequestWindow({
       ...{ scheduler: parts.scheduler, model: runnable, load, source, options, signal: request.clientGone },
       lease: (wish) => lease("slot", wish),

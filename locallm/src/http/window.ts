@@ -1,5 +1,12 @@
 import { wholeText } from "../dialogue/prompt-text.ts";
-import type { Lease, LoadWish, RunnableModel, Scheduler } from "../scheduler/lease.ts";
+import type {
+  Lease,
+  LoadedVocabulary,
+  LoadWish,
+  RunnableModel,
+  Scheduler,
+  WindowSizing,
+} from "../scheduler/lease.ts";
 import { counted } from "../wire/counted.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { countedChars, type Prompt, type PromptText, promptChars } from "../wire/inference/generate.ts";
@@ -53,6 +60,8 @@ export class RequestWindow {
   readonly #parts: WindowParts;
   /** The reason why the window could not grow as far as the prompt needs. */
   #limitedBy: string | null = null;
+  /** The number of tokens of each prompt that was counted. */
+  readonly #counted = new Map<Prompt, number>();
 
   constructor(parts: WindowParts) {
     this.#parts = parts;
@@ -74,37 +83,47 @@ export class RequestWindow {
   }
 
   /**
+   * Chooses the window while the model is loaded for the request. `count` returns the prompt's number of tokens, or 0 if
+   * it certainly fits the first window.
+   */
+  sizing(
+    count: (vocabulary: LoadedVocabulary, firstWindow: number) => Promise<number>,
+    growth: Growth,
+  ): WindowSizing | undefined {
+    if (!this.isAutomatic) return undefined;
+    const { load, model } = this.#parts;
+    const first = Math.min(load.numCtx, model.trainContext ?? load.numCtx);
+    return async (vocabulary) => await this.#larger(await count(vocabulary, first), first, growth);
+  }
+
+  /** Like `sizing`, for prompts that need no template. */
+  sizingFor(
+    prompts: (vocabulary: LoadedVocabulary) => Promise<readonly Prompt[]>,
+    growth: Growth,
+  ): WindowSizing | undefined {
+    return this.sizing(
+      async (vocabulary, first) =>
+        await this.#longest(vocabulary, await prompts(vocabulary), first - growth.answer),
+      growth,
+    );
+  }
+
+  /**
    * Returns the same lease if its window has enough tokens, otherwise a new lease for the model loaded with a
    * larger window. Throws `prompt_over_limit` if no window is large enough; the model then stays loaded.
    */
-  async grow(lease: Lease, promptTokens: number, { answer, canShorten }: Growth): Promise<Lease> {
-    const wanted = promptTokens + Math.max(answer, 1);
-    if (!this.isAutomatic || wanted <= lease.numCtx) return lease;
-    const { scheduler, model, load } = this.#parts;
-    const limit = await scheduler.windowLimit(model, load, wanted);
-    this.#limitedBy = limit.why;
-    if (promptTokens >= limit.tokens && !canShorten)
-      throw this.#overLimit(
-        Number.isFinite(promptTokens) ? promptTokens : `over ${limit.tokens}`,
-        limit.tokens,
-      );
-    if (limit.tokens <= lease.numCtx) return lease;
+  async grow(lease: Lease, promptTokens: number, growth: Growth): Promise<Lease> {
+    const wish = this.isAutomatic ? await this.#larger(promptTokens, lease.numCtx, growth) : null;
+    if (wish === null) return lease;
     lease.release();
-    const prompt = Number.isFinite(promptTokens)
-      ? `a prompt of ${counted(promptTokens, "token")}`
-      : "a long prompt";
-    const whyCtx = `${automatic}, for ${prompt} and an answer of up to ${answer}`;
-    const larger = await this.#parts.lease({ ...load, numCtx: limit.tokens, whyCtx });
+    const larger = await this.#parts.lease(wish);
     return { ...larger, waitedMs: lease.waitedMs + larger.waitedMs };
   }
 
   /** Like `grow`, for prompts that need no template. The longest prompt determines the window. */
   async growFor(lease: Lease, prompts: readonly Prompt[], growth: Growth): Promise<Lease> {
     if (!this.isAutomatic) return lease;
-    let longest = 0;
-    for (const prompt of prompts)
-      longest = Math.max(longest, await this.#tokensOf(lease, prompt, lease.numCtx - growth.answer));
-    return await this.grow(lease, longest, growth);
+    return await this.grow(lease, await this.#longest(lease, prompts, lease.numCtx - growth.answer), growth);
   }
 
   /**
@@ -117,17 +136,56 @@ export class RequestWindow {
     return this.#overLimit(promptTokens, contextLength, lease);
   }
 
+  /** The load with a window for the prompt and its answer. Null if `numCtx` is enough or cannot be exceeded. */
+  async #larger(
+    promptTokens: number,
+    numCtx: number,
+    { answer, canShorten }: Growth,
+  ): Promise<LoadWish | null> {
+    const wanted = promptTokens + Math.max(answer, 1);
+    if (wanted <= numCtx) return null;
+    const { scheduler, model, load } = this.#parts;
+    const limit = await scheduler.windowLimit(model, load, wanted);
+    this.#limitedBy = limit.why;
+    if (promptTokens >= limit.tokens && !canShorten)
+      throw this.#overLimit(
+        Number.isFinite(promptTokens) ? promptTokens : `over ${limit.tokens}`,
+        limit.tokens,
+      );
+    if (limit.tokens <= numCtx) return null;
+    const prompt = Number.isFinite(promptTokens)
+      ? `a prompt of ${counted(promptTokens, "token")}`
+      : "a long prompt";
+    const whyCtx = `${automatic}, for ${prompt} and an answer of up to ${answer}`;
+    return { ...load, numCtx: limit.tokens, whyCtx };
+  }
+
+  async #longest(vocabulary: LoadedVocabulary, prompts: readonly Prompt[], room: number): Promise<number> {
+    let longest = 0;
+    for (const prompt of prompts) longest = Math.max(longest, await this.#tokensOf(vocabulary, prompt, room));
+    return longest;
+  }
+
   /** Returns the prompt's number of tokens, or 0 if it certainly has at most `room` tokens. */
-  async #tokensOf(lease: Lease, prompt: Prompt, room: number): Promise<number> {
+  async #tokensOf(vocabulary: LoadedVocabulary, prompt: Prompt, room: number): Promise<number> {
+    const known = this.#counted.get(prompt);
+    if (known !== undefined) return known;
+    const tokens = await this.#count(vocabulary, prompt, room);
+    if (tokens > 0) this.#counted.set(prompt, tokens);
+    return tokens;
+  }
+
+  async #count(vocabulary: LoadedVocabulary, prompt: Prompt, room: number): Promise<number> {
     if (isText(prompt)) {
       // A token has at least one byte; two more may come before and after the text.
       if (Buffer.byteLength(wholeText(prompt)) + 2 <= room) return 0;
       const options = { addSpecial: true, parseSpecial: true };
       const limit = promptChars(prompt) <= countedChars ? {} : { limit: this.largest };
-      return (await lease.runner.tokenize(prompt, { ...options, ...limit }, this.#parts.signal)).length;
+      return (await vocabulary.runner.tokenize(prompt, { ...options, ...limit }, this.#parts.signal)).length;
     }
     let tokens = 0;
-    for (const part of prompt) tokens += typeof part === "number" ? 1 : await this.#tokensOf(lease, part, 0);
+    for (const part of prompt)
+      tokens += typeof part === "number" ? 1 : await this.#tokensOf(vocabulary, part, 0);
     return tokens;
   }
 

@@ -1,17 +1,20 @@
 // The runner process. It loads one model, follows its parent's messages, and ends with its parent.
-import { type Engine, loadEngine } from "../engine/engine.ts";
+import { type Engine, type LoadedWeights, loadWeights } from "../engine/engine.ts";
 import { encodeEnds } from "../engine/prompt-ends.ts";
 import type { SlotEvent, Slots } from "../engine/slots.ts";
-import { isLongPrompt } from "../engine/vocabulary.ts";
+import { isLongPrompt, type Vocabulary } from "../engine/vocabulary.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { EmbedJob } from "../wire/inference/embed.ts";
 import { countedChars, promptChars } from "../wire/inference/generate.ts";
-import type { LoadRequest } from "../wire/inference/load.ts";
 import { Gathering } from "./gathering.ts";
 import { type Command, type Report, sendError } from "./protocol.ts";
 import { StatePlaces } from "./state-places.ts";
 
+/** Set while the model waits for its window. */
+let weights: LoadedWeights | null = null;
 let engine: Engine | null = null;
+/** Commands that need the engine and arrived before it was ready. */
+const early: EngineCommand[] = [];
 /** Work that a cancel message ends: tokenizing and computing embeddings. */
 const aborts = new Map<number, AbortController>();
 const places = new StatePlaces(report);
@@ -22,9 +25,13 @@ process.on("disconnect", end);
 // Ctrl-C in a terminal signals the whole process group, but the server decides when its runners end.
 process.on("SIGINT", () => {});
 process.on("message", (command: Command) => {
-  if (command.kind === "load") load(command.load, command.group);
+  if (command.kind === "load") load(command);
+  else if (command.kind === "window") attempt(() => finish(command.numCtx));
   else if (engine !== null) obey(engine, command);
+  else if (weights !== null) obeyEarly(weights, command);
 });
+
+type EngineCommand = Exclude<Command, { kind: "load" | "window" }>;
 
 /** Ends the process. The system then frees all memory. */
 function end(): never {
@@ -33,10 +40,10 @@ function end(): never {
   process.exit(0);
 }
 
-function load(request: LoadRequest, group: string | null): void {
+function load({ load: request, group, awaitsWindow }: Extract<Command, { kind: "load" }>): void {
   let told = 0;
-  try {
-    engine = loadEngine(
+  attempt(() => {
+    weights = loadWeights(
       request,
       {
         onProgress(fraction) {
@@ -49,14 +56,59 @@ function load(request: LoadRequest, group: string | null): void {
       },
       group === null ? null : { group, keeper: places },
     );
-    report({ kind: "ready", info: engine.info });
+    if (awaitsWindow) report({ kind: "vocabulary", info: weights.info });
+    else finish(request.numCtx);
+  });
+}
+
+function finish(numCtx: number): void {
+  if (weights === null) return;
+  engine = weights.finish(numCtx);
+  weights = null;
+  report({ kind: "ready", info: engine.info });
+  for (const command of early.splice(0)) obey(engine, command);
+}
+
+/** Runs a part of the load. The process ends if it fails. */
+function attempt(work: () => void): void {
+  try {
+    work();
   } catch (error) {
     report({ kind: "rejected", error: sendError(error) });
     process.disconnect();
   }
 }
 
-function obey(engine: Engine, command: Exclude<Command, { kind: "load" }>): void {
+function obeyEarly({ vocabulary }: LoadedWeights, command: EngineCommand): void {
+  switch (command.kind) {
+    case "tokenize":
+    case "detokenize":
+      convert(vocabulary, command);
+      break;
+    case "cancel":
+      aborts.get(command.id)?.abort();
+      break;
+    case "close":
+      end();
+      break;
+    default:
+      early.push(command);
+  }
+}
+
+function convert(
+  vocabulary: Vocabulary,
+  command: Extract<Command, { kind: "tokenize" | "detokenize" }>,
+): void {
+  void abortable(command.id, async (signal) => {
+    if (command.kind === "tokenize") {
+      const tokens = await vocabulary.tokenizeAside(command.text, command, signal);
+      report({ kind: "tokens", id: command.id, tokens });
+    } else report({ kind: "text", id: command.id, text: vocabulary.detokenize(command.tokens) });
+  });
+}
+
+function obey(engine: Engine, command: EngineCommand): void {
   switch (command.kind) {
     case "generate":
       if (engine.slots === null) fail(command.id, new LocallmError("model_cannot", { ability: "generate" }));
@@ -67,15 +119,8 @@ function obey(engine: Engine, command: Exclude<Command, { kind: "load" }>): void
       void abortable(command.id, (signal) => embed(engine, command.id, command.job, signal));
       break;
     case "tokenize":
-      void abortable(command.id, async (signal) => {
-        const tokens = await engine.vocabulary.tokenizeAside(command.text, command, signal);
-        report({ kind: "tokens", id: command.id, tokens });
-      });
-      break;
     case "detokenize":
-      void abortable(command.id, async () =>
-        report({ kind: "text", id: command.id, text: engine.vocabulary.detokenize(command.tokens) }),
-      );
+      convert(engine.vocabulary, command);
       break;
     case "cancel":
       engine.slots?.cancel(command.id);

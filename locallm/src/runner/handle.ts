@@ -1,7 +1,7 @@
 import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
 import type { GenerateEvent, GenerateJob, PromptText } from "../wire/inference/generate.ts";
 import type { KeptEntry } from "../wire/inference/kept-state.ts";
-import type { LoadRequest, ModelInfo } from "../wire/inference/load.ts";
+import type { LoadRequest, ModelInfo, VocabularyInfo } from "../wire/inference/load.ts";
 import type { HeartbeatLimits } from "./heartbeat.ts";
 
 /** How a runner process ended. */
@@ -23,6 +23,11 @@ export interface RunnerStart {
   readonly signal?: AbortSignal;
   /** Called with a number from 0 to 1 while the weights are read. */
   readonly onProgress?: (fraction: number) => void;
+  /**
+   * Chooses the window by the vocabulary, as soon as weights and vocabulary are loaded. By default the window is the
+   * load's.
+   */
+  readonly chooseWindow?: (vocabulary: LoadedVocabulary) => Promise<number>;
   /** Called with each line of the engine's own log. */
   readonly onLog?: (line: string) => void;
   /** Keeps the states of the runner's conversations. By default they are not kept. */
@@ -88,6 +93,12 @@ export interface Runner {
   /** Asks the process to end, and kills it if that takes too long. Open calls fail with `shutting_down`. */
   close(): Promise<RunnerExit>;
   kill(): Promise<RunnerExit>;
+}
+
+/** A model whose vocabulary is loaded, and perhaps no more. */
+export interface LoadedVocabulary {
+  readonly runner: Pick<Runner, "tokenize" | "detokenize">;
+  readonly info: VocabularyInfo;
 }
 
 /** Starts a model for the scheduler. The scheduler's tests replace it. */

@@ -10,7 +10,7 @@ import {
   promptChars,
   surelyTooLong,
 } from "../wire/inference/generate.ts";
-import type { LoadRequest, ModelInfo } from "../wire/inference/load.ts";
+import type { LoadRequest, ModelInfo, VocabularyInfo } from "../wire/inference/load.ts";
 import type { Runner, RunnerExit, RunnerStart, Shelf } from "./handle.ts";
 import { Heartbeat, heartbeatLimits } from "./heartbeat.ts";
 import { JobStream } from "./job-stream.ts";
@@ -40,6 +40,7 @@ export class RunnerProcess implements Runner {
   readonly #heartbeat: Heartbeat;
   readonly #everyMs: number;
   readonly #conversations: RunnerStart["conversations"];
+  readonly #chooseWindow: RunnerStart["chooseWindow"];
   #shelf: Shelf | null = null;
   #killing: NodeJS.Timeout | null = null;
   #asking: NodeJS.Timeout | null = null;
@@ -58,6 +59,7 @@ export class RunnerProcess implements Runner {
     this.#child = child;
     this.#onProgress = start.onProgress;
     this.#conversations = start.conversations;
+    this.#chooseWindow = start.chooseWindow;
     this.pid = child.pid ?? -1;
     this.exited = new Promise((resolve) => {
       const settle = (code: number | null, signal: NodeJS.Signals | null) => {
@@ -105,7 +107,10 @@ export class RunnerProcess implements Runner {
       await new Promise<void>((resolve, reject) => {
         this.#loading = { answer: () => resolve(), fail: reject };
         if (this.#gone !== null) reject(this.#gone);
-        else this.#send({ kind: "load", load, group: shelf?.group ?? null });
+        else {
+          const awaitsWindow = this.#chooseWindow !== undefined;
+          this.#send({ kind: "load", load, group: shelf?.group ?? null, awaitsWindow });
+        }
         for (const entry of shelf?.entries() ?? []) this.#send({ kind: "state", id: entry.id, entry });
       });
       // Start the heartbeat after the load, because a load blocks the runner and has its own limit.
@@ -212,6 +217,15 @@ export class RunnerProcess implements Runner {
     }
   }
 
+  async #sendWindow(info: VocabularyInfo): Promise<void> {
+    try {
+      const numCtx = await this.#chooseWindow?.({ runner: this, info });
+      if (numCtx !== undefined) this.#send({ kind: "window", numCtx });
+    } catch (error) {
+      this.#loading?.fail(error);
+    }
+  }
+
   #ask(): void {
     this.#heartbeat.ask();
     if (this.#heartbeat.isStalled) this.#stall();
@@ -280,6 +294,9 @@ export class RunnerProcess implements Runner {
         break;
       case "loading":
         this.#onProgress?.(report.fraction);
+        break;
+      case "vocabulary":
+        void this.#sendWindow(report.info);
         break;
       case "ready":
         this.#info = report.info;

@@ -2,7 +2,7 @@ import { type ErrorCode, LocallmError } from "../wire/errors.ts";
 import type { EmbedJob } from "../wire/inference/embed.ts";
 import type { GenerateDone, GenerateJob, PromptText, TextDetails } from "../wire/inference/generate.ts";
 import type { KeptEntry } from "../wire/inference/kept-state.ts";
-import type { LoadRequest, ModelInfo } from "../wire/inference/load.ts";
+import type { LoadRequest, ModelInfo, VocabularyInfo } from "../wire/inference/load.ts";
 
 /** An error as it is sent through the pipe. */
 export interface SentError {
@@ -13,10 +13,17 @@ export interface SentError {
 /**
  * Commands from server to runner. `id` is the server's number of a call. `load` is the first command and is
  * sent once. `group` names what kept states and this load must have in common. If it is null, nothing is
- * kept.
+ * kept. With `awaitsWindow`, the runner reports `vocabulary` and waits for `window` before it reserves memory for
+ * the window.
  */
 export type Command =
-  | { readonly kind: "load"; readonly load: LoadRequest; readonly group: string | null }
+  | {
+      readonly kind: "load";
+      readonly load: LoadRequest;
+      readonly group: string | null;
+      readonly awaitsWindow: boolean;
+    }
+  | { readonly kind: "window"; readonly numCtx: number }
   /** The answer to `reserve`. */
   | { readonly kind: "reserved"; readonly id: number; readonly state: number | null }
   /** Where a kept state is now. Null means that the state is gone. */
@@ -45,6 +52,7 @@ export type Report =
    * One number per loop that computes steps. Each number differs from the previous one unless its loop hangs.
    */
   | { readonly kind: "progress"; readonly loops: readonly number[] }
+  | { readonly kind: "vocabulary"; readonly info: VocabularyInfo }
   | { readonly kind: "ready"; readonly info: ModelInfo }
   | { readonly kind: "rejected"; readonly error: SentError }
   | {

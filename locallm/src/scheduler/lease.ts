@@ -1,5 +1,8 @@
-import type { Runner } from "../runner/handle.ts";
+import type { LoadedVocabulary, Runner } from "../runner/handle.ts";
+
 import type { ModelInfo } from "../wire/inference/load.ts";
+
+export type { LoadedVocabulary };
 
 /** A model that can be loaded. Names with the same weights and adapters share a runner. */
 export interface RunnableModel {
@@ -43,10 +46,18 @@ export interface LeaseRequest {
    * options. `visit` is like `load` but accepts any context length.
    */
   readonly uses: "slot" | "load" | "visit";
+  /** Chooses the window while the model is loaded for this request. */
+  readonly sizing?: WindowSizing | undefined;
   /** The id of the API key that sent the request, so that keys take turns. */
   readonly key?: string | null;
   readonly signal: AbortSignal;
 }
+
+/**
+ * Returns the load with the window that a request needs. Null if the request's own `numCtx` is enough. Called as soon as
+ * the vocabulary is loaded, so that the model need not be loaded a second time.
+ */
+export type WindowSizing = (vocabulary: LoadedVocabulary) => Promise<LoadWish | null>;
 
 /** Keeps a model loaded until `release` is called. */
 export interface Lease {

@@ -1,5 +1,5 @@
 import { type Choice, type Needs, onProcessor, withFewerLayers } from "../gpu/placement.ts";
-import type { Runner } from "../runner/handle.ts";
+import type { LoadedVocabulary, Runner } from "../runner/handle.ts";
 import { type ErrorCode, LocallmError } from "../wire/errors.ts";
 import type { LeaseRequest } from "./lease.ts";
 import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
@@ -15,13 +15,15 @@ export async function loadRunner(
   parts: SchedulerParts,
   resident: Resident,
   request: LeaseRequest,
-  { needs, choice, onRetry }: Placed & { onRetry: (why: string) => void },
+  { needs, choice, onRetry, chooseWindow }: Placed & LoadCalls,
 ): Promise<Runner> {
   const fallbacks = choice.deviceBytes === 0 ? [] : fallbackChoices(choice, needs);
   for (let tried: Choice = choice; ; ) {
     resident.choice = tried;
     try {
-      return await loadOnce(settings, parts, resident, request, tried);
+      // Layers are divided between GPUs before the load, for the window that is known then.
+      const choose = tried.deviceBytes === 0 ? chooseWindow : undefined;
+      return await loadOnce(settings, parts, resident, request, { ...tried, choose });
     } catch (error) {
       const next = fallbacks.shift();
       if (next === undefined || !isEngineError(error)) throw error;
@@ -30,6 +32,14 @@ export async function loadRunner(
     }
   }
 }
+
+interface LoadCalls {
+  onRetry(why: string): void;
+  /** Called when the vocabulary is loaded, and the model is on the CPU only. */
+  readonly chooseWindow?: ChooseWindow | undefined;
+}
+
+type ChooseWindow = (vocabulary: LoadedVocabulary) => Promise<number>;
 
 /** A model's memory needs and the devices chosen for it. */
 export interface Placed {
@@ -68,7 +78,7 @@ async function loadOnce(
   parts: SchedulerParts,
   resident: Resident,
   { model, load }: LeaseRequest,
-  { placement, hostBytes }: Choice,
+  { placement, hostBytes, choose }: Choice & { readonly choose?: ChooseWindow | undefined },
 ): Promise<Runner> {
   const stalled = new AbortController();
   let cancelTimer = () => {};
@@ -98,6 +108,7 @@ async function loadOnce(
         env: settings.environment,
         signal: AbortSignal.any([stalled.signal, resident.abortLoad.signal]),
         onProgress: progressed,
+        ...(choose === undefined ? {} : { chooseWindow: choose }),
         onLog: (line) => parts.onLog?.(model.name, line),
       },
     );
@@ -139,6 +150,28 @@ export async function placeResident(
     needed: gib(choice.hostBytes),
     available: gib(availableAlone),
   });
+}
+
+/** Sets the size of a resident on the CPU to that of its new window, and makes room for it. */
+export async function resize(
+  settings: SchedulerSettings,
+  parts: SchedulerParts,
+  resident: Resident,
+): Promise<void> {
+  const { slots, kvCacheType, flashAttention } = settings;
+  const wanted = {
+    numCtx: resident.numCtx,
+    numBatch: resident.load.numBatch,
+    slots,
+    kvCacheType,
+    flashAttention,
+  };
+  const needs = await parts.needs(resident.model, wanted);
+  const choice = onProcessor(needs, resident.choice?.why ?? "");
+  resident.choice = choice;
+  resident.hostBytes = choice.hostBytes;
+  resident.sizeBytes = choice.hostBytes;
+  parts.makeRoom?.(choice.hostBytes);
 }
 
 /**

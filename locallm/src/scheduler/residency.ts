@@ -37,8 +37,8 @@ const tenureMs = 2_000;
 export class Resident {
   readonly line: string;
   readonly model: RunnableModel;
-  readonly numCtx: number;
-  readonly load: LoadWish;
+  numCtx: number;
+  load: LoadWish;
   readonly loadedAtMs: number;
   readonly abortLoad = new AbortController();
   state: "loading" | "ready" | "leaving" = "loading";
@@ -72,6 +72,12 @@ export class Resident {
     this.keepAliveMs = first.keepAliveMs;
     this.loadedAtMs = clock.now();
     this.lastUsedMs = this.loadedAtMs;
+  }
+
+  /** Called while the model is loading. */
+  widen(load: LoadWish): void {
+    this.numCtx = load.numCtx;
+    this.load = load;
   }
 
   ready(runner: Runner): void {

@@ -1,4 +1,4 @@
-import type { RunnerExit } from "../runner/handle.ts";
+import type { LoadedVocabulary, RunnerExit } from "../runner/handle.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Clock } from "./clock.ts";
 import { CoolDown } from "./cool-down.ts";
@@ -12,7 +12,7 @@ import type {
   SchedulerView,
   WindowLimit,
 } from "./lease.ts";
-import { loadRunner, placeResident } from "./loading.ts";
+import { loadRunner, placeResident, resize } from "./loading.ts";
 import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
 import { Queue } from "./queue.ts";
 import { contextLengthOf, lineOf, Resident } from "./residency.ts";
@@ -348,11 +348,15 @@ class PlaceScheduler implements Scheduler {
           `${waiters.length} waiting, context length ${numCtx}${because(first.load)}, ${placed.choice.why}`,
         );
         const onRetry = (why: string) => this.#decisions.add(name, "retry", why);
+        const chooseWindow = waiters.some(({ request }) => request.sizing !== undefined)
+          ? (vocabulary: LoadedVocabulary) => this.#chooseWindow(resident, vocabulary)
+          : undefined;
+        const calls = { onRetry, chooseWindow };
         resident.ready(
-          await loadRunner(this.#settings, this.#parts, resident, first, { ...placed, onRetry }),
+          await loadRunner(this.#settings, this.#parts, resident, first, { ...placed, ...calls }),
         );
         this.#coolDown.clear(line);
-        const why = `context length ${numCtx}, ${describeDevices(resident)}`;
+        const why = `context length ${resident.numCtx}, ${describeDevices(resident)}`;
         this.#decisions.add(name, "ready", why, this.#clock.now() - startedMs);
         void resident.runner?.exited.then((exit) => this.#died(resident, exit));
         if (this.#closing) this.#unload(resident, "unload", "the server is shutting down");
@@ -365,6 +369,21 @@ class PlaceScheduler implements Scheduler {
       this.#loadFailed(resident, error);
     }
     this.#dispatch();
+  }
+
+  /**
+   * Widens the window to what the waiting requests need. A request whose window cannot be chosen fails for the same
+   * reason when it runs.
+   */
+  async #chooseWindow(resident: Resident, vocabulary: LoadedVocabulary): Promise<number> {
+    const waiters = this.#queue.line(resident.line);
+    const wishes = await Promise.all(
+      waiters.map(async ({ request }) => (await request.sizing?.(vocabulary).catch(() => null)) ?? null),
+    );
+    const loaded = resident.numCtx;
+    for (const wish of wishes) if (wish !== null && wish.numCtx > resident.numCtx) resident.widen(wish);
+    if (resident.numCtx > loaded) await resize(this.#settings, this.#parts, resident);
+    return resident.numCtx;
   }
 
   /** Rejects all requests waiting for the model; later ones get the same error until the cool-down ends. */

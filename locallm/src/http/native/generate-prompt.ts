@@ -1,7 +1,7 @@
 import type { AnswerReader } from "../../dialogue/answer-reader.ts";
 import { type Constraint, formatConstraint } from "../../dialogue/constraint.ts";
 import { type Message, plainTurn } from "../../dialogue/turn.ts";
-import type { Lease } from "../../scheduler/lease.ts";
+import type { LoadedVocabulary } from "../../scheduler/lease.ts";
 import type { GenerateRequest } from "../../wire/api/inference.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { GenerateJob, PromptText, SampledLogprob } from "../../wire/inference/generate.ts";
@@ -37,7 +37,7 @@ export async function generatePrompt(
   parts: Parts,
   run: LocalRun,
   body: GenerateRequest,
-): Promise<(lease: Lease) => Promise<ReadyPrompt>> {
+): Promise<(loaded: Pick<LoadedVocabulary, "info">) => Promise<ReadyPrompt>> {
   refuseRawConflict(body);
   const asked = (body.system ?? body.template ?? body.suffix) !== undefined;
   const templated = body.raw !== true && (asked || parts.settings.generate === "template");
@@ -71,8 +71,8 @@ async function templatedPrompt(parts: Parts, run: LocalRun, body: GenerateReques
     throw new LocallmError("unsupported_capability", { model: run.typedName, capability: "insert" });
   const constraint = await dialogue.constraint(turn, run.schemas);
   run.tellIgnored(constraint?.ignored ?? []);
-  return async (lease: Lease) => {
-    const vocabulary = run.promptVocabulary(lease);
+  return async (loaded: Pick<LoadedVocabulary, "info">) => {
+    const vocabulary = run.promptVocabulary(loaded);
     const rendering =
       suffix === undefined
         ? dialogue.prompt(turn, vocabulary, run.signal)

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { Lease } from "../../scheduler/lease.ts";
+import type { LoadedVocabulary } from "../../scheduler/lease.ts";
 import { type GenerateRequest, generateRequest } from "../../wire/api/inference.ts";
 import type { GenerateJob } from "../../wire/inference/generate.ts";
 import { AnswerCheck } from "../answer-check.ts";
@@ -56,13 +56,16 @@ async function localGeneration(parts: Parts, run: LocalRun, body: GenerateReques
 async function* generate(
   run: LocalRun,
   body: GenerateRequest,
-  ready: (lease: Lease) => Promise<ReadyPrompt>,
+  ready: (loaded: LoadedVocabulary) => Promise<ReadyPrompt>,
   wish: GenerateWish,
 ): AsyncGenerator<GeneratePiece> {
-  let lease = await run.lease();
+  const growth = { answer: run.window.answerTokens, canShorten: body.truncate ?? false };
+  let prepared: Promise<ReadyPrompt> | null = null;
+  const prepare = (loaded: LoadedVocabulary) => (prepared ??= ready(loaded));
+  const sizing = run.window.sizingFor(async (loaded) => [(await prepare(loaded)).prompt], growth);
+  let lease = await run.lease("slot", sizing);
   try {
-    const { prompt, constraint, grammar, read, renderSpecial = false } = await ready(lease);
-    const growth = { answer: run.window.answerTokens, canShorten: body.truncate ?? false };
+    const { prompt, constraint, grammar, read, renderSpecial = false } = await prepare(lease);
     lease = await run.window.growFor(lease, [prompt], growth);
     const check = new AnswerCheck(run.schemas, constraint);
     const job = generateJob(run.options, {

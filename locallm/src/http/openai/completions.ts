@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Dialogue } from "../../dialogue/dialogue.ts";
-import type { Lease } from "../../scheduler/lease.ts";
+import type { Lease, LoadedVocabulary } from "../../scheduler/lease.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type {
   GenerateDone,
@@ -60,12 +60,20 @@ async function* complete(
   body: CompletionsRequest,
   dialogue: Dialogue | null,
 ): AsyncGenerator<Piece> {
-  let lease = await run.lease();
+  const growth = { answer: run.window.answerTokens, canShorten: false };
+  const inputs = inputList(body.prompt);
+  const prompts: Promise<GenerateJob["prompt"]>[] = [];
+  const promptAt = (index: number, loaded: LoadedVocabulary) =>
+    (prompts[index] ??= promptOf(inputs[index]!, body, dialogue, run, loaded));
+  const sizing = run.window.sizingFor(
+    (loaded) => Promise.all(inputs.map((_, index) => promptAt(index, loaded))),
+    growth,
+  );
+  let lease = await run.lease("slot", sizing);
   try {
-    for (const [index, prompt] of inputList(body.prompt).entries()) {
+    for (const [index, prompt] of inputs.entries()) {
       if (body.echo === true) yield { kind: "text", index, text: await textOf(prompt, lease) };
-      const asked = await promptOf(prompt, body, dialogue, run, lease);
-      const growth = { answer: run.window.answerTokens, canShorten: false };
+      const asked = await promptAt(index, lease);
       lease = await run.window.growFor(lease, [asked], growth);
       for await (const piece of answer(run, lease, asked, body.logprobs)) {
         if (piece.kind === "text") yield { kind: "text", index, text: piece.text, logprobs: piece.logprobs };
@@ -127,14 +135,19 @@ async function promptOf(
   { suffix = "" }: CompletionsRequest,
   dialogue: Dialogue | null,
   run: LocalRun,
-  lease: Lease,
+  loaded: LoadedVocabulary,
 ): Promise<GenerateJob["prompt"]> {
   if (dialogue === null) return prompt;
-  return await dialogue.insert(await textOf(prompt, lease), suffix, run.promptVocabulary(lease), run.signal);
+  return await dialogue.insert(
+    await textOf(prompt, loaded),
+    suffix,
+    run.promptVocabulary(loaded),
+    run.signal,
+  );
 }
 
-async function textOf(prompt: string | number[], lease: Lease): Promise<string> {
-  return typeof prompt === "string" ? prompt : await lease.runner.detokenize(prompt);
+async function textOf(prompt: string | number[], { runner }: LoadedVocabulary): Promise<string> {
+  return typeof prompt === "string" ? prompt : await runner.detokenize(prompt);
 }
 
 async function* encode(

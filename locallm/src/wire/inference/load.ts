@@ -44,6 +44,9 @@ export interface Device {
   readonly totalBytes: number;
 }
 
+/** What is known of a model as soon as its vocabulary is loaded. */
+export type VocabularyInfo = Pick<ModelInfo, "addBos" | "markers" | "longestToken">;
+
 /** What the engine read from the model, and the memory that it allocated. */
 export interface ModelInfo {
   readonly description: string;
