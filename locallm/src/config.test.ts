@@ -1,7 +1,20 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { baseUrl, readCommandConfig, readConfig, settings } from "./config.ts";
+import { baseUrl, cacheLimitBytes, readCommandConfig, readConfig, settings } from "./config.ts";
+
+it.each([
+  [null, 8000, 1000],
+  [null, 8007, 1000],
+  [null, 2 ** 40, 8 * 2 ** 30],
+  [0, 8000, 0],
+  [9000, 8000, 9000],
+])(
+  "allows kept conversations, with LOCALLM_CACHE_RAM as %s, of %i bytes available %i",
+  (cacheRamBytes, available, limit) => {
+    expect(cacheLimitBytes({ cacheRamBytes }, available)).toBe(limit);
+  },
+);
 
 describe("readConfig", () => {
   it("has the defaults of the specification", () => {

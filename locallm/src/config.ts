@@ -371,9 +371,12 @@ function parseCacheRam(text: string): number | null | Problem {
   return parseSize(text) ?? new Problem("must be a size such as 2GiB or 500MB, 0 or auto");
 }
 
-/** The limit of `LOCALLM_CACHE_RAM=auto`. */
-export function automaticCacheBytes(availableBytes: number): number {
-  return Math.min(Math.floor(availableBytes / 8), 8 * 2 ** 30);
+/** The most memory for conversations that lost their slot. `auto` takes an eighth of what is available. */
+export function cacheLimitBytes(
+  { cacheRamBytes }: Pick<Config, "cacheRamBytes">,
+  availableBytes: number,
+): number {
+  return cacheRamBytes ?? Math.min(Math.floor(availableBytes / 8), 8 * 2 ** 30);
 }
 
 function parseCacheDisk(text: string, cacheRamBytes: Config["cacheRamBytes"]): number | Problem {

@@ -3,9 +3,9 @@ import { chmod } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import pino, { type Logger } from "pino";
 import {
-  automaticCacheBytes,
   baseUrl,
   type Config,
+  cacheLimitBytes,
   type HostAddress,
   readConfig,
   shownConfig,
@@ -15,6 +15,7 @@ import { StateFiles } from "./conversations/state-files.ts";
 import { SchemaThreads } from "./dialogue/grammar/schema-threads.ts";
 import { TemplateThreads } from "./dialogue/template-threads.ts";
 import { Accelerator } from "./gpu/accelerator.ts";
+import { availableBytes } from "./gpu/available-memory.ts";
 import type { BackendChoice } from "./gpu/backend.ts";
 import { devicesIn, machineBackend, visibleDevices } from "./gpu/machine.ts";
 import { createApp } from "./http/app.ts";
@@ -35,7 +36,6 @@ import { createRemotes, type RemoteNews } from "./remotes/remotes.ts";
 import type { StartRunner } from "./runner/handle.ts";
 import { measureLoad } from "./runner/measure.ts";
 import { rememberingStart } from "./runner/start.ts";
-import { availableBytes } from "./scheduler/available-memory.ts";
 import { systemClock } from "./scheduler/clock.ts";
 import type { Decision } from "./scheduler/lease.ts";
 import { MemoryNeeds } from "./scheduler/memory-needs.ts";
@@ -229,7 +229,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
  * Throws `invalid_setting` if the folder cannot be used.
  */
 async function openConversations(config: Config, log: Logger): Promise<KeptConversations> {
-  const memoryBytes = config.cacheRamBytes ?? automaticCacheBytes(availableBytes());
+  const memoryBytes = cacheLimitBytes(config, availableBytes());
   const limits = { memoryBytes, availableBytes };
   const { cacheFolder: folder, cacheDiskBytes: limitBytes } = config;
   if (limitBytes === 0) return new KeptConversations(limits);

@@ -4,13 +4,14 @@ import { availableParallelism, freemem, totalmem } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import {
-  automaticCacheBytes,
   type CommandConfig,
   type Config,
+  cacheLimitBytes,
   readCommandConfig,
   readConfig,
   readGpuSettings,
 } from "../../config.ts";
+import { availableBytes } from "../../gpu/available-memory.ts";
 import { cudaPackages, hasCudaRuntime } from "../../gpu/cuda-runtime.ts";
 import { thisMachine } from "../../gpu/hardware.ts";
 import { installEngine, unwritable } from "../../gpu/install.ts";
@@ -81,8 +82,9 @@ function readSettings(): { config: Config | null; problems: number } {
 }
 
 /** How much memory and disk space the server may use for conversations that lost their slot. */
-async function tellConversations({ cacheRamBytes, cacheDiskBytes, cacheFolder }: Config): Promise<void> {
-  const memoryBytes = cacheRamBytes ?? automaticCacheBytes(process.availableMemory());
+async function tellConversations(config: Config): Promise<void> {
+  const { cacheDiskBytes, cacheFolder } = config;
+  const memoryBytes = cacheLimitBytes(config, availableBytes());
   const memory = memoryBytes === 0 ? "none kept in memory" : `up to ${humanBytes(memoryBytes)} of memory`;
   if (cacheDiskBytes === 0) {
     say("conversations", `${memory}, none on disk`);
