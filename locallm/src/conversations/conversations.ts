@@ -199,6 +199,12 @@ export class KeptConversations implements Conversations {
     }
     const file = await files.write(kept.memory, kept.bytes, () => this.#kept.has(kept.id));
     if (file === null) return;
+    // A state of the same tokens has the same path, so this file replaced that state's file.
+    for (const same of this.#kept.values()) {
+      if (same.file?.path !== file.path) continue;
+      same.file = null;
+      if (same.memory === null) this.#drop(same.id);
+    }
     if (this.#kept.has(kept.id)) kept.file = file;
     else files.remove(file);
   }
