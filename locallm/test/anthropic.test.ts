@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { brokenStream } from "./crowd.ts";
 import { hermesTemplate } from "./hermes-template.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
-import { type ServerProcess, startServer, until } from "./server-process.ts";
+import { startServerHere, type TestServer, until } from "./server-process.ts";
 
 type Json = Record<string, unknown>;
 type Block = { type: string } & Json;
@@ -47,7 +47,7 @@ const result = (id: string, more: Json = {}) => ({ type: "tool_result", tool_use
 
 describe("Anthropic's API", () => {
   let store: ModelStore;
-  let server: ServerProcess;
+  let server: TestServer;
   beforeAll(async () => {
     store = await createSmallStore();
     await store.derive("tools:1", { from: model, template: hermesTemplate });
@@ -56,7 +56,7 @@ describe("Anthropic's API", () => {
       template:
         "{{ range .Messages }}[{{ .Thinking }}|{{ .Content }}]{{ end }}{{ if .Think }}{{ .ThinkLevel }}<think>{{ end }}{{ if false }}</think>{{ end }}",
     });
-    server = await startServer({ models: store.folder });
+    server = await startServerHere({ models: store.folder });
   });
   afterAll(async () => {
     await server.stop();

@@ -4,14 +4,14 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromiumArguments, chromiumPath } from "../../scripts/chromium.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
-import { metricsOf, type ServerProcess, startServer } from "./server-process.ts";
+import { metricsOf, startServerHere, type TestServer } from "./server-process.ts";
 
 let store: ModelStore;
-let server: ServerProcess;
+let server: TestServer;
 beforeAll(async () => {
   store = await createSmallStore();
   await store.derive("small:tools", { from: "small:a", template: "{{ .Prompt }}{{ .Tools }}" });
-  server = await startServer({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "2" } });
+  server = await startServerHere({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "2" } });
 });
 afterAll(async () => {
   await server.stop();

@@ -8,11 +8,11 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { version } from "../src/version.ts";
 import { isPrivateAddress } from "../src/wire/address.ts";
-import { command, launch, type ServerProcess, startServer } from "./server-process.ts";
+import { command, launch, startServerHere, type TestServer } from "./server-process.ts";
 import { splitGguf } from "./split-gguf.ts";
 import { ggufBytes, loadableModel, text, tinyModel, withEntry } from "./tiny-gguf.ts";
 
-let server: ServerProcess;
+let server: TestServer;
 let models = "";
 let folder = "";
 beforeAll(async () => {
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await writeFile(join(folder, "model.safetensors"), "");
   await writeFile(join(folder, "text.gguf"), "no weights");
   execFileSync("sh", ["-c", `mkfifo '${folder}/pipe'`]);
-  server = await startServer({ models });
+  server = await startServerHere({ models });
 });
 afterAll(async () => {
   await server?.stop();
@@ -87,7 +87,7 @@ describe("create", () => {
     const bytes = ggufBytes(withEntry(tinyModel(), "general.name", text("shared")));
     await writeFile(join(folder, "shared.gguf"), bytes);
     const file = await modelfile("Shared", "FROM ./shared.gguf");
-    const local = await startServer({ models: own });
+    const local = await startServerHere({ models: own });
     try {
       const env = { LOCALLM_MODELS: own };
       expect((await run({ ...env, LOCALLM_HOST: local.url }, ["create", "mine", "-f", file])).code).toBe(0);
@@ -320,7 +320,7 @@ test.skipIf(process.platform !== "linux")(
     await rm(join(closed, "partial"), { recursive: true, force: true });
     await symlink("/sys/kernel", join(closed, "partial"));
     await writeFile(join(folder, "big.gguf"), Buffer.alloc(32 * 1024 * 1024));
-    const other = await startServer({ models: closed });
+    const other = await startServerHere({ models: closed });
     const there = async (...args: string[]) => {
       const env = { LOCALLM_HOST: other.url, LOCALLM_MODELS: join(folder, "nowhere") };
       return (await run(env, args)).err;

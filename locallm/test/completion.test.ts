@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createModelStore, type ModelStore } from "./model-store.ts";
-import { command, type ServerProcess, startServer, until } from "./server-process.ts";
+import { command, startServerHere, type TestServer, until } from "./server-process.ts";
 import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
 
 const run = promisify(execFile);
@@ -111,7 +111,7 @@ describe("completion in real shells", () => {
   });
 
   it("completes the models of a running server and hides errors", async () => {
-    const server: ServerProcess = await startServer({ models: store.folder });
+    const server: TestServer = await startServerHere({ models: store.folder });
     const complete = (more: Record<string, string>) => command(["__complete", "locallm run "], more);
     try {
       const elsewhere = { LOCALLM_HOST: server.url, LOCALLM_MODELS: join(folder, "empty") };

@@ -6,7 +6,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Explained } from "./crowd.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
 import { rawRequest } from "./raw-http.ts";
-import { launch, metricsOf, type ServerProcess, startServer, until } from "./server-process.ts";
+import {
+  command,
+  launch,
+  metricsOf,
+  type ServerProcess,
+  startServer,
+  startServerHere,
+  type TestServer,
+  until,
+} from "./server-process.ts";
 import { hasTerminal, terminal } from "./terminal.ts";
 
 let folder: string;
@@ -17,14 +26,28 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Starts a server, runs the check, and stops it. */
-async function withServer<Result>(
+/** Starts a server in this process, runs the check, and stops it. */
+async function withServer(
   env: Record<string, string>,
-  look: (server: ServerProcess) => Promise<Result>,
-): Promise<Result> {
-  const server = await startServer({ env, models: join(folder, "models") });
+  look: (server: TestServer) => Promise<void>,
+): Promise<void> {
+  await stopped(await startServerHere({ env, models: join(folder, "models") }), look);
+}
+
+/** The same with a process of its own. */
+async function withProcess(
+  env: Record<string, string>,
+  look: (server: ServerProcess) => Promise<void>,
+): Promise<void> {
+  await stopped(await startServer({ env, models: join(folder, "models") }), look);
+}
+
+async function stopped<Server extends TestServer>(
+  server: Server,
+  look: (server: Server) => Promise<void>,
+): Promise<void> {
   try {
-    return await look(server);
+    await look(server);
   } finally {
     await server.stop();
   }
@@ -38,14 +61,14 @@ describe("an invalid value stops the start and names its variable", () => {
     ["LOCALLM_CA_FILE", "/nowhere/ca.pem"],
     ["HTTPS_PROXY", "socks5://127.0.0.1"],
   ])("%s=%s", { concurrent: true }, async (variable, value) => {
-    const started = launch(["serve"], {
+    const { code, err } = await command(["serve"], {
       LOCALLM_HOST: "127.0.0.1:0",
       LOCALLM_MODELS: join(folder, "models"),
       [variable]: value,
     });
-    expect((await started.exited).code).toBe(1);
-    expect(started.stderr()).toMatch(new RegExp(`^Error: ${variable}=`));
-    expect(started.stderr()).not.toContain("    at ");
+    expect(code).toBe(1);
+    expect(err).toMatch(new RegExp(`^Error: ${variable}=`));
+    expect(err).not.toContain("    at ");
   });
 });
 
@@ -59,7 +82,6 @@ describe("LOCALLM_HOST", () => {
   ])("%s listens where a client can use %s", { concurrent: true }, async (host, shown) => {
     await withServer({ LOCALLM_HOST: host }, async (server) => {
       expect(new URL(server.url).hostname).toBe(shown);
-      expect(server.stdout()).toContain(`listening on ${server.url}`);
       expect((await fetch(`${server.url}/api/version`)).status).toBe(200);
     });
   });
@@ -70,27 +92,27 @@ describe("LOCALLM_HOST", () => {
     ["https://192.0.2.1/behind/a/proxy/", "192.0.2.1, port 443"],
     ["[2001:db8::1]:8080", "2001:db8::1, port 8080"],
   ])("%s means %s", { concurrent: true }, async (host, where) => {
-    const started = launch(["serve"], { LOCALLM_HOST: host, LOCALLM_MODELS: join(folder, "models") });
-    expect((await started.exited).code).toBe(1);
-    expect(started.stderr()).toMatch(new RegExp(`^Error: cannot listen on ${where}: E[A-Z]+$`, "m"));
+    const env = { LOCALLM_HOST: host, LOCALLM_MODELS: join(folder, "models") };
+    const { code, err } = await command(["serve"], env);
+    expect(code).toBe(1);
+    expect(err).toMatch(new RegExp(`^Error: cannot listen on ${where}: E[A-Z]+$`, "m"));
   });
 
   it("reports a models folder that cannot be created with its variable", async () => {
     const file = join(folder, "a-file");
     await writeFile(file, "");
-    const starts = [join(file, "models"), file, "/proc/nowhere/models"].map((models) =>
-      launch(["serve"], { LOCALLM_HOST: "127.0.0.1:0", LOCALLM_MODELS: models }),
-    );
-    for (const started of starts) {
-      expect((await started.exited).code).toBe(1);
-      expect(started.stderr()).toMatch(
+    for (const models of [join(file, "models"), file, "/proc/nowhere/models"]) {
+      const { code, err } = await command(["serve"], { LOCALLM_HOST: "127.0.0.1:0", LOCALLM_MODELS: models });
+      expect(code).toBe(1);
+      expect(err).toMatch(
         /^Error: LOCALLM_MODELS=.*: the folder cannot be created \((ENOTDIR|EEXIST|ENOENT)\)\n$/,
       );
     }
   });
 
   it("on the network drops the Host check and warns that anyone can connect", async () => {
-    await withServer({ LOCALLM_HOST: "0.0.0.0:0" }, async (server) => {
+    await withProcess({ LOCALLM_HOST: "0.0.0.0:0" }, async (server) => {
+      expect(server.stdout()).toContain(`listening on ${server.url}`);
       const answer = await rawRequest(server.url, {
         path: "/api/version",
         headers: { host: "evil.example" },
@@ -207,7 +229,7 @@ describe("with a model", () => {
     store = await createSmallStore();
   });
   afterAll(() => store.remove());
-  const remainingMs = async (server: ServerProcess) => {
+  const remainingMs = async (server: TestServer) => {
     const { models } = await server.ask<{ models: { expires_at: string }[] }>("/api/ps");
     return Date.parse(models[0]!.expires_at) - Date.now();
   };
@@ -223,7 +245,7 @@ describe("with a model", () => {
       ]),
     );
     const unset = { LOCALLM_HOST: "", LOCALLM_MODELS: "", LOCALLM_KEYS: "", HOME: home, ...noProxy };
-    await withServer({ ...unset, NODE_OPTIONS: `--import=${onAnotherPort}` }, async (server) => {
+    await withProcess({ ...unset, NODE_OPTIONS: `--import=${onAnotherPort}` }, async (server) => {
       expect(server.stdout()).toContain("asks for 127.0.0.1, port 11434\n");
       expect(await server.ask("/api/generate", body)).toMatchObject({ prompt_eval_count: 2 });
       await server.ask("/api/generate", { ...body, model: "small:b" });
@@ -265,16 +287,16 @@ describe("with a model", () => {
       LOCALLM_CACHE_DISK: "20MiB",
       LOCALLM_CACHE_FOLDER: files,
     };
-    const ask = (server: ServerProcess, prompt: string) =>
+    const ask = (server: TestServer, prompt: string) =>
       server.ask<{ response: string; prompt_cached_count?: number }>("/api/generate", { ...body, prompt });
     const long = (topic: string) => `${topic}: ${"the quick brown fox. ".repeat(8)}`;
     const topics = ["tea", "sea", "pea"];
-    const kept = async (server: ServerProcess) => {
+    const kept = async (server: TestServer) => {
       const { explain } = await server.ask<{ explain: { conversations: unknown } }>("/api/ps?explain");
       return explain.conversations;
     };
     const answers = new Map<string, string>();
-    const again = async (server: ServerProcess) => {
+    const again = async (server: TestServer) => {
       for (const topic of topics) {
         const { response, prompt_cached_count } = await ask(server, long(topic));
         expect([topic, response, Number(prompt_cached_count ?? 0) > 150]).toEqual([
@@ -284,7 +306,7 @@ describe("with a model", () => {
         ]);
       }
     };
-    await withServer(env, async (server) => {
+    await withProcess(env, async (server) => {
       for (const topic of topics) answers.set(topic, (await ask(server, long(topic))).response);
       await server.ask("/api/generate", { model, keep_alive: 0 });
       await until(
@@ -418,6 +440,6 @@ const onAnotherPort = `data:text/javascript,${encodeURIComponent(`
 `)}`;
 
 /** The settings that the server logged at startup. */
-function settingsOf(server: ServerProcess): unknown {
+function settingsOf(server: TestServer): unknown {
   return server.log.find((line) => line["msg"] === "settings")?.["settings"];
 }

@@ -4,18 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type FileHost, fileHost } from "./file-host.ts";
-import { command, type ServerProcess, startServer } from "./server-process.ts";
+import { command, startServerHere, type TestServer } from "./server-process.ts";
 import { hasTerminal, terminal } from "./terminal.ts";
 import { ggufBytes, loadableModel, text, u32, withEntry } from "./tiny-gguf.ts";
 
-let server: ServerProcess;
+let server: TestServer;
 let host: FileHost;
 let home = "";
 const weights = ggufBytes(loadableModel());
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "locallm-home-"));
   host = await fileHost();
-  server = await startServer();
+  server = await startServerHere();
   const digest = `sha256:${createHash("sha256").update(weights).digest("hex")}`;
   await server.post(`/api/blobs/${digest}`, undefined, { body: new Uint8Array(weights) });
   const created = { model: "tiny", files: { a: digest }, parameters: { seed: 1 }, license: "MIT" };

@@ -1,4 +1,4 @@
-import { lines, type ServerProcess, until } from "./server-process.ts";
+import { lines, type TestServer, until } from "./server-process.ts";
 
 export interface Answered {
   readonly index: number;
@@ -11,7 +11,7 @@ export interface Answered {
  * first model's only slot until all requests have arrived.
  */
 export async function crowd(
-  server: ServerProcess,
+  server: TestServer,
   models: readonly string[],
   count: number,
   options: Record<string, unknown>,
@@ -50,7 +50,7 @@ export async function crowd(
 }
 
 /** The indices of the requests in the order in which the server finished them. */
-export function endedOrder(server: ServerProcess): number[] {
+export function endedOrder(server: TestServer): number[] {
   return server.log
     .map((line) => /^crowd-(\d+)$/.exec(String(line["requestId"]))?.[1])
     .filter((index) => index !== undefined)
@@ -59,7 +59,7 @@ export function endedOrder(server: ServerProcess): number[] {
 
 /** Runs clients that disconnect at a random moment: before the first line, between lines, or never. */
 export async function vanishing(
-  server: ServerProcess,
+  server: TestServer,
   model: string,
   count: number,
   random: () => number,
@@ -76,7 +76,7 @@ export async function vanishing(
 
 /** Returns true if the client stayed until the last line. */
 async function visit(
-  server: ServerProcess,
+  server: TestServer,
   model: string,
   { afterLines, afterMs }: { afterLines: number; afterMs: number | null },
 ): Promise<boolean> {
@@ -125,7 +125,7 @@ export function seeded(seed: number): () => number {
 }
 
 /** Kills the model's process after the first piece of a stream. Returns the text of the whole stream. */
-export async function brokenStream(server: ServerProcess, response: Response): Promise<string> {
+export async function brokenStream(server: TestServer, response: Response): Promise<string> {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = (await reader.read()).value ?? "";
   const { explain } = await server.ask<Explained>("/api/ps?explain");

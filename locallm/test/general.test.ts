@@ -3,11 +3,11 @@ import { hostname } from "node:os";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rawBytes, rawRequest } from "./raw-http.ts";
-import { command, type ServerProcess, startServer, until } from "./server-process.ts";
+import { command, startServerHere, type TestServer, until } from "./server-process.ts";
 
-let server: ServerProcess;
+let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServerHere();
 });
 afterAll(async () => {
   await server.stop();

@@ -2,7 +2,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createModelStore, type ModelStore } from "./model-store.ts";
-import { command, type ServerProcess, startServer } from "./server-process.ts";
+import { command, startServerHere, type TestServer } from "./server-process.ts";
 import { smallLlama } from "./small-llama.ts";
 
 /**
@@ -10,7 +10,7 @@ import { smallLlama } from "./small-llama.ts";
  * one byte.
  */
 let store: ModelStore;
-let server: ServerProcess;
+let server: TestServer;
 beforeAll(async () => {
   store = await createModelStore();
   const path = join(store.folder, "small.gguf");
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await store.derive("infills", { from: "grows", template: infill });
   await store.derive("fixed", { from: "grows", parameters: { num_ctx: 1000 } });
   const env = { LOCALLM_CONTEXT_LENGTH: "auto", LOCALLM_NUM_PARALLEL: "2" };
-  server = await startServer({ models: store.folder, env });
+  server = await startServerHere({ models: store.folder, env });
 });
 afterAll(async () => {
   await server?.stop();

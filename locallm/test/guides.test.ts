@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { commandsIn, runCommands } from "../../scripts/guide-commands.ts";
 import { createModelStore, type ModelStore } from "./model-store.ts";
-import { type ServerProcess, startServer } from "./server-process.ts";
+import { startServerHere, type TestServer } from "./server-process.ts";
 import { smallLlama } from "./small-llama.ts";
 
 const program = {
@@ -15,7 +15,7 @@ const program = {
 };
 
 let store: ModelStore;
-let server: ServerProcess;
+let server: TestServer;
 let home: string;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "locallm-guides-"));
@@ -23,7 +23,7 @@ beforeAll(async () => {
   const path = join(home, "small.gguf");
   await writeFile(path, smallLlama(1));
   await store.add("smollm2:135m", path, { parameters: { num_predict: 32 } });
-  server = await startServer({ models: store.folder });
+  server = await startServerHere({ models: store.folder });
 });
 afterAll(async () => {
   await server?.stop();

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checksumAt, checksumEnd } from "../src/wire/inference/kept-state.ts";
 import { createSmallStore } from "./model-store.ts";
-import { type ServerProcess, startServer, until } from "./server-process.ts";
+import { startServer, startServerHere, type TestServer, until } from "./server-process.ts";
 
 export interface KilledConversations {
   /** Kills that interrupted the writing of a file. */
@@ -35,27 +35,26 @@ export async function killAmidConversations(
   const folder = await mkdtemp(join(tmpdir(), "locallm-kept-"));
   const result: KilledConversations = { hits: 0, files: 0, problems: [] };
   const expected = new Map<string, string>();
-  const start = (more: Record<string, string> = {}) =>
-    startServer({
-      models: store.folder,
-      env: {
-        LOCALLM_CONTEXT_LENGTH: "4096",
-        LOCALLM_CACHE_DISK: "64MiB",
-        LOCALLM_CACHE_FOLDER: folder,
-        ...more,
-      },
-    });
-  const ask = async (server: ServerProcess, prompt: string) => {
+  const models = store.folder;
+  const env = {
+    LOCALLM_CONTEXT_LENGTH: "4096",
+    LOCALLM_CACHE_DISK: "64MiB",
+    LOCALLM_CACHE_FOLDER: folder,
+  };
+  const ask = async (server: TestServer, prompt: string) => {
     const options = { temperature: 0, num_predict: 2 };
     const body = { model, prompt, stream: false, options };
     return (await server.ask<{ response: string }>("/api/generate", body)).response;
   };
   await mkdir(folder, { recursive: true });
-  const cold = await start({ LOCALLM_CACHE_DISK: "0", LOCALLM_CACHE_RAM: "0" });
+  const cold = await startServerHere({
+    models,
+    env: { ...env, LOCALLM_CACHE_DISK: "0", LOCALLM_CACHE_RAM: "0" },
+  });
   for (const topic of topics) expected.set(topic, await ask(cold, story(topic)));
   await cold.stop();
   for (let round = 0; round < rounds; round++) {
-    const server = await start();
+    const server = await startServer({ models, env });
     const work = talk(server, ask, expected, result, round);
     // Waits until the server has answered with the states that the last kill left.
     await until("the first answer came", () => server.log.some((line) => line["route"] === "/api/generate"));
@@ -68,7 +67,7 @@ export async function killAmidConversations(
     for (const name of names.filter((each) => each.endsWith(".state")))
       if (!(await isWhole(join(folder, name)))) result.problems.push(`round ${round}: ${name} is damaged`);
   }
-  const last = await start();
+  const last = await startServerHere({ models, env });
   const left = (await readdir(folder)).filter((name) => !name.endsWith(".state"));
   if (left.length > 0) result.problems.push(`left over: ${left.join(", ")}`);
   for (const topic of topics) {
@@ -84,8 +83,8 @@ export async function killAmidConversations(
 
 /** Continues conversations turn by turn until the server is gone. */
 async function talk(
-  server: ServerProcess,
-  ask: (server: ServerProcess, prompt: string) => Promise<string>,
+  server: TestServer,
+  ask: (server: TestServer, prompt: string) => Promise<string>,
   expected: ReadonlyMap<string, string>,
   result: KilledConversations,
   round: number,

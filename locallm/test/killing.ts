@@ -6,7 +6,7 @@ import { Store } from "../src/library/store.ts";
 import { checkStore } from "../src/library/store-check.ts";
 import { displayModelName } from "../src/wire/model-name.ts";
 import { type FakeRegistry, fakeRegistry } from "./fake-registry.ts";
-import { type ServerProcess, startServer } from "./server-process.ts";
+import { startServer, startServerHere, type TestServer } from "./server-process.ts";
 import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
 
 export interface KillResult {
@@ -99,8 +99,8 @@ export async function killAmidPulls(rounds: number, random: Random): Promise<Kil
 }
 
 /** Measures how long the work takes without a kill, so that kills can come early, late and after the end. */
-async function timed(root: string, work: (server: ServerProcess) => Promise<unknown>): Promise<number> {
-  const server = await startServer({ models: root });
+async function timed(root: string, work: (server: TestServer) => Promise<unknown>): Promise<number> {
+  const server = await startServerHere({ models: root });
   const begin = performance.now();
   await work(server);
   const ms = performance.now() - begin;
@@ -109,13 +109,12 @@ async function timed(root: string, work: (server: ServerProcess) => Promise<unkn
 }
 
 async function finish(root: string, model: string, round: number, result: KillResult): Promise<void> {
-  const second = await startServer({ models: root });
+  const second = await startServerHere({ models: root });
   const pulled = await second.post("/api/pull", { model, stream: false });
   if (pulled.status !== 200)
     result.problems.push(`round ${round}: the next pull says ${await pulled.text()}`);
   await second.post("/api/delete", { model }, { method: "DELETE" });
-  second.signal("SIGKILL");
-  await second.exited;
+  await second.stop();
 }
 
 async function leftovers(root: string, result: KillResult): Promise<void> {
@@ -130,7 +129,7 @@ async function closeAll(registry: FakeRegistry, root: string): Promise<void> {
 
 /** Creates two models that stay unchanged, and one model that the changes start from. */
 async function prepared(root: string): Promise<Map<string, string>> {
-  const server = await startServer({ models: root });
+  const server = await startServerHere({ models: root });
   const bytes = ggufBytes(tinyModel());
   const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
   await server.post(`/api/blobs/${digest}`, undefined, { body: new Uint8Array(bytes) });
@@ -143,7 +142,7 @@ async function prepared(root: string): Promise<Map<string, string>> {
 }
 
 /** Changes models until the server ends. */
-async function changeWithoutEnd(server: ServerProcess, expected: Expectations, round: number): Promise<void> {
+async function changeWithoutEnd(server: TestServer, expected: Expectations, round: number): Promise<void> {
   const kinds = ["create", "copy", "create over", "delete", "delete"] as const;
   try {
     for (let number = 0; ; number++) {

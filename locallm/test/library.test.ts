@@ -3,15 +3,15 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { lines, type ServerProcess, startServer, until } from "./server-process.ts";
+import { lines, startServerHere, type TestServer, until } from "./server-process.ts";
 import { starterName, starterStore } from "./starter-model.ts";
 import { f32, ggufBytes, loadableModel, text, tinyModel, u32, withEntry } from "./tiny-gguf.ts";
 
-let server: ServerProcess;
+let server: TestServer;
 let models = "";
 beforeAll(async () => {
   models = await mkdtemp(join(tmpdir(), "locallm-library-"));
-  server = await startServer({ models });
+  server = await startServerHere({ models });
 });
 afterAll(async () => {
   await server?.stop();
@@ -548,7 +548,7 @@ function noise(length: number, seed: number): Buffer {
 
 const starter = await starterStore();
 describe.skipIf(starter === null)("with the starter model", () => {
-  let own: ServerProcess;
+  let own: TestServer;
   let root = "";
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), "locallm-starter-"));
@@ -557,7 +557,7 @@ describe.skipIf(starter === null)("with the starter model", () => {
     for (const name of await readdir(join(starter ?? "", "blobs"))) {
       await symlink(join(starter ?? "", "blobs", name), join(root, "blobs", name));
     }
-    own = await startServer({ models: root });
+    own = await startServerHere({ models: root });
   });
   afterAll(async () => {
     await own?.stop();

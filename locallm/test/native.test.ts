@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Explained } from "./crowd.ts";
 import { createSmallStore, embeddingModelPath, type ModelStore } from "./model-store.ts";
 import { rawRequest } from "./raw-http.ts";
-import { lines, metricsOf, type ServerProcess, startServer, until } from "./server-process.ts";
+import { lines, metricsOf, startServerHere, type TestServer, until } from "./server-process.ts";
 import { smallLlama } from "./small-llama.ts";
 import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
 
@@ -16,7 +16,7 @@ const greedy = { temperature: 0, num_predict: 4 };
 
 describe("the native API", () => {
   let store: ModelStore;
-  let server: ServerProcess;
+  let server: TestServer;
   beforeAll(async () => {
     store = await createSmallStore();
     const letters = [..."abcdefghijklmnopqrstuvwxyz"];
@@ -34,7 +34,7 @@ describe("the native API", () => {
     await writeFile(broken, ggufBytes(tinyModel()));
     await store.add("broken:1", broken);
     if (embeddingModelPath !== null) await store.add("all-minilm:22m", embeddingModelPath);
-    server = await startServer({ models: store.folder });
+    server = await startServerHere({ models: store.folder });
   });
   afterAll(async () => {
     await server.stop();

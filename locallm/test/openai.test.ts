@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { brokenStream } from "./crowd.ts";
 import { hermesTemplate } from "./hermes-template.ts";
 import { createSmallStore, embeddingModelPath, type ModelStore } from "./model-store.ts";
-import { type ServerProcess, startServer, until } from "./server-process.ts";
+import { startServerHere, type TestServer, until } from "./server-process.ts";
 
 type Answer = Record<string, unknown>;
 interface ErrorBody {
@@ -33,7 +33,7 @@ const clock = {
 
 describe("the OpenAI API", () => {
   let store: ModelStore;
-  let server: ServerProcess;
+  let server: TestServer;
   beforeAll(async () => {
     store = await createSmallStore();
     await store.derive("tools:1", { from: model, template: hermesTemplate });
@@ -48,7 +48,7 @@ describe("the OpenAI API", () => {
     });
     await store.derive("warm:1", { from: model, parameters: { temperature: 0, num_predict: 3 } });
     if (embeddingModelPath !== null) await store.add("all-minilm:22m", embeddingModelPath);
-    server = await startServer({ models: store.folder });
+    server = await startServerHere({ models: store.folder });
   });
   afterAll(async () => {
     await server.stop();

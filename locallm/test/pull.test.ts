@@ -6,16 +6,16 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type FakeRegistry, fakeRegistry, layerType } from "./fake-registry.ts";
-import { lines, type ServerProcess, startServer } from "./server-process.ts";
+import { lines, startServerHere, type TestServer } from "./server-process.ts";
 import { splitGguf } from "./split-gguf.ts";
 import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
 
-let server: ServerProcess;
+let server: TestServer;
 let models = "";
 let registry: FakeRegistry;
 beforeAll(async () => {
   models = await mkdtemp(join(tmpdir(), "locallm-pull-"));
-  server = await startServer({ models });
+  server = await startServerHere({ models });
 });
 afterAll(async () => {
   await server?.stop();
@@ -501,7 +501,7 @@ describe("the model hub", () => {
   test("sends the token of the credentials file for gated models, and to no other host", async () => {
     const file = join(models, "..", `credentials-${registry.host.split(":")[1]}.json`);
     await writeFile(file, JSON.stringify({ [registry.host]: { token: "hub-token" } }), { mode: 0o600 });
-    const knowing = await startServer({ env: { LOCALLM_CREDENTIALS: file } });
+    const knowing = await startServerHere({ env: { LOCALLM_CREDENTIALS: file } });
     await refused(502, /rejected the credentials/, { model: name("user/gated") });
     expect((await pull({ model: name("user/gated") }, knowing)).last).toEqual({ status: "success" });
     expect(elsewhere.headers.every(({ authorization }) => authorization === undefined)).toBe(true);
@@ -512,7 +512,7 @@ describe("the model hub", () => {
 
 describe("the allowed registries", () => {
   test("are those of LOCALLM_REGISTRIES", async () => {
-    const bound = await startServer({
+    const bound = await startServerHere({
       env: {
         LOCALLM_REGISTRIES: `models.example,${registry.host}`,
         LOCALLM_REMOTES: "gpu1.example:8000, 10.0.0.7",

@@ -11,13 +11,13 @@ import {
   type ScriptedEngine,
   startScriptedEngine,
 } from "./scripted-engine.ts";
-import { command, metricsOf, type ServerProcess, startServer, until } from "./server-process.ts";
+import { command, metricsOf, startServerHere, type TestServer, until } from "./server-process.ts";
 
 /** A locallm in front of a second locallm, which is the engine. */
 let folder: string;
 let store: ModelStore;
-let engine: ServerProcess;
-let front: ServerProcess;
+let engine: TestServer;
+let front: TestServer;
 /** An engine whose model can see. */
 let seeing: ScriptedEngine;
 beforeAll(async () => {
@@ -26,8 +26,8 @@ beforeAll(async () => {
   if (embeddingModelPath !== null) await store.add("embedder", embeddingModelPath);
   seeing = await startScriptedEngine();
   [engine, front] = await Promise.all([
-    startServer({ models: store.folder }),
-    startServer({
+    startServerHere({ models: store.folder }),
+    startServerHere({
       env: {
         LOCALLM_CREDENTIALS: join(folder, "credentials.json"),
         LOCALLM_REMOTES: new URL(seeing.upstream.url).host,

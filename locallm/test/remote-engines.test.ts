@@ -9,18 +9,18 @@ import { chatModel, clientStore, embeddingModel, thinkingModel } from "./clients
 import { hasLlamaServer, startLlamaServer } from "./llama-server.ts";
 import type { ModelStore } from "./model-store.ts";
 import { collect } from "./scripted-engine.ts";
-import { type ServerProcess, startServer } from "./server-process.ts";
+import { startServerHere, type TestServer } from "./server-process.ts";
 import { smallLlama } from "./small-llama.ts";
 
 let store: ModelStore;
-let server: ServerProcess;
+let server: TestServer;
 let llama: Awaited<ReturnType<typeof startLlamaServer>> | null = null;
 const connections = new RemoteConnections({ addressCheck: async () => () => true });
 const call = (signal = new AbortController().signal): RemoteCall => ({ fetch: connections.fetch, signal });
 
 beforeAll(async () => {
   store = await clientStore();
-  server = await startServer({ models: store.folder });
+  server = await startServerHere({ models: store.folder });
   if (!hasLlamaServer) return;
   const path = join(store.folder, "llama-server.gguf");
   await writeFile(path, smallLlama(1));

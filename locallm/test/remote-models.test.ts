@@ -5,13 +5,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseModelfile } from "../src/library/modelfile/parse.ts";
 import { modelfileRequest } from "../src/library/modelfile/request.ts";
 import { done, eventStream, type ScriptedEngine, startScriptedEngine } from "./scripted-engine.ts";
-import { command, metricsOf, type ServerProcess, startServer, until } from "./server-process.ts";
+import { command, metricsOf, startServerHere, type TestServer, until } from "./server-process.ts";
 
 let folder: string;
-let front: ServerProcess;
+let front: TestServer;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "locallm-remote-models-"));
-  front = await startServer({ models: join(folder, "models"), env: environment() });
+  front = await startServerHere({ models: join(folder, "models"), env: environment() });
 });
 afterAll(async () => {
   await front?.stop();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { crowd, type Explained, endedOrder, seeded, vanishing } from "./crowd.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
-import { lines, metricsOf, type ServerProcess, startServer, until } from "./server-process.ts";
+import { lines, metricsOf, startServer, startServerHere, type TestServer, until } from "./server-process.ts";
 
 const model = "small:a";
 const other = "small:b";
@@ -15,15 +15,15 @@ describe("many requests", () => {
   });
   afterAll(() => store.remove());
 
-  async function withServer(env: Record<string, string>, use: (server: ServerProcess) => Promise<void>) {
-    const server = await startServer({ models: store.folder, env });
+  async function withServer(env: Record<string, string>, use: (server: TestServer) => Promise<void>) {
+    const server = await startServerHere({ models: store.folder, env });
     try {
       await use(server);
     } finally {
       await server.stop();
     }
   }
-  const explain = (server: ServerProcess) =>
+  const explain = (server: TestServer) =>
     server.ask<Explained>("/api/ps?explain").then((view) => view.explain);
 
   it("200 concurrent requests for two models, one loaded at a time: answered in order, with as few loads as possible", async () => {

@@ -4,40 +4,65 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runCommandLine } from "../src/cli/command-line.ts";
+import { readConfig } from "../src/config.ts";
+import { createServer } from "../src/server.ts";
 import { captureOutput } from "./captured-output.ts";
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 
-/** `locallm serve` as a user starts it, in its own process on a free port. */
-export interface ServerProcess {
+/** A listening server and what tests ask of it. */
+export interface TestServer {
   readonly url: string;
-  readonly pid: number;
   /** The lines of the structured log so far. */
   readonly log: Record<string, unknown>[];
-  readonly stdout: () => string;
-  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   post(path: string, body: unknown, init?: RequestInit): Promise<Response>;
   /** Returns the answer's JSON. Throws if the status is not 200. */
   ask<Answer = Record<string, unknown>>(path: string, body?: unknown): Promise<Answer>;
-  signal(name: NodeJS.Signals): void;
-  /** Sends SIGTERM and waits for the end of the process. */
+  /** Lets running requests finish, then stops the server. */
   stop(): Promise<void>;
 }
 
-export interface ServerOptions {
+/** `locallm serve` as a user starts it, in its own process on a free port. */
+export interface ServerProcess extends TestServer {
+  readonly pid: number;
+  readonly stdout: () => string;
+  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  signal(name: NodeJS.Signals): void;
+}
+
+interface TestServerOptions {
   readonly env?: Record<string, string>;
   /** The models folder. By default it is a new empty folder, which is removed at the end. */
   readonly models?: string;
+}
+
+export interface ServerOptions extends TestServerOptions {
   /** Starts it with the small heap that users have: less memory, but a third more processor time for each start. */
   readonly hasSmallHeap?: true;
 }
 
-export async function startServer(options: ServerOptions = {}): Promise<ServerProcess> {
-  const env = {
-    LOCALLM_HOST: "127.0.0.1:0",
-    LOCALLM_MODELS: options.models ?? (await mkdtemp(join(tmpdir(), "locallm-models-"))),
-    ...options.env,
+/**
+ * Starts the server in this process, because a process of its own takes half a second of processor time to start. Its
+ * models run in processes. Use `startServer` where the process matters: signals, output, memory, blocked threads.
+ */
+export async function startServerHere(options: TestServerOptions = {}): Promise<TestServer> {
+  const { env, removeModels } = await serverEnvironment(options);
+  const log: Record<string, unknown>[] = [];
+  const server = await createServer(readConfig({ ...cleanEnvironment(), ...env }), {
+    logTo: { write: (json) => log.push(JSON.parse(json) as Record<string, unknown>) },
+  });
+  return {
+    ...client(server.url),
+    log,
+    async stop() {
+      await server.close();
+      await removeModels();
+    },
   };
+}
+
+export async function startServer(options: ServerOptions = {}): Promise<ServerProcess> {
+  const { env, removeModels } = await serverEnvironment(options);
   const started = launch(["serve"], env, undefined, options.hasSmallHeap ? ["--optimize-for-size"] : []);
   const { child } = started;
   const { url } = await new Promise<{ url: string }>((resolve, reject) => {
@@ -52,7 +77,33 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
       started.stdout().includes("Models run on") && started.log.some((line) => line["msg"] === "backend")
     );
   });
-  const post: ServerProcess["post"] = (path, body, init) =>
+  return {
+    ...client(url),
+    pid: child.pid ?? 0,
+    log: started.log,
+    stdout: started.stdout,
+    exited: started.exited,
+    signal: (name) => void child.kill(name),
+    async stop() {
+      child.kill("SIGTERM");
+      await started.exited;
+      await removeModels();
+    },
+  };
+}
+
+async function serverEnvironment({ models, env }: TestServerOptions) {
+  const folder = models ?? (await mkdtemp(join(tmpdir(), "locallm-models-")));
+  return {
+    env: { LOCALLM_HOST: "127.0.0.1:0", LOCALLM_MODELS: folder, ...env },
+    removeModels: async () => {
+      if (models === undefined) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function client(url: string): Pick<TestServer, "url" | "post" | "ask"> {
+  const post: TestServer["post"] = (path, body, init) =>
     fetch(url + path, {
       method: "POST",
       body: typeof body === "string" ? body : JSON.stringify(body),
@@ -60,23 +111,12 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
     });
   return {
     url,
-    pid: child.pid ?? 0,
-    log: started.log,
-    stdout: started.stdout,
-    exited: started.exited,
     post,
     async ask<Answer>(path: string, body?: unknown) {
       const response = body === undefined ? await fetch(url + path) : await post(path, body);
       const text = await response.text();
       if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${text}`);
       return JSON.parse(text) as Answer;
-    },
-    signal: (name) => void child.kill(name),
-    async stop() {
-      child.kill("SIGTERM");
-      await started.exited;
-      if (options.models === undefined)
-        await rm(started.env["LOCALLM_MODELS"]!, { recursive: true, force: true });
     },
   };
 }
@@ -149,7 +189,7 @@ export async function* lines(response: Response): AsyncGenerator<Record<string, 
  * The current metrics, by name without the prefix `locallm_` and with labels as printed. A missing metric is
  * 0.
  */
-export async function metricsOf(server: ServerProcess): Promise<(name: string, labels: string) => number> {
+export async function metricsOf(server: TestServer): Promise<(name: string, labels: string) => number> {
   const all = (await (await fetch(`${server.url}/metrics`)).text()).split("\n");
   return (name, labels) => {
     const start = `locallm_${name}{${labels}} `;

@@ -69,6 +69,7 @@ export function createApp(parts: Parts): FastifyInstance {
       replyError(error, request, reply, parts);
     },
     routerOptions: { maxParamLength: 1024, ignoreDuplicateSlashes: false },
+    schemaController: { compilersFactory: noSchemas },
   });
 
   app.removeAllContentTypeParsers();
@@ -115,6 +116,13 @@ export function createApp(parts: Parts): FastifyInstance {
 }
 
 const anyType = "application/octet-stream";
+
+/** No route has a schema of Fastify's. Without these, it loads the compilers of schemas at every start. */
+const noSchemas = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
+
+function refuseSchema(): never {
+  throw new Error("routes check bodies with `readBody`");
+}
 
 function begin(request: FastifyRequest, reply: FastifyReply, bodies: BodyBudget, parts: Parts): void {
   request.startedMs = performance.now();

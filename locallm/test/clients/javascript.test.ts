@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ModelStore } from "../model-store.ts";
-import { type ServerProcess, startServer } from "../server-process.ts";
+import { startServerHere, type TestServer } from "../server-process.ts";
 import { installedClients } from "./installed.ts";
 import { chatModel, clientStore, embeddingModel, thinkingModel } from "./models.ts";
 
@@ -29,10 +29,10 @@ const isForecast = (value: unknown) => {
 
 describe.skipIf(clients === null)("JavaScript clients run unchanged (needs npm's registry)", () => {
   let store: ModelStore;
-  let server: ServerProcess;
+  let server: TestServer;
   beforeAll(async () => {
     store = await clientStore();
-    server = await startServer({ models: store.folder });
+    server = await startServerHere({ models: store.folder });
   });
   afterAll(async () => {
     await server.stop();

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ModelStore } from "../model-store.ts";
-import { type ServerProcess, startServer } from "../server-process.ts";
+import { startServerHere, type TestServer } from "../server-process.ts";
 import { chatModel, clientStore, embeddingModel, thinkingModel } from "./models.ts";
 
 const run = promisify(execFile);
@@ -19,12 +19,12 @@ const found = modules.filter((_, index) => answers?.[index] === "True");
 
 describe("Python clients run unchanged", () => {
   let store: ModelStore;
-  let server: ServerProcess;
+  let server: TestServer;
   /** The error of each client; null if it passed. */
   let results: Record<string, string | null>;
   beforeAll(async () => {
     store = await clientStore();
-    server = await startServer({ models: store.folder });
+    server = await startServerHere({ models: store.folder });
     if (found.length === 0) return;
     const parameters = [program, found.join(), server.url, chatModel, thinkingModel, embeddingModel ?? ""];
     const { stdout } = await run("python3", parameters, { timeout: 240_000 });
