@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { OperationName } from "@dataq/contract";
 import { checkAnswer } from "./answer-check.ts";
 import { environmentOf, makeDataFolder, removeDataFolder } from "./data-folder.ts";
-import { startVendor } from "./vendor.ts";
+import { useVendor } from "./vendor.ts";
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 
@@ -16,8 +16,7 @@ export interface ServiceOptions {
   /** The program of another release, instead of this one. */
   readonly main?: string;
   /**
-   * Starts a vendor for every operation, or for all except the named ones, so that calls cost their price; see
-   * vendor.ts.
+   * A vendor answers every operation, or all except the named ones, so that calls cost their price; see vendor.ts.
    */
   readonly vendor?: true | { readonly without: readonly OperationName[] };
 }
@@ -65,7 +64,7 @@ export interface CallResult {
 export async function startService(options: ServiceOptions = {}): Promise<ServiceProcess> {
   const folder = options.folder ?? (await makeDataFolder("first start"));
   const without = options.vendor === true ? [] : (options.vendor?.without ?? []);
-  const vendor = options.vendor && (await startVendor(folder, without));
+  const vendor = options.vendor && (await useVendor(folder, without));
   const child = spawn(
     process.execPath,
     ["--conditions=source", options.main ?? main, "serve", "--json", ...(options.args ?? [])],
@@ -75,7 +74,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
         ...environmentOf(folder),
         DATAQ_HOST: "127.0.0.1:0",
         DATAQ_LAWS: "off",
-        ...vendor?.env,
+        ...vendor,
         ...options.env,
       },
     },
@@ -85,7 +84,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     log += text;
   });
   const ended = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));
-  void ended.then(() => vendor?.close());
   const ready = await readyLine(child, ended, () => log);
   const { url, key, console } = JSON.parse(ready) as { url: string; key: string; console: string };
   return {

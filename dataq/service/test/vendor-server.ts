@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { parentPort } from "node:worker_threads";
 import { carriersOf, type OperationName, type Params } from "@dataq/contract";
 import { parcel } from "../src/operations/cloud/express-tracking/sample.ts";
 import { hotRank } from "../src/operations/content/hot-rank/sample.ts";
@@ -20,7 +21,7 @@ import { samplePatent } from "../src/operations/research/patent-search/sample.ts
 import { sampleScholars } from "../src/operations/research/scholar-search/sample.ts";
 import { sampleCompany } from "../src/sample/companies.ts";
 
-/** The process that `startVendor` (vendor.ts) starts: a vendor for every operation. It ends with its parent. */
+/** The thread that vendor.ts starts: a vendor for every operation. It ends with its process. */
 const server = createServer((request, response) => {
   const url = new URL(request.url ?? "/", "http://vendor");
   const name = url.pathname.slice(1) as OperationName;
@@ -29,8 +30,7 @@ const server = createServer((request, response) => {
   response.setHeader("content-type", "application/json");
   response.end(JSON.stringify(pageOf(found, url.searchParams)));
 });
-server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port));
-process.on("disconnect", () => process.exit());
+server.listen(0, "127.0.0.1", () => parentPort?.postMessage((server.address() as AddressInfo).port));
 
 function pageOf(found: object | readonly object[] | undefined, query: URLSearchParams): object {
   if (!Array.isArray(found)) return { data: found ?? null };

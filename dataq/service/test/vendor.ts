@@ -1,38 +1,39 @@
-import { fork } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
 import { type Operation, type OperationName, operations } from "@dataq/contract";
 
 /**
- * A vendor for every operation, for tests of money: answers of a connector are charged, samples are free. It is a
- * separate process, because a synchronous client blocks the test's process.
+ * Writes mapping files for a vendor of every operation except those in `without` into `folder`, and returns the settings
+ * for a service that uses it. For tests of money: answers of a connector are charged, samples are free.
  */
-export interface Vendor {
-  /** Settings for a service that uses it. */
-  readonly env: Readonly<Record<string, string>>;
-  close(): void;
+export async function useVendor(
+  folder: string,
+  without: readonly OperationName[] = [],
+): Promise<Record<string, string>> {
+  address ??= startVendor();
+  const base = await address;
+  const path = join(folder, `vendor-${randomUUID()}.json`);
+  const connectors = operations
+    .filter(({ name }) => !without.includes(name))
+    .map((operation) => mapping(operation, base));
+  writeFileSync(path, JSON.stringify({ connectors }));
+  return { DATAQ_CONNECTORS: path };
 }
 
-/** Starts the vendor and writes its mapping files into `folder`, except for the operations in `without`. */
-export async function startVendor(folder: string, without: readonly OperationName[] = []): Promise<Vendor> {
-  const child = fork(fileURLToPath(new URL("vendor-server.ts", import.meta.url)), {
+/** The vendor remembers nothing, so all services of this process share one. */
+let address: Promise<string> | undefined;
+
+/** The vendor has a thread of its own, because a synchronous client blocks that of its test. */
+async function startVendor(): Promise<string> {
+  const thread = new Worker(new URL("vendor-server.ts", import.meta.url), {
     execArgv: ["--conditions=source"],
   });
-  const [port] = (await once(child, "message")) as [number];
-  // Several services may share a data folder, each with a vendor of its own.
-  const path = join(folder, `vendor-${port}.json`);
-  const base = `http://127.0.0.1:${port}`;
-  writeFileSync(
-    path,
-    JSON.stringify({
-      connectors: operations
-        .filter(({ name }) => !without.includes(name))
-        .map((operation) => mapping(operation, base)),
-    }),
-  );
-  return { env: { DATAQ_CONNECTORS: path }, close: () => child.disconnect() };
+  const [port] = (await once(thread, "message")) as [number];
+  thread.unref();
+  return `http://127.0.0.1:${port}`;
 }
 
 function mapping(operation: Operation, base: string): object {
