@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { callUrl, type ServiceProcess, startService } from "./service-process.ts";
+import { type InProcessService, startInProcess } from "./in-process.ts";
+import { callUrl } from "./service-process.ts";
 
-let service: ServiceProcess;
+let service: InProcessService;
 
 beforeAll(async () => {
   // Each visitor has an address of their own, because sign-ups and sign-ins are limited per address.
-  service = await startService({ env: { DATAQ_TRUSTED_PROXIES: "127.0.0.1" } });
+  service = await startInProcess({ DATAQ_TRUSTED_PROXIES: "127.0.0.1" }, { isScripted: false });
 });
 afterAll(() => service[Symbol.asyncDispose]());
 

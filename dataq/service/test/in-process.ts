@@ -12,14 +12,18 @@ import {
 } from "./data-folder.ts";
 import { ScriptedSources } from "./scripted-source.ts";
 import { type CallOptions, type CallResult, callUrl } from "./service-process.ts";
+import { useVendor } from "./vendor.ts";
 
 /**
- * A service in this process, with a scripted source (or its own sources) and a clock that stands still until a test
- * moves it.
+ * A service in this process: with a scripted source and a clock that stands still until a test moves it, or with its
+ * own sources and the machine's clock.
  */
 export interface InProcessService {
   readonly url: string;
   readonly key: string;
+  /** The link to the console. It works once. */
+  readonly console: string;
+  readonly folder: string;
   readonly routes: readonly RouteName[];
   readonly sources: ScriptedSources;
   readonly database: Database;
@@ -34,9 +38,15 @@ export interface InProcessService {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+interface InProcessOptions {
+  readonly isScripted: boolean;
+  /** A vendor answers every operation, so that calls cost their price; see vendor.ts. */
+  readonly vendor?: boolean;
+}
+
 export async function startInProcess(
   env: Readonly<Record<string, string>> = {},
-  options: { readonly isScripted: boolean } = { isScripted: true },
+  options: InProcessOptions = { isScripted: true },
 ): Promise<InProcessService> {
   const folder = await makeDataFolder(options.isScripted ? "tables" : "first start");
   const database = await openFolder(folder);
@@ -49,17 +59,16 @@ export async function startInProcess(
     ...environmentOf(folder),
     DATAQ_HOST: "127.0.0.1:0",
     DATAQ_LAWS: "off",
-    DATAQ_SAMPLES: "off",
+    ...(options.isScripted && { DATAQ_SAMPLES: "off" }),
+    ...(options.vendor && (await useVendor(folder))),
     ...env,
   });
-  // Prices and samples of a first start are as old as the folder.
-  const startMs = options.isScripted ? Date.parse("2026-03-10T04:00:00Z") : Date.now();
-  const running: { nowMs: number } = { nowMs: startMs };
+  let nowMs = options.isScripted ? Date.parse("2026-03-10T04:00:00Z") : undefined;
   const service = await createService(config, {
     progress: (line) => {
       log += `${line}\n`;
     },
-    clock: () => new Date(running.nowMs),
+    clock: () => (nowMs === undefined ? new Date() : new Date(nowMs)),
     ...(options.isScripted && { sources, sourceLimitMs: 2_000 }),
     logTo: {
       write: (line) => {
@@ -67,25 +76,31 @@ export async function startInProcess(
       },
     },
   });
-  const call = (path: string, options?: CallOptions) =>
-    callUrl(service.url + path, { key: service.localKey, hasRealRecords: false, ...options });
+  const call = (path: string, call?: CallOptions) =>
+    callUrl(service.url + path, {
+      key: service.localKey,
+      hasRealRecords: !options.isScripted,
+      ...call,
+    });
   return {
     url: service.url,
     key: service.localKey,
+    console: service.consoleUrl,
+    folder,
     routes: service.routes,
     sources,
     database,
     get nowMs() {
-      return running.nowMs;
+      return nowMs ?? Date.now();
     },
     set nowMs(value: number) {
-      running.nowMs = value;
+      nowMs = value;
     },
     log: () => log,
     call,
-    async account(tokens, options = {}) {
+    async account(tokens, account = {}) {
       const made = await call("/admin/v1/accounts", {
-        body: { name: "test", tokens, tier: "operator", ...options },
+        body: { name: "test", tokens, tier: "operator", ...account },
       });
       return { id: made.body.account_id, keys: made.body.keys };
     },

@@ -1,25 +1,19 @@
-import { execFile } from "node:child_process";
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { type Operation, operations } from "@dataq/contract";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkAnswer } from "./answer-check.ts";
-import { startInProcess } from "./in-process.ts";
-import { type ServiceProcess, startService } from "./service-process.ts";
+import { type InProcessService, startInProcess } from "./in-process.ts";
+import { fuzz, hasSchemathesis } from "./schemathesis.ts";
 
-const run = promisify(execFile);
 const list: readonly Operation[] = operations;
 
-let service: ServiceProcess;
+let service: InProcessService;
 /** A test key: samples, never charged. */
 let key: string;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startInProcess({}, { isScripted: false });
   key = (await service.call("/v1/keys", { body: { name: "fuzz", mode: "test" } })).body.key;
 });
 afterAll(() => service?.[Symbol.asyncDispose]());
@@ -41,8 +35,7 @@ describe("/openapi.json", () => {
   });
 
   test("lists exactly the routes of the service, except the console's own", async () => {
-    await using inProcess = await startInProcess();
-    const served = inProcess.routes
+    const served = service.routes
       .filter(({ url }) => url !== "/" && !url.startsWith("/console"))
       .map(({ method, url }) => `${method} ${url.replace(/:(\w+)/g, "{$1}")}`);
     expect(described.map(([name]) => name).sort()).toEqual(served.sort());
@@ -164,80 +157,7 @@ test.each(list.map((operation) => [operation.name, operation] as const))(
   },
 );
 
-test("schemathesis finds nothing against /openapi.json (needs schemathesis from pip)", async (context) => {
-  const has = await run("python3", ["-c", "import schemathesis"]).then(
-    () => true,
-    () => false,
-  );
-  if (!has) context.skip("schemathesis is not installed");
-  const folder = mkdtempSync(join(tmpdir(), "dataq-openapi-"));
-  const document = join(folder, "openapi.json");
-  writeFileSync(document, JSON.stringify(bounded((await service.call("/openapi.json")).body)));
-  for (const name of ["schemathesis.toml", "openapi-hooks.py"])
-    copyFileSync(new URL(name, import.meta.url), join(folder, name));
-  const bounds = [
-    "--phases",
-    "examples,coverage,fuzzing",
-    "--max-examples",
-    "12",
-    "--seed",
-    "1",
-    "--no-shrink",
-  ];
-  const report = await run(
-    "python3",
-    ["-m", "schemathesis.cli", "run", document, "--url", service.url, ...bounds].concat(
-      "--header",
-      `Authorization: Bearer ${key}`,
-    ),
-    { cwd: folder, maxBuffer: 64 << 20 },
-  ).then(
-    ({ stdout }) => /[1-9]\d* generated/.exec(stdout)?.[0] ?? stdout,
-    (error: { stdout: string; stderr: string }) => error.stdout + error.stderr,
-  );
-  rmSync(folder, { recursive: true, force: true });
-  expect(report.slice(-4_000)).toMatch(/^\d+ generated$/);
+test("schemathesis finds nothing against /openapi.json (needs schemathesis from pip; 100 examples: npm run proof -- openapi)", async (context) => {
+  if (!(await hasSchemathesis())) context.skip("schemathesis is not installed");
+  expect(await fuzz(service, key, 4)).toMatch(/^\d+ generated$/);
 }, 180_000);
-
-interface OpenApi {
-  readonly paths: Record<string, { post: { requestBody: { content: object } } }>;
-  readonly components: { readonly schemas: Record<string, { readonly properties: Record<string, unknown> }> };
-}
-
-/**
- * Reduces the document to what is fuzzed. The fields that all operations share stay in one operation only, and the
- * estimate accepts one operation only; otherwise each case would run 32 times. `page` and `page_size` are tried in
- * different operations, because no schema can limit their product. `snapshot` and `fields` are removed: the first
- * comes from an answer, and the second removes fields from the records.
- */
-function bounded(document: OpenApi): OpenApi {
-  for (const path of Object.keys(document.paths)) if (!fuzzed.includes(path)) delete document.paths[path];
-  const requests = Object.entries(document.components.schemas).filter(([name]) => name.endsWith(".request"));
-  for (const [place, [, { properties }]] of requests.entries()) {
-    const kept = ["operation", "params", ...(place === 0 ? shared : [])];
-    for (const name of Object.keys(properties)) if (!kept.includes(name)) delete properties[name];
-  }
-  // 500 pages of 20, the default size, are the maximum.
-  const page = { type: ["integer", "string", "null"], minimum: 1, maximum: 500 };
-  requests[1]![1].properties["page"] = { ...page, pattern: "^([1-9][0-9]?|[1-4][0-9]{2}|500)$" };
-  const schema = { $ref: `#/components/schemas/${requests[0]![0]}` };
-  document.paths["/v1/data/estimate"]!.post.requestBody.content = { "application/json": { schema } };
-  return document;
-}
-
-/** Requests that change nothing in the account and need no more than the key may do. */
-const fuzzed = [
-  "/v1/data/query",
-  "/v1/data/estimate",
-  "/v1/balance",
-  "/v1/account",
-  "/v1/ledger",
-  "/v1/usage",
-  "/v1/catalog",
-  "/v1/catalog/{operation}",
-  "/v1/pricing",
-  "/v1/status",
-  "/healthz",
-];
-
-const shared = ["domain", "page_size", "cache", "max_tokens", "dry_run"];

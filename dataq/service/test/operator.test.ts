@@ -49,8 +49,9 @@ describe("the local key", () => {
     expect(statSync(join(service.folder, "secret")).mode & 0o777).toBe(0o600);
     const account = (await service.call("/v1/account")).body;
     expect(account).toMatchObject({ role: "admin", tier: "operator", balance: { balance: 2_000_000 } });
-    const { key, folder } = service;
+    const { key, folder, console } = service;
     await service.stop();
+    expect(service.log()).not.toContain(new URL(console).hash.slice("#token=".length));
     service = await startService({ folder, vendor: true });
     expect(service.key).toBe(key);
   });

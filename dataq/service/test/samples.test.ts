@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type OperationName, operations, type Params } from "@dataq/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type InProcessService, startInProcess } from "./in-process.ts";
 import { importFileInto } from "./pack.ts";
-import { type ServiceProcess, startService } from "./service-process.ts";
 
 /** Ten values for each operation that are not samples: real names and numbers, and some that do not exist. */
 const foreign: Partial<Record<OperationName, readonly Params[]>> = {
@@ -179,12 +179,12 @@ function keywords(): Params[] {
   ];
 }
 
-let service: ServiceProcess;
+let service: InProcessService;
 let files: string;
 
 beforeAll(async () => {
   files = mkdtempSync(join(tmpdir(), "dataq-samples-"));
-  service = await startService();
+  service = await startInProcess({}, { isScripted: false });
 });
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
@@ -332,7 +332,7 @@ test("with an import the operation has its price, and every page says so", async
 }, 60_000);
 
 test("hosted: live keys get no samples unless the operator turns them on; test keys do", async () => {
-  const hosted = await startService({ env: { DATAQ_MODE: "hosted" } });
+  const hosted = await startInProcess({ DATAQ_MODE: "hosted" }, { isScripted: false });
   try {
     const body = { operation: "enterprise_company_detail", params: { tax_id: "91330106MA0000007Q" } };
     expect(await hosted.call("/v1/data/query", { body })).toMatchObject({

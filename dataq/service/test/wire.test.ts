@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type CallOptions, type ServiceProcess, startService } from "./service-process.ts";
+import { type InProcessService, startInProcess } from "./in-process.ts";
+import type { CallOptions } from "./service-process.ts";
 
-let service: ServiceProcess;
+let service: InProcessService;
 
 beforeAll(async () => {
-  service = await startService({ vendor: true });
+  service = await startInProcess({}, { isScripted: false, vendor: true });
 });
 afterAll(() => service?.[Symbol.asyncDispose]());
 

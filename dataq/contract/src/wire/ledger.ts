@@ -55,7 +55,10 @@ export const usageQuery = z.strictObject({
     .default("day")
     .transform((text) => [...new Set(text.split(","))])
     .pipe(z.array(z.enum(usageGroups)))
-    .meta({ description: "day, operation, key, or several of them, separated by commas" }),
+    .meta({
+      description: "day, operation, key, or several of them, separated by commas",
+      pattern: `^(${usageGroups.join("|")})(,(${usageGroups.join("|")}))*$`,
+    }),
 });
 
 /** One call. The request log keeps neither parameters nor answers. */

@@ -1,0 +1,92 @@
+import { execFile } from "node:child_process";
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { CallResult } from "./service-process.ts";
+
+const run = promisify(execFile);
+
+/** Whether python3 can import schemathesis. CI installs it from .ci/pip.txt. */
+export function hasSchemathesis(): Promise<boolean> {
+  return run("python3", [
+    "-c",
+    "import importlib.util, sys; sys.exit(importlib.util.find_spec('schemathesis') is None)",
+  ]).then(
+    () => true,
+    () => false,
+  );
+}
+
+interface FuzzedService {
+  readonly url: string;
+  call(path: string): Promise<CallResult>;
+}
+
+/**
+ * Sends every example, every edge of a schema and `examples` random requests for each operation of /openapi.json with the
+ * test key `key`. The report is "<count> generated" if every answer is as the document says, and otherwise the end of
+ * what schemathesis printed.
+ */
+export async function fuzz(service: FuzzedService, key: string, examples: number): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "dataq-openapi-"));
+  const document = join(folder, "openapi.json");
+  writeFileSync(document, JSON.stringify(bounded((await service.call("/openapi.json")).body)));
+  for (const name of ["schemathesis.toml", "openapi-hooks.py"])
+    copyFileSync(new URL(name, import.meta.url), join(folder, name));
+  const words = ["-m", "schemathesis.cli", "run", document, "--url", service.url];
+  const phases = ["--phases", "examples,coverage,fuzzing", "--max-examples", String(examples)];
+  const rest = ["--seed", "1", "--no-shrink", "--header", `Authorization: Bearer ${key}`];
+  const report = await run("python3", [...words, ...phases, ...rest], {
+    cwd: folder,
+    maxBuffer: 64 << 20,
+  }).then(
+    ({ stdout }) => /[1-9]\d* generated/.exec(stdout)?.[0] ?? stdout,
+    (error: { stdout: string; stderr: string }) => error.stdout + error.stderr,
+  );
+  rmSync(folder, { recursive: true, force: true });
+  return report.slice(-4_000);
+}
+
+interface OpenApi {
+  readonly paths: Record<string, { post: { requestBody: { content: object } } }>;
+  readonly components: { readonly schemas: Record<string, { readonly properties: Record<string, unknown> }> };
+}
+
+/**
+ * Reduces the document to what is fuzzed. The fields that all operations share stay in one operation only, and the
+ * estimate accepts one operation only; otherwise each case would run 32 times. `page` and `page_size` are tried in
+ * different operations, because no schema can limit their product. `snapshot` and `fields` are removed: the first
+ * comes from an answer, and the second removes fields from the records.
+ */
+function bounded(document: OpenApi): OpenApi {
+  for (const path of Object.keys(document.paths)) if (!fuzzed.includes(path)) delete document.paths[path];
+  const requests = Object.entries(document.components.schemas).filter(([name]) => name.endsWith(".request"));
+  for (const [place, [, { properties }]] of requests.entries()) {
+    const kept = ["operation", "params", ...(place === 0 ? shared : [])];
+    for (const name of Object.keys(properties)) if (!kept.includes(name)) delete properties[name];
+  }
+  // 500 pages of 20, the default size, are the maximum.
+  const page = { type: ["integer", "string", "null"], minimum: 1, maximum: 500 };
+  requests[1]![1].properties["page"] = { ...page, pattern: "^([1-9][0-9]?|[1-4][0-9]{2}|500)$" };
+  const schema = { $ref: `#/components/schemas/${requests[0]![0]}` };
+  document.paths["/v1/data/estimate"]!.post.requestBody.content = { "application/json": { schema } };
+  return document;
+}
+
+/** Requests that change nothing in the account and need no more than the key may do. */
+const fuzzed = [
+  "/v1/data/query",
+  "/v1/data/estimate",
+  "/v1/balance",
+  "/v1/account",
+  "/v1/ledger",
+  "/v1/usage",
+  "/v1/catalog",
+  "/v1/catalog/{operation}",
+  "/v1/pricing",
+  "/v1/status",
+  "/healthz",
+];
+
+const shared = ["domain", "page_size", "cache", "max_tokens", "dry_run"];
