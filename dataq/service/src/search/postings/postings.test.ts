@@ -305,7 +305,20 @@ test("the first documents of a page are those of a ranking that scores every doc
 
 test("no document scores above its bound, and some score a thousandth below it or less", () => {
   const segments = [wordedSegment(333, 4), wordedSegment(250, 5, { isEven: true })];
-  const wanted = wantedWith(fc.double({ min: 0.01, max: 7, noNaN: true }));
+  const weight = fc.double({ min: 0.01, max: 7, noNaN: true });
+  // The bounds of one common word are rounded up twice, by a hundredth at most. Beside a weight that is exact, some draws
+  // need hardly any rounding.
+  const common = fc.record({ terms: fc.constantFrom(...words.slice(0, 5)).map((word) => [word]), weight });
+  const commonAlone = fc.tuple(fc.array(common, { minLength: 1, maxLength: 2 }), weight).map(
+    ([concept, weight]): Wanted => ({
+      alternatives: [[concept]],
+      hints: [{ terms: ["w9"], weight, isFlat: true }],
+      priors: [],
+      exact: [],
+      sufficient: [],
+    }),
+  );
+  const wanted = fc.oneof(wantedWith(weight), commonAlone);
   // The mean length of a snapshot may be that of the segment, or another.
   const meanLength = fc.constantFrom(undefined, undefined, 20, 500);
   const scratch = new Scratch();
@@ -347,7 +360,7 @@ test("no document scores above its bound, and some score a thousandth below it o
         ).toEqual([]);
       },
     ),
-    { seed: 11, numRuns: 300 },
+    { seed: 11, numRuns: 400 },
   );
   expect(atBound).toBeGreaterThan(100);
 });
