@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statfsSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
@@ -29,9 +30,12 @@ export interface OpenSearchServer {
 /** The unpacked distribution that TEST_OPENSEARCH names; undefined if it or a Java for it is missing. */
 export const openSearchFolder = findFolder();
 
-export async function startOpenSearch({ heap = "512m" } = {}): Promise<OpenSearchServer> {
+/** `isBrief`: in a short life most time goes to compiling and to waiting for the disk, so both are left out. */
+export async function startOpenSearch({ heap = "512m", isBrief = false } = {}): Promise<OpenSearchServer> {
   const home = openSearchFolder as string;
-  const folder = mkdtempSync(join(tmpdir(), "dataq-opensearch-"));
+  const folder = mkdtempSync(
+    join(isBrief && hasMemoryFolder() ? memoryFolder : tmpdir(), "dataq-opensearch-"),
+  );
   const [config, dataFolder, logs] = ["config", "data", "logs"].map((name) => join(folder, name)) as [
     string,
     string,
@@ -79,7 +83,7 @@ export async function startOpenSearch({ heap = "512m" } = {}): Promise<OpenSearc
         HOME: folder,
         OPENSEARCH_JAVA_HOME: javaHome() as string,
         OPENSEARCH_PATH_CONF: config,
-        OPENSEARCH_JAVA_OPTS: `-Xms${heap} -Xmx${heap}`,
+        OPENSEARCH_JAVA_OPTS: `-Xms${heap} -Xmx${heap}${isBrief ? " -XX:TieredStopAtLevel=1" : ""}`,
       },
     });
     said = "";
@@ -112,6 +116,15 @@ export async function startOpenSearch({ heap = "512m" } = {}): Promise<OpenSearc
 }
 
 const nobody = 65_534;
+/** Linux keeps the files in it in memory. In a container it may be small. */
+const memoryFolder = "/dev/shm";
+const leastMemoryBytes = 1 << 30;
+
+function hasMemoryFolder(): boolean {
+  if (!existsSync(memoryFolder)) return false;
+  const { bavail, bsize } = statfsSync(memoryFolder);
+  return bavail * bsize >= leastMemoryBytes;
+}
 const longestStartMs = 120_000;
 
 async function isUp(url: string, child: ChildProcess, said: () => string): Promise<void> {

@@ -27,7 +27,7 @@ describe.skipIf(openSearchFolder === undefined)(
     let index: SearchIndex;
 
     beforeAll(async () => {
-      [server, folder] = await Promise.all([startOpenSearch(), makeDataFolder("tables")]);
+      [server, folder] = await Promise.all([startOpenSearch({ isBrief: true }), makeDataFolder("tables")]);
       database = await openFolder(folder);
       index = open();
     });
@@ -231,7 +231,9 @@ describe.skipIf(openSearchFolder === undefined)(
           yield words(`n${number}`, `新 ${number}`);
         }
       }
-      const waiting = open({ options: { sizes } });
+      // A minute in all, and never far behind the start of the server.
+      const pauseMs = (tries: number) => Math.min(8_000, 1_000 * tries);
+      const waiting = open({ options: { sizes, pauseMs } });
       const { size } = await waiting.refresh(corpus, documents(), { dataset: "d", mode: "replace" });
       await waiting.close();
       await restarted.promise;
