@@ -19,6 +19,11 @@ export interface SyncClock extends Clock {
   sleep(delayMs: number): void;
 }
 
+/** Several clients can share a channel. */
+export interface SyncParts extends SyncClock {
+  readonly channel: Pick<Channel, "exchange" | "close">;
+}
+
 /**
  * The synchronous client. It has the same methods, which return their answers directly. The calling thread
  * sleeps during a call, so a server in the same thread could never answer.
@@ -26,15 +31,17 @@ export interface SyncClock extends Clock {
 export class DataQuerySync extends SyncOperations {
   readonly #steps: ClientSteps;
   readonly #clock: SyncClock;
-  readonly #channel = new Channel();
+  readonly #channel: SyncParts["channel"];
 
-  constructor(options: ClientOptions = {}, clock: Partial<SyncClock> = {}) {
+  constructor(options: ClientOptions = {}, parts: Partial<SyncParts> = {}) {
     super();
     requireObject(options);
     threads();
     refuseFunctions(options);
-    this.#clock = { ...systemClock, sleep, ...clock };
-    this.#steps = new ClientSteps(readSettings(options), this.#clock);
+    const { channel = new Channel(), ...clock } = { ...systemClock, sleep, ...parts };
+    this.#channel = channel;
+    this.#clock = clock;
+    this.#steps = new ClientSteps(readSettings(options), clock);
     // Ends the thread of a client that was garbage-collected.
     forgotten.register(this, this.#channel, this);
   }
@@ -123,7 +130,7 @@ export class DataQuerySync extends SyncOperations {
   }
 }
 
-const forgotten = new FinalizationRegistry<Channel>((channel) => channel.close());
+const forgotten = new FinalizationRegistry<SyncParts["channel"]>((channel) => channel.close());
 
 type Run = <Value>(steps: Steps<Value>) => Value;
 

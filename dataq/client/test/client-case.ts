@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import type { SyncParts } from "../src/data-query-sync.ts";
 import {
   DataQuery,
   type DataQueryOptions,
@@ -10,6 +11,7 @@ import {
   isDataQueryError,
   type ManyQuery,
 } from "../src/index.ts";
+import { Channel } from "../src/sync/channel.ts";
 
 /** A case of `dataq/cases/`. The README there explains the fields. */
 export interface ClientCase {
@@ -108,11 +110,18 @@ export async function runAsync(one: ClientCase, url: string): Promise<Happened> 
   });
 }
 
+/** All cases share the second thread, because starting it takes longer than a case. */
+const thread = new Channel();
+const channel: SyncParts["channel"] = {
+  exchange: (request, limits) => thread.exchange(request, limits),
+  close: () => {},
+};
+
 /** Runs a case with the synchronous client. The function is async only to match `runAsync`. */
 export async function runSync(one: ClientCase, url: string): Promise<Happened> {
   const clock = virtualClock(one);
   return collect(clock, async (happened) => {
-    using client = new DataQuerySync(clientOptions(one, url), clock);
+    using client = new DataQuerySync(clientOptions(one, url), { ...clock, channel });
     const { method, operation, params = {}, options } = spelt(one);
     if (method === "query_many") {
       happened.result = client.queryMany(queriesOf(one), options);

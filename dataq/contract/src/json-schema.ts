@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type Bilingual, chinese } from "./bilingual.ts";
 import { envelopeSchema, errorBody } from "./envelope.ts";
+import { memoize } from "./memoize.ts";
 import type { Operation } from "./operation.ts";
 import { wordFor } from "./words/words.ts";
 
@@ -11,7 +12,7 @@ export type MoreChoices = Readonly<Record<string, readonly string[]>>;
 
 /** The parameters of an operation as JSON Schema 2020-12. Other fields are rejected. */
 export function paramsSchema(operation: Operation, more: MoreChoices = {}): JsonSchema {
-  const schema = walk(plainSchema(z.toJSONSchema(operation.params, { io: "input" }))) as JsonSchema;
+  const schema = openSchema(plainSchema(ownParams(operation)));
   const properties = Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>).map(
     ([name, property]) => {
       const choices = property["enum"] as readonly string[] | undefined;
@@ -24,14 +25,14 @@ export function paramsSchema(operation: Operation, more: MoreChoices = {}): Json
 }
 
 /** A record of an operation as JSON Schema 2020-12. Other fields are allowed, because later versions add some. */
-export function recordSchema(operation: Operation): JsonSchema {
-  return openSchema(plainSchema(z.toJSONSchema(operation.record)));
-}
+export const recordSchema = memoize(
+  (operation: Operation): JsonSchema => openSchema(plainSchema(ownRecord(operation))),
+);
 
 /** The whole answer of an operation. */
-export function answerSchema(operation: Operation): JsonSchema {
-  return openSchema(plainSchema(z.toJSONSchema(envelopeSchema(operation))));
-}
+export const answerSchema = memoize(
+  (operation: Operation): JsonSchema => openSchema(plainSchema(z.toJSONSchema(envelopeSchema(operation)))),
+);
 
 export function errorSchema(): JsonSchema {
   return openSchema(plainSchema(z.toJSONSchema(errorBody)));
@@ -42,12 +43,13 @@ export function plainSchema({ $schema: _, ...schema }: Record<string, unknown>):
 }
 
 /** The meaning of parameters and record fields, by path such as `judges[].name`. */
-export function meanings(operation: Operation) {
-  return {
-    params: meaningsIn(z.toJSONSchema(operation.params, { io: "input" })),
-    record: meaningsIn(z.toJSONSchema(operation.record), operation),
-  };
-}
+export const meanings = memoize((operation: Operation) => ({
+  params: meaningsIn(ownParams(operation)),
+  record: meaningsIn(ownRecord(operation), operation),
+}));
+
+const ownParams = memoize(({ params }: Operation) => z.toJSONSchema(params, { io: "input" }));
+const ownRecord = memoize(({ record }: Operation) => z.toJSONSchema(record));
 
 /**
  * Collects meanings. A field's schema may contain its meaning; all other meanings come from the words of the

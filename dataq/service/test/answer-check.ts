@@ -66,7 +66,16 @@ function schemaOf(route: Route, { path, sent, text }: Exchange, hasRealRecords: 
   const answer = JSON.parse(text) as { readonly dry_run?: true; readonly operation: string };
   if (answer.dry_run) return dryRun;
   const operation = findOperation(answer.operation)!;
-  const schema = envelopeSchema(operation);
   const isWhole = hasRealRecords && !(sent as { readonly fields?: unknown } | undefined)?.fields;
-  return isWhole ? schema : schema.extend({ data: z.unknown(), summary: z.unknown().optional() });
+  const schemas = isWhole ? ofWholeRecords : ofAnyRecords;
+  const known = schemas.get(operation.name);
+  if (known) return known;
+  const schema = envelopeSchema(operation);
+  const made = isWhole ? schema : schema.extend({ data: z.unknown(), summary: z.unknown().optional() });
+  schemas.set(operation.name, made);
+  return made;
 }
+
+/** By operation. Each is compiled when it first checks an answer, which takes longer than the check. */
+const ofWholeRecords = new Map<string, z.ZodType>();
+const ofAnyRecords = new Map<string, z.ZodType>();

@@ -1,4 +1,4 @@
-import { createTransport } from "nodemailer";
+import type { Transporter } from "nodemailer";
 
 /** An email with one link. */
 export interface Letter {
@@ -12,10 +12,17 @@ export function openMail(smtpUrl: string): (letter: Letter) => Promise<void> {
   const url = new URL(smtpUrl);
   const user = decodeURIComponent(url.username);
   const from = url.searchParams.get("from") ?? (user.includes("@") ? user : `dataq@${url.hostname}`);
-  const transport = createTransport({ url: smtpUrl, connectionTimeout: 10_000, socketTimeout: 20_000 });
+  let transport: Promise<Transporter> | undefined;
   return async (letter) => {
-    await transport.sendMail({ from, ...letter });
+    transport ??= connect(smtpUrl);
+    await (await transport).sendMail({ from, ...letter });
   };
+}
+
+/** Loads the SMTP client with the first email, because most services send none. */
+async function connect(url: string): Promise<Transporter> {
+  const { createTransport } = await import("nodemailer");
+  return createTransport({ url, connectionTimeout: 10_000, socketTimeout: 20_000 });
 }
 
 /** The texts of emails, in both languages, because the preferred language of an address is unknown. */

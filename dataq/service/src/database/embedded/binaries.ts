@@ -10,6 +10,8 @@ export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
   readonly control: string;
+  /** The major version, such as "18". */
+  readonly major: string;
 }
 
 /**
@@ -23,12 +25,14 @@ export async function findBinaries(
 ): Promise<Binaries> {
   const { folder, version } = findPackage();
   if (makeLinks(folder)) {
-    const inPlace = binariesIn(folder);
-    if (tryRun(owner, inPlace).status === 0) return inPlace;
+    const inPlace = tryRun(owner, folder);
+    if ("major" in inPlace) return inPlace;
   }
   const copy = join(copyFolder, `postgresql-${version}`);
-  const copied = binariesIn(copy);
-  if (existsSync(copy) && tryRun(owner, copied).status === 0) return copied;
+  if (existsSync(copy)) {
+    const copied = tryRun(owner, copy);
+    if ("major" in copied) return copied;
+  }
   progress("Copying the PostgreSQL programs (60 MB) to a folder where its user can run them …");
   // Renamed when complete, so that an interrupted copy is never used.
   const partial = `${copy}.${process.pid}.partial`;
@@ -40,12 +44,9 @@ export async function findBinaries(
   spawnSync("chmod", ["-R", "a+rX", partial]);
   await rm(copy, { recursive: true, force: true });
   await rename(partial, copy);
-  const tried = tryRun(owner, copied);
-  if (tried.status !== 0)
-    throw new Error(
-      `PostgreSQL cannot run: ${tried.error?.message ?? tried.stderr.trim()}. Set DATABASE_URL to use another PostgreSQL.`,
-    );
-  return copied;
+  const copied = tryRun(owner, copy);
+  if ("major" in copied) return copied;
+  throw new Error(`PostgreSQL cannot run: ${copied.reason}. Set DATABASE_URL to use another PostgreSQL.`);
 }
 
 function findPackage(): { folder: string; version: string } {
@@ -63,14 +64,6 @@ function findPackage(): { folder: string; version: string } {
   const folder = dirname(dirname(entry));
   const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string };
   return { folder, version };
-}
-
-function binariesIn(folder: string): Binaries {
-  return {
-    initdb: join(folder, "native", "bin", "initdb"),
-    postgres: join(folder, "native", "bin", "postgres"),
-    control: join(folder, "native", "bin", "pg_ctl"),
-  };
 }
 
 /**
@@ -92,6 +85,13 @@ function makeLinks(folder: string): boolean {
   return true;
 }
 
-function tryRun(owner: Owner, binaries: Binaries) {
-  return spawnSync(binaries.postgres, ["--version"], { ...owner.ids, cwd: "/", encoding: "utf8" });
+/** The programs of a folder if the owner can run them. */
+function tryRun(owner: Owner, folder: string): Binaries | { readonly reason: string } {
+  const program = (name: string) => join(folder, "native", "bin", name);
+  const postgres = program("postgres");
+  const options = { ...owner.ids, cwd: "/", encoding: "utf8" } as const;
+  const { status, stdout, stderr, error } = spawnSync(postgres, ["--version"], options);
+  const major = /\) (\d+)/.exec(stdout ?? "")?.[1];
+  if (status !== 0 || major === undefined) return { reason: error?.message ?? `${stdout}${stderr}`.trim() };
+  return { initdb: program("initdb"), postgres, control: program("pg_ctl"), major };
 }

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import {
   chmodSync,
@@ -75,10 +75,9 @@ export async function openCluster(
     await initialise(data, run, password, owner, binaries);
   }
   const major = readFileSync(join(data, "PG_VERSION"), "utf8").trim();
-  const ours = majorOf(binaries);
-  if (major !== ours)
+  if (major !== binaries.major)
     throw new Error(
-      `The database in ${data} was created by PostgreSQL ${major}; this dataq includes ${ours}. Start the earlier dataq, dump the database, and restore it into a new data folder.`,
+      `The database in ${data} was created by PostgreSQL ${major}; this dataq includes ${binaries.major}. Start the earlier dataq, dump the database, and restore it into a new data folder.`,
     );
   return { home, data, run, password: readFileSync(passwordFile, "utf8").trim() };
 }
@@ -145,11 +144,6 @@ export function serverEnvironment(): NodeJS.ProcessEnv {
   // biome-ignore lint/style/noProcessEnv: passed on whole, not read
   const base = process.platform === "win32" ? process.env : { PATH: "/usr/local/bin:/usr/bin:/bin" };
   return { ...base, LC_ALL: "C", TZ: "UTC" };
-}
-
-function majorOf(binaries: Binaries): string | undefined {
-  const { stdout } = spawnSync(binaries.postgres, ["--version"], { encoding: "utf8" });
-  return /\) (\d+)/.exec(stdout)?.[1];
 }
 
 function makeFolder(path: string, mode: number): void {

@@ -44,8 +44,8 @@ export function addCatalogRoutes(
 
   app.get<{ Querystring: { format?: unknown } }>("/v1/catalog", async (request) => {
     const { format } = request.query;
-    if (format === undefined) return { data: (await offer()).entries };
-    if (format === "openai-tools") return (await offer()).tools;
+    if (format === undefined) return { data: (await offer()).entries() };
+    if (format === "openai-tools") return (await offer()).tools();
     throw invalid(
       "format",
       "unknown",
@@ -57,14 +57,14 @@ export function addCatalogRoutes(
 
   app.get<{ Params: { operation: string } }>("/v1/catalog/:operation", async (request) => {
     const name = request.params.operation.toLowerCase();
-    const entry = (await offer()).entries.find(({ operation }) => operation === name);
+    const entry = (await offer()).entries().find(({ operation }) => operation === name);
     if (entry === undefined) throw new Failure("not_found", { what: "The operation" });
     return entry;
   });
 
-  app.get("/capabilities.json", async () => (await offer()).capabilities);
+  app.get("/capabilities.json", async () => (await offer()).capabilities());
   app.get("/openapi.json", async (_request, reply) =>
-    reply.type("application/json").send((await offer()).openApi),
+    reply.type("application/json").send((await offer()).openApi()),
   );
   const guides = new Guides();
   const sendPage = (reply: FastifyReply, page: string) =>
@@ -72,13 +72,13 @@ export function addCatalogRoutes(
       .header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'")
       .type("text/html; charset=utf-8")
       .send(page);
-  app.get("/docs", async (_request, reply) => sendPage(reply, (await offer()).page));
+  app.get("/docs", async (_request, reply) => sendPage(reply, (await offer()).page()));
   app.get("/docs/guides", async (_request, reply) => sendPage(reply, guides.page("index")));
   app.get<{ Params: { name: string } }>("/docs/guides/:name", async (request, reply) =>
     sendPage(reply, guides.page(request.params.name)),
   );
   app.get("/llms.txt", async (_request, reply) =>
-    reply.type("text/plain; charset=utf-8").send((await offer()).llms),
+    reply.type("text/plain; charset=utf-8").send((await offer()).llms()),
   );
 
   // The type of every error body is this address.
@@ -91,25 +91,34 @@ export function addCatalogRoutes(
   app.get("/v1/status", async () => ({ data: await statusOf(parts) }));
 }
 
+/** Each part is made when it is first asked for, because it takes a tenth of a second. */
 interface Offer {
-  readonly entries: readonly CatalogEntry[];
-  readonly tools: readonly object[];
-  readonly capabilities: object;
+  readonly entries: () => readonly CatalogEntry[];
+  readonly tools: () => readonly object[];
+  readonly capabilities: () => object;
   /** JSON */
-  readonly openApi: string;
+  readonly openApi: () => string;
   /** HTML */
-  readonly page: string;
-  readonly llms: string;
+  readonly page: () => string;
+  readonly llms: () => string;
 }
 
 function offerWith(more: MoreChoices, termsOf: TermsOf): Offer {
   return {
-    entries: operations.map((operation) => catalogEntry(operation, more, termsOf)),
-    tools: modelTools(more, termsOf),
-    capabilities: olderCapabilities(termsOf),
-    openApi: JSON.stringify(openApi(more, termsOf)),
-    page: docsPage(termsOf),
-    llms: llmsText(termsOf),
+    entries: madeOnce(() => operations.map((operation) => catalogEntry(operation, more, termsOf))),
+    tools: madeOnce(() => modelTools(more, termsOf)),
+    capabilities: madeOnce(() => olderCapabilities(termsOf)),
+    openApi: madeOnce(() => JSON.stringify(openApi(more, termsOf))),
+    page: madeOnce(() => docsPage(termsOf)),
+    llms: madeOnce(() => llmsText(termsOf)),
+  };
+}
+
+function madeOnce<Value extends object | string>(make: () => Value): () => Value {
+  let made: Value | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 }
 
