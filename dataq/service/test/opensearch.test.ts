@@ -29,7 +29,7 @@ describe.skipIf(openSearchFolder === undefined)(
     beforeAll(async () => {
       [server, folder] = await Promise.all([startOpenSearch({ isBrief: true }), makeDataFolder("tables")]);
       database = await openFolder(folder);
-      index = open();
+      index = open({ options: { sizes: { index: 1_000, batch: 100 } } });
     });
 
     /** Reads the current snapshot for each question. */

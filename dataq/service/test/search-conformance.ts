@@ -363,13 +363,13 @@ export function conformance(name: string, engine: () => SearchIndex): void {
     await engine().refresh("test:fail", each([of("before")]), replace("d"));
     const state = await engine().state("test:fail");
     async function* breaking(at: number): AsyncGenerator<IndexDocument> {
-      for (let number = 0; number < 2_500; number++) {
+      for (let number = 0; number < 250; number++) {
         if (number === at) throw new Error("broken");
         yield of(`n${number}`);
       }
     }
     const options = { ...replace("d"), resumeKey: "the same" };
-    for (const at of [0, 1, 2_100])
+    for (const at of [0, 1, 210])
       await expect(engine().refresh("test:fail", breaking(at), options)).rejects.toThrow("broken");
     await expect(
       engine().refresh("test:fail", each([of("late")]), {
@@ -380,10 +380,10 @@ export function conformance(name: string, engine: () => SearchIndex): void {
     expect(await engine().state("test:fail")).toEqual(state);
     expect(await idsOf("test:fail", { term: "k:x" })).toEqual(["before"]);
     const { size } = await engine().refresh("test:fail", breaking(9_999), options);
-    expect(size).toBe(2_500);
-    expect(await engine().count("test:fail", ["k:x"])).toBe(2_500);
-    expect((await ask("test:fail", { query: { phrase: analyser.phraseTerms("文本 n2499") } })).ids).toEqual([
-      "n2499",
+    expect(size).toBe(250);
+    expect(await engine().count("test:fail", ["k:x"])).toBe(250);
+    expect((await ask("test:fail", { query: { phrase: analyser.phraseTerms("文本 n249") } })).ids).toEqual([
+      "n249",
     ]);
   });
 

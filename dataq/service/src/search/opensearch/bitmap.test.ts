@@ -36,7 +36,9 @@ test("holds the numbers of a bit set, few or many, near or far", () => {
       const numbers = new Set(list.flatMap(([from, length]) => Array.from({ length }, (_, at) => from + at)));
       const bytes = new Uint8Array(Math.ceil((Math.max(0, ...numbers) + 1) / 8));
       for (const number of numbers) bytes[number >> 3]! |= 1 << (number & 7);
-      expect(numbersIn(bitmapOf(new BitSet(bytes)))).toEqual([...numbers].sort((a, b) => a - b));
+      const sorted = Uint32Array.from(numbers).sort();
+      // As text, because comparing long lists member by member is slow.
+      expect(numbersIn(bitmapOf(new BitSet(bytes))).join()).toBe(sorted.join());
     }),
     { seed: 5, numRuns: 30 },
   );
