@@ -41,7 +41,7 @@ async function build() {
   const isLocallmOnly = named.length === 0 && installedLevel() === "locallm";
   const all = isLocallmOnly ? ["autostart", "locallm"] : packages;
   for (const folder of named.length > 0 ? named : all) compile(folder);
-  if (named.length > 0) for (const folder of named) declare(join(root, folder));
+  if (named.length > 0) for (const folder of named) declare(folder);
   else {
     if (!isLocallmOnly && !isConsoleBuilt())
       await underLock(() => import("../dataq/console/scripts/build.mjs"));
@@ -115,19 +115,47 @@ function plainScript(text) {
 }
 
 /**
- * Writes the type declarations of the package. Changes `import "./x.ts"` to `"./x.js"`, because older
- * compilers require it.
+ * Writes the type declarations of the package, unless they are up to date. Changes `import "./x.ts"` to
+ * `"./x.js"`, because older compilers require it.
  */
 function declare(folder) {
-  const settings = join(folder, "tsconfig.build.json");
+  const settings = join(root, folder, "tsconfig.build.json");
   if (!existsSync(settings)) return;
+  const to = join(root, folder, "dist");
+  const stamp = join(root, folder, "declarations.tsbuildinfo");
+  if (areDeclared(to, stamp)) return;
+  rmSync(stamp, { force: true });
   const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
   const tsc = spawnSync(process.execPath, [compiler, "-p", settings], { stdio: "inherit" });
   if (tsc.status !== 0) process.exit(tsc.status ?? 1);
-  for (const name of readdirSync(join(folder, "dist"), { recursive: true })) {
-    if (!name.endsWith(".d.ts")) continue;
-    const path = join(folder, "dist", name);
+  const declarations = declarationsIn(to);
+  for (const path of declarations) {
     const text = readFileSync(path, "utf8");
     writeFileSync(path, text.replaceAll(/((?:from |import\()"\.[^"\n]*)\.ts"/g, '$1.js"'));
   }
+  writeFileSync(stamp, String(declarations.length));
+}
+
+/**
+ * Whether the declarations are whole and newer than everything that they depend on. A type may come from any package.
+ * Compares the time of the last change, because a restored file keeps its old modification time.
+ */
+function areDeclared(to, stamp) {
+  const made = statSync(stamp, { throwIfNoEntry: false });
+  const declarations = declarationsIn(to);
+  if (made === undefined || Number(readFileSync(stamp, "utf8")) !== declarations.length) return false;
+  const shared = ["package-lock.json", "tsconfig.json", "scripts/build.mjs"];
+  const own = packages.flatMap((folder) => [
+    join(folder, "tsconfig.build.json"),
+    join(folder, "src"),
+    ...readdirSync(join(root, folder, "src"), { recursive: true }).map((name) => join(folder, "src", name)),
+  ]);
+  const depended = [...[...shared, ...own].map((name) => join(root, name)), ...declarations];
+  return depended.every((path) => (statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0) <= made.mtimeMs);
+}
+
+function declarationsIn(folder) {
+  return readdirSync(folder, { recursive: true })
+    .filter((name) => name.endsWith(".d.ts"))
+    .map((name) => join(folder, name));
 }

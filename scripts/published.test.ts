@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -62,8 +71,13 @@ function install(folder: string, name: string): string {
 // locallm and the client have their own package tests, in which npm installs them. `npm run proof -- package`
 // also installs these two from their tarballs with npm.
 it("packs the service and the contract, and they run from what was packed", () => {
+  const declaration = join(root, "dataq/contract/dist/index.d.ts");
+  rmSync(declaration, { force: true });
   install("dataq/contract", "@dataq/contract");
+  const { ctimeMs } = statSync(declaration);
   const service = install("dataq/service", "dataq");
+  // Compiling the declarations takes longer than all else, so it happens only after a change.
+  expect(statSync(declaration).ctimeMs).toBe(ctimeMs);
   for (const name of Object.keys(manifestOf("dataq/service").dependencies!)) {
     if (manifestOf("dataq/service").bundleDependencies?.includes(name)) continue;
     const target = join(temporary, "node_modules", name);

@@ -110,6 +110,13 @@ describe("completion in real shells", () => {
     }
   });
 
+  it("completes verbs, and the options of a verb after assignments and by its alias", async () => {
+    const complete = async (line: string) => (await command(["__complete", line])).out.trim().split("\n");
+    expect((await complete("locallm r")).map((line) => line.split("\t")[0])).toEqual(["run", "rm", "remote"]);
+    expect(await complete("X=1 Y= locallm start --log-format ")).toEqual(["text", "json"]);
+    expect(await complete("locallm nothing ")).toEqual([""]);
+  });
+
   it("completes the models of a running server and hides errors", async () => {
     const server: TestServer = await startServerHere({ models: store.folder });
     const complete = (more: Record<string, string>) => command(["__complete", "locallm run "], more);

@@ -3,7 +3,7 @@ import ajvFormats from "ajv-formats";
 import fc from "fast-check";
 import { residentMib } from "./process-memory.ts";
 import { documents, type Schema } from "./random-schema.ts";
-import type { ServerProcess } from "./server-process.ts";
+import type { ServerProcess, TestServer } from "./server-process.ts";
 
 const ajv = ajvFormats.default(new Ajv2020({ strict: false, unicodeRegExp: true }));
 
@@ -19,7 +19,7 @@ export interface Kept {
 
 /** Requests an answer for this schema and checks it with an independent validator. */
 export async function askForSchema(
-  server: ServerProcess,
+  server: TestServer,
   model: string,
   schema: Schema,
   seed: number,
@@ -178,11 +178,7 @@ export function costlySchemas(count: number): Schema[] {
  * Requests an answer for a costly schema. Returns null if the server answered it or rejected it with a clear
  * error; otherwise returns the problem.
  */
-export async function askCostly(
-  server: ServerProcess,
-  model: string,
-  format: Schema,
-): Promise<string | null> {
+export async function askCostly(server: TestServer, model: string, format: Schema): Promise<string | null> {
   const response = await server.post("/api/generate", {
     model,
     prompt: "x",

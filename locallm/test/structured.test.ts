@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hermesTemplate } from "./hermes-template.ts";
 import { createModelStore, createSmallStore, type ModelStore } from "./model-store.ts";
 import { askCostly, askForSchema, costlySchemas, refuseHostile, seededSchemas } from "./schema-campaign.ts";
-import { type ServerProcess, startServer } from "./server-process.ts";
+import { type ServerProcess, startServer, startServerHere, type TestServer } from "./server-process.ts";
 import { starterModelPath } from "./starter-model.ts";
 import { askForCall } from "./tool-campaign.ts";
 
@@ -105,13 +105,13 @@ describe("structured output of a model with random weights", () => {
 
 describe.skipIf(starter === null)("structured output of the starter model (needs the starter model)", () => {
   let store: ModelStore;
-  let server: ServerProcess;
+  let server: TestServer;
   beforeAll(async () => {
     store = await createModelStore();
     // One thread, because two threads that wait for each other are very slow on a busy machine.
     await store.add("smollm2:135m", starter!, { parameters: { num_thread: 1 } });
     await store.derive("tools:1", { from: "smollm2:135m", template: hermesTemplate });
-    server = await startServer({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "4" } });
+    server = await startServerHere({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "4" } });
   });
   afterAll(async () => {
     await server.stop();

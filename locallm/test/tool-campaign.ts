@@ -1,4 +1,4 @@
-import type { ServerProcess } from "./server-process.ts";
+import type { TestServer } from "./server-process.ts";
 
 /**
  * The offered tool and the cities that it accepts. A small model writes them only if a grammar enforces them.
@@ -43,7 +43,7 @@ interface Answer {
  * what it sees.
  */
 export async function askForCall(
-  server: ServerProcess,
+  server: TestServer,
   model: string,
   kind: keyof typeof toolChoices,
   seed: number,

@@ -21,7 +21,7 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
   try {
     if (asksVersion(words)) await tellVersion();
     else {
-      await addVerbs(program, words[0] ?? "");
+      await addVerbs(program, words);
       await program.parseAsync(words, { from: "user" });
     }
   } catch (error) {
@@ -64,13 +64,18 @@ const verbs: Readonly<Record<string, () => Promise<Command>>> = {
 /** The aliases that the commands declare. */
 const aliases: Readonly<Record<string, string>> = { ls: "list", start: "serve" };
 
-/** Adds the typed verb, or all verbs for help or an unknown verb. */
-async function addVerbs(program: Command, typed: string): Promise<void> {
-  const asked = Object.hasOwn(aliases, typed) ? aliases[typed]! : typed;
+/** Adds the verb that is typed or completed, or all verbs for help or an unknown verb. */
+async function addVerbs(program: Command, [typed = "", line = ""]: readonly string[]): Promise<void> {
+  const isCompletion = typed === "__complete";
+  const verb = isCompletion ? (verbBeforeCursor.exec(line)?.[1] ?? "") : typed;
+  const asked = Object.hasOwn(aliases, verb) ? aliases[verb]! : verb;
   const loaders = Object.hasOwn(verbs, asked) ? [verbs[asked]!] : Object.values(verbs);
   for (const command of await Promise.all(loaders.map((load) => load())))
     program.addCommand(command.configureOutput(capitalErrors));
-  if (loaders.length === 1) return;
+  if (!isCompletion) return;
   const { completeCommand } = await import("./commands/completion.ts");
   program.addCommand(completeCommand(), { hidden: true });
 }
+
+/** The word after `locallm` and leading assignments such as `LOCALLM_HOST=x`, once the next word has begun. */
+const verbBeforeCursor = /^\s*(?:\w+=\S*\s+)*\S+\s+(\S+)\s/;

@@ -22,16 +22,17 @@ export async function pullFromNpm(reference: PackageReference, context: PullCont
   const { packageName, version } = reference;
   const { signal } = context;
   context.onProgress({ status: "pulling manifest" });
-  const npm = await findTool(npmCommands, signal);
-  if (npm === null)
+  const found = await findTool(npmCommands, ["config", "get", "cafile"], signal);
+  if (found === null)
     throw new LocallmError("source_tool_missing", { tool: "npm", source: `npm:${packageName}` });
+  const { tool: npm, stdout: certificate } = found;
   const wanted = `${packageName}@${version ?? "latest"}`;
   const { url, integrity } = await askNpm(npm, wanted, signal);
   await pullPackage(
     reference,
     {
       url,
-      certificateFile: await npmCertificate(npm, signal),
+      certificateFile: await existingFile(certificate.trim()),
       digest: null,
       key: digestOf(integrity),
       verify: (path) => verify(path, integrity, signal),
@@ -79,11 +80,8 @@ function npmCall(tool: Tool, wanted: string, signal: AbortSignal): Omit<ToolCall
   };
 }
 
-async function npmCertificate(npm: Tool, signal: AbortSignal): Promise<string | null> {
-  const call = { ...npmCall(npm, "config", signal), parameters: ["config", "get", "cafile"] };
-  const file = (await runTool(call).catch(() => "")).trim();
-  signal.throwIfAborted();
-  return file !== "" && (await stat(file).catch(() => null))?.isFile() ? file : null;
+async function existingFile(path: string): Promise<string | null> {
+  return path !== "" && (await stat(path).catch(() => null))?.isFile() ? path : null;
 }
 
 async function verify(path: string, integrity: string, signal: AbortSignal): Promise<void> {

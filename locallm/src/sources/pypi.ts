@@ -50,8 +50,10 @@ export interface Wheel {
 
 /** Asks pip for a wheel. `wanted` is a package's name with or without versions. Throws `source_tool_missing` and `source_failed`. */
 export async function findWheel(wanted: string, signal: AbortSignal): Promise<Wheel> {
-  const pip = await findTool(pipCommands, signal);
-  if (pip === null) throw new LocallmError("source_tool_missing", { tool: "pip", source: `pypi:${wanted}` });
+  const found = await findTool(pipCommands, ["config", "list"], signal);
+  if (found === null)
+    throw new LocallmError("source_tool_missing", { tool: "pip", source: `pypi:${wanted}` });
+  const { tool: pip, stdout: settings } = found;
   const options = ["--dry-run", "--ignore-installed", "--no-deps", "--only-binary", ":all:", "--quiet"];
   const parameters = ["install", "--disable-pip-version-check", ...options, "--report", "-", wanted];
   const report = await runTool({ ...pipCall(pip, wanted, signal), parameters });
@@ -63,7 +65,7 @@ export async function findWheel(wanted: string, signal: AbortSignal): Promise<Wh
       timeoutMs: downloadLimitMs,
     });
   };
-  const certificateFile = await pipCertificate(pip, signal);
+  const certificateFile = await certificateIn(settings);
   return { ...readReport(report, wanted), certificateFile, fetchByPip };
 }
 
@@ -96,13 +98,9 @@ function readReport(stdout: string, wanted: string): { url: URL; digest: Digest 
 }
 
 /** pip may trust a certificate that Node does not, such as a company mirror's. */
-async function pipCertificate(pip: Tool, signal: AbortSignal): Promise<string | null> {
-  const listed = await runTool({ ...pipCall(pip, "config", signal), parameters: ["config", "list"] }).catch(
-    () => "",
-  );
-  signal.throwIfAborted();
+async function certificateIn(settings: string): Promise<string | null> {
   const values = new Map<string, string>();
-  for (const line of listed.split("\n")) {
+  for (const line of settings.split("\n")) {
     const [, key, value] = /^(\S+?)=["'](.*)["']\s*$/.exec(line) ?? [];
     if (key !== undefined && value !== undefined) values.set(key, value);
   }

@@ -10,16 +10,23 @@ const root = parse(process.execPath).root;
 /** A command line that works on this machine. */
 export type Tool = readonly [program: string, ...parameters: string[]];
 
-/** Returns the first command line whose `--version` succeeds, or null. */
-export async function findTool(candidates: readonly Tool[], signal: AbortSignal): Promise<Tool | null> {
-  for (const candidate of candidates) {
-    const [program, ...parameters] = candidate;
-    const asked = run(program, [...parameters, "--version"], { cwd: root, signal, timeout: 30_000 });
-    const works = await asked.then(
-      () => true,
-      () => false,
+/**
+ * Returns the first command line that can run with these parameters, and what it then prints. Returns null if none
+ * can.
+ */
+export async function findTool(
+  candidates: readonly Tool[],
+  parameters: readonly string[],
+  signal: AbortSignal,
+): Promise<{ readonly tool: Tool; readonly stdout: string } | null> {
+  for (const tool of candidates) {
+    const [program, ...before] = tool;
+    const asked = run(program, [...before, ...parameters], { cwd: root, signal, timeout: 30_000 });
+    const stdout = await asked.then(
+      (output) => output.stdout,
+      () => null,
     );
-    if (works) return candidate;
+    if (stdout !== null) return { tool, stdout };
     signal.throwIfAborted();
   }
   return null;
