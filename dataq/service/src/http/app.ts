@@ -64,6 +64,7 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
     requestTimeout: 30_000,
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
+    schemaController: { compilersFactory: noSchemas },
     // Fastify runs no hooks if it cannot decode the path.
     frameworkErrors: (error, request, reply) => {
       begin(request, reply);
@@ -156,6 +157,13 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
   });
   enforceAccess(app, parts);
   return app;
+}
+
+/** Routes check with the contract's schemas, not with Fastify's, whose compilers it would load at every start. */
+const noSchemas = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
+
+function refuseSchema(): never {
+  throw new Error("routes check with the schemas of the contract");
 }
 
 function begin(request: FastifyRequest, reply: FastifyReply): void {
