@@ -185,6 +185,7 @@ describe("errors name what is wrong", () => {
     ],
     ["a wrong cache mode", { ...query, cache: "yes" }, 400, "invalid_params", "cache"],
     ["an unknown field", { ...query, fields: ["nothing"] }, 400, "invalid_params", "fields"],
+    ["max_tokens of 16 digits", { ...query, max_tokens: 1e15 }, 400, "invalid_params", "max_tokens"],
     ["max_tokens of a wrong type", { ...query, max_tokens: "many" }, 400, "invalid_params", "max_tokens"],
     ["dry_run of a wrong type", { ...query, dry_run: "yes" }, 400, "invalid_params", "dry_run"],
   ];

@@ -67,12 +67,7 @@ export async function answerSeveral(
   call: Call,
   queries: readonly unknown[],
 ): Promise<SeveralReply> {
-  const maxTokens = readInteger(
-    call.body as Record<string, unknown>,
-    "max_tokens",
-    0,
-    Number.MAX_SAFE_INTEGER,
-  );
+  const maxTokens = readInteger(call.body as Record<string, unknown>, "max_tokens", 0);
   if (call.principal.mode === "test") return answerAllInSandbox(parts, call, queries);
   return underKey(parts, call, parts.clock(), {
     run: (key) => answerAll(parts, call, queries, maxTokens, key),

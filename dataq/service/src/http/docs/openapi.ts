@@ -21,6 +21,7 @@ import {
   severalAnswers,
 } from "@dataq/contract/wire";
 import { z } from "zod";
+import { mostInteger } from "../../query/request/controls.ts";
 import { exampleOf, notice, type TermsOf } from "./terms.ts";
 
 /** The whole public API as OpenAPI 3.1, made from the contract. */
@@ -139,7 +140,12 @@ function success(name: string, route: Route): JsonSchema {
 
 /** An integer, or the same as a string; null means the same as leaving it out. */
 const wholeNumber = { type: ["integer", "string", "null"] };
-const maxTokens = { ...wholeNumber, minimum: 0, pattern: "^(0|[1-9][0-9]{0,14})$" };
+const maxTokens = {
+  ...wholeNumber,
+  minimum: 0,
+  maximum: mostInteger,
+  pattern: "^(0|[1-9][0-9]{0,14})$",
+};
 
 /** Not a reference to the requests: an invalid query makes only its own item an error, not the call. */
 const severalItem = {

@@ -10,7 +10,7 @@ const MAX_PAGE_SIZE = 200;
 const MAX_DEPTH = 10_000;
 
 export function readPaging(operation: Operation, controls: Controls): { page: number; pageSize: number } {
-  const page = readInteger(controls, "page", 1, Number.MAX_SAFE_INTEGER) ?? 1;
+  const page = readInteger(controls, "page", 1) ?? 1;
   const pageSize = readInteger(controls, "page_size", 1, MAX_PAGE_SIZE) ?? DEFAULT_PAGE_SIZE;
   if (!operation.paged && page > 1)
     throw invalid(
@@ -62,22 +62,26 @@ export function readFields(operation: Operation, value: unknown): readonly strin
 /** Integers may be sent as strings. */
 const digits = /^(?:0|[1-9]\d{0,14})$/;
 
+/** The largest integer of 15 digits: every JSON parser reads it exactly. */
+export const mostInteger = 999_999_999_999_999;
+
 export function readInteger(
   controls: Controls,
   name: string,
   least: number,
-  most: number,
+  most = mostInteger,
 ): number | undefined {
   const value = controls[name];
   if (value === undefined || value === null) return undefined;
   const number = typeof value === "string" && digits.test(value) ? Number(value) : value;
-  const isOpen = most === Number.MAX_SAFE_INTEGER;
-  const range = isOpen ? `${least} or more` : `${least} to ${most}`;
-  const fixZh = isOpen ? `请发送不小于 ${least} 的整数` : `请发送 ${least} 到 ${most} 的整数`;
+  const isOpen = most === mostInteger;
+  const range = isOpen ? `${least} or more, with at most 15 digits` : `from ${least} to ${most}`;
+  const fixZh = isOpen ? `请发送不小于 ${least}、不超过 15 位的整数` : `请发送 ${least} 到 ${most} 的整数`;
+  const fix = `send an integer${isOpen ? "," : ""} ${range}`;
   if (typeof number !== "number" || !Number.isInteger(number))
-    throw invalid(name, "type", `${name} must be an integer`, `send an integer, ${range}`, fixZh);
+    throw invalid(name, "type", `${name} must be an integer`, fix, fixZh);
   if (number < least || number > most)
-    throw invalid(name, "range", `${name} must be within ${range}`, `send an integer, ${range}`, fixZh);
+    throw invalid(name, "range", `${name} must be ${range}`, fix, fixZh);
   return number;
 }
 

@@ -42,7 +42,7 @@ export function readRequest(body: unknown, options: ReadOptions): QueryRequest {
   const { page, pageSize } = readPaging(operation, controls);
   const snapshot = readText(controls, "snapshot", 128);
   const fields = readFields(operation, controls["fields"]);
-  const maxTokens = readInteger(controls, "max_tokens", 0, Number.MAX_SAFE_INTEGER);
+  const maxTokens = readInteger(controls, "max_tokens", 0);
   return {
     operation,
     params,
