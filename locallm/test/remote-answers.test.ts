@@ -333,13 +333,13 @@ describe("a model that can see", () => {
     }
   });
 
-  const large = Buffer.alloc(10 * 2 ** 20 + 1, Buffer.from("GIF89a")).toString("base64");
+  const imageOf = (bytes: number) => Buffer.alloc(bytes, "GIF89a").toString("base64");
   test.each<[string, object, RegExp]>([
     ["not base64", imageBlock("iVBORw0KGgo"), /^invalid image data: messages\[0\].content\[0\].source.data$/],
     ["no image", imageBlock("aGk="), /\.source.data must be a JPEG, PNG, GIF or WebP image$/],
     [
       "too large",
-      imageBlock(large, "image/gif"),
+      imageBlock(imageOf(10 * 2 ** 20 + 1), "image/gif"),
       /\.source.data is an image of 10485761 bytes; the limit is 10485760$/,
     ],
     [
@@ -368,7 +368,11 @@ describe("a model that can see", () => {
         type: string;
         error: { type: string; message: string };
       };
-      expect([response.status, type, error.type]).toEqual([400, "error", "invalid_request_error"]);
+      expect([response.status, type, error.type], error.message).toEqual([
+        400,
+        "error",
+        "invalid_request_error",
+      ]);
       expect(error.message.replace("messages[1].content[0].content[0]", "messages[0].content[0]")).toMatch(
         message,
       );

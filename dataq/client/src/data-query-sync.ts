@@ -4,7 +4,7 @@ import type { RawResponse } from "./answer.ts";
 import type { Step, Steps } from "./call.ts";
 import { ClientSteps, type UsageQuery, type UsageReport } from "./client-steps.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import type { Outcome } from "./exchange.ts";
+import type { HttpRequest, Limits, Outcome } from "./exchange.ts";
 import { SyncOperations } from "./methods.ts";
 import type { OperationName } from "./operations.ts";
 import type { ClientOptions } from "./options.ts";
@@ -19,9 +19,12 @@ export interface SyncClock extends Clock {
   sleep(delayMs: number): void;
 }
 
-/** Several clients can share a channel. */
 export interface SyncParts extends SyncClock {
-  readonly channel: Pick<Channel, "exchange" | "close">;
+  /** Sends a request and waits for its answer. Several clients can share one. */
+  readonly channel: {
+    exchange(request: HttpRequest, limits: Limits): Outcome;
+    close(): void;
+  };
 }
 
 /**

@@ -112,7 +112,7 @@ const tampering: [string, string, string][] = [
     "update entry set kind = 'capture' where kind = 'adjust'",
   ],
   [
-    "L6 a charge never exceeds its hold, and is the price in force at the hold",
+    "L6 a charge never exceeds its hold, and equals the price in effect at the hold",
     "update price set tokens = 5001",
     "update price set tokens = 5000",
   ],

@@ -80,8 +80,7 @@ export function readInteger(
   const fix = `send an integer${isOpen ? "," : ""} ${range}`;
   if (typeof number !== "number" || !Number.isInteger(number))
     throw invalid(name, "type", `${name} must be an integer`, fix, fixZh);
-  if (number < least || number > most)
-    throw invalid(name, "range", `${name} must be ${range}`, fix, fixZh);
+  if (number < least || number > most) throw invalid(name, "range", `${name} must be ${range}`, fix, fixZh);
   return number;
 }
 
