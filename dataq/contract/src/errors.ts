@@ -1,7 +1,8 @@
 /**
  * Every error that dataq can return. Each code has an HTTP status, a type, a message, the next step for the
- * caller, and whether a retry can help. `{name}` is filled from the error's details, and
- * `{name|singular|plural}` with a count and its noun. The service, the docs and the clients read this table. A request that ends in an error is never charged.
+ * caller, and whether a retry can help. `{name}` is filled from the error's details, and `{name|singular|plural}` with a
+ * count and its noun. The service, the docs and the clients read this table. A request that ends in an error is never
+ * charged.
  */
 export const errors = {
   invalid_json: row(

@@ -7,6 +7,7 @@ import type {
   Scheduler,
   WindowSizing,
 } from "../scheduler/lease.ts";
+import { contextLengthOf } from "../scheduler/residency.ts";
 import { counted } from "../wire/counted.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { countedChars, type Prompt, type PromptText, promptChars } from "../wire/inference/generate.ts";
@@ -92,7 +93,7 @@ export class RequestWindow {
   ): WindowSizing | undefined {
     if (!this.isAutomatic) return undefined;
     const { load, model } = this.#parts;
-    const first = Math.min(load.numCtx, model.trainContext ?? load.numCtx);
+    const first = contextLengthOf(model, load);
     return async (vocabulary) => await this.#larger(await count(vocabulary, first), first, growth);
   }
 

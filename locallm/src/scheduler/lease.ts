@@ -1,5 +1,4 @@
 import type { LoadedVocabulary, Runner } from "../runner/handle.ts";
-
 import type { ModelInfo } from "../wire/inference/load.ts";
 
 export type { LoadedVocabulary };

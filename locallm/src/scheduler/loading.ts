@@ -130,14 +130,10 @@ export async function placeResident(
   parts: SchedulerParts,
   { resident, request, others }: { resident: Resident; request: LeaseRequest; others: readonly Resident[] },
 ): Promise<Placed | null> {
-  const { slots, kvCacheType, flashAttention } = settings;
-  const { numBatch, numGpu, mainGpu } = request.load;
-  const wanted = { numCtx: resident.numCtx, numBatch, slots, kvCacheType, flashAttention };
-  const needs = await parts.needs(request.model, wanted);
+  const { numGpu, mainGpu } = request.load;
+  const needs = await needsOf(settings, parts, resident);
   const choice = await parts.place(needs, { numGpu, mainGpu });
-  resident.choice = choice;
-  resident.hostBytes = choice.hostBytes;
-  resident.sizeBytes = choice.hostBytes + choice.deviceBytes;
+  resident.place(choice);
   const available = parts.availableBytes();
   // Another model's GPU memory keeps some of this model's layers off the GPU.
   const isCrowded = choice.isCut && others.some(({ runner }) => (runner?.info.devices.length ?? 0) > 0);
@@ -158,20 +154,18 @@ export async function resize(
   parts: SchedulerParts,
   resident: Resident,
 ): Promise<void> {
-  const { slots, kvCacheType, flashAttention } = settings;
-  const wanted = {
-    numCtx: resident.numCtx,
-    numBatch: resident.load.numBatch,
-    slots,
-    kvCacheType,
-    flashAttention,
-  };
-  const needs = await parts.needs(resident.model, wanted);
+  const needs = await needsOf(settings, parts, resident);
   const choice = onProcessor(needs, resident.choice?.why ?? "");
-  resident.choice = choice;
-  resident.hostBytes = choice.hostBytes;
-  resident.sizeBytes = choice.hostBytes;
+  resident.place(choice);
   parts.makeRoom?.(choice.hostBytes);
+}
+
+function needsOf(
+  { slots, kvCacheType, flashAttention }: SchedulerSettings,
+  parts: SchedulerParts,
+  { model, numCtx, load: { numBatch } }: Resident,
+): Promise<Needs> {
+  return parts.needs(model, { numCtx, numBatch, slots, kvCacheType, flashAttention });
 }
 
 /**

@@ -74,6 +74,13 @@ export class Resident {
     this.lastUsedMs = this.loadedAtMs;
   }
 
+  /** Sets the devices and the estimated size. */
+  place(choice: Choice): void {
+    this.choice = choice;
+    this.hostBytes = choice.hostBytes;
+    this.sizeBytes = choice.hostBytes + choice.deviceBytes;
+  }
+
   /** Called while the model is loading. */
   widen(load: LoadWish): void {
     this.numCtx = load.numCtx;

@@ -1,6 +1,7 @@
 /**
  * Every error of locallm: code → HTTP status and message. `{name}` in a message is replaced by the error's detail of
- * that name, and `{name|singular|plural}` by a count with its noun. Code throws these codes; only `http/` turns them into response bodies.
+ * that name, and `{name|singular|plural}` by a count with its noun. Code throws these codes; only `http/` turns them into
+ * response bodies.
  */
 export const errors = {
   missing_body: { status: 400, message: "missing request body" },

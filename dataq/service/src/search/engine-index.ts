@@ -20,7 +20,7 @@ import type {
   VectorSpace,
 } from "./search-index.ts";
 import { Bodies, type Position, placeOf, positionOf, unpackBody } from "./snapshots/bodies.ts";
-import { type Building, bodiesAt } from "./snapshots/build.ts";
+import { type Building, bodiesAt, bodiesOf } from "./snapshots/build.ts";
 import {
   contentsOf,
   type OpenSegment,
@@ -248,10 +248,8 @@ export class EngineIndex implements SearchIndex, VectorSpace {
     const snapshot = await this.#snapshots.open(corpus);
     for (const segment of snapshot?.segments ?? []) {
       if (dataset !== undefined && segment.dataset !== dataset) continue;
-      for (let from = 0; from < segment.documents; from += scanRows) {
-        for (const { ordinal, body } of await this.stored(segment.id, from, from + scanRows))
-          if (!segment.dead?.has(ordinal)) yield body;
-      }
+      for await (const { ordinal, body } of bodiesOf(this.#database.pool, segment))
+        if (!segment.dead?.has(ordinal)) yield body;
     }
   }
 
@@ -384,7 +382,6 @@ async function peek(documents: AsyncIterable<IndexDocument>) {
   return { first: first.done ? undefined : first.value, all: all() };
 }
 
-const scanRows = 500;
 const termListBytes = 4 << 20;
 const countBytes = 4 << 20;
 const contentsBytes = 1 << 20;

@@ -1,7 +1,6 @@
 import type { Analyser } from "../analysis/analyser.ts";
 import type { IndexDocument, MakeDocument, RefreshOptions, RefreshReport } from "../search-index.ts";
-import { alone, analyse, buildAgain, removeUnfinished } from "../snapshots/build.ts";
-import { switchTo } from "../snapshots/switch.ts";
+import { alone, buildAgain, buildNew, removeUnfinished } from "../snapshots/build.ts";
 import { type Connection, OpenSearchError } from "./connection.ts";
 import { DocumentWriter, type IndexBuilding, type LeftSegment } from "./document-writer.ts";
 
@@ -16,7 +15,6 @@ export function refresh(
   findAnalyser: () => Promise<Analyser>,
   options: RefreshOptions,
 ): Promise<RefreshReport> {
-  const { client, corpus } = building;
   const build = async () => {
     const analyser = await findAnalyser();
     const { dataset, resumeKey, signal } = options;
@@ -30,24 +28,13 @@ export function refresh(
     const open = left.find(({ isReady }) => !isReady);
     const wholeDocuments = whole.reduce((sum, each) => sum + each.documents, 0);
     if (open !== undefined) writer.continue(open);
-    let count = 0;
-    try {
-      for await (const document of documents) {
-        signal?.throwIfAborted();
-        if (count >= wholeDocuments) {
-          if (count < wholeDocuments + (open?.documents ?? 0)) writer.skip(document);
-          else await writer.add(document);
-        }
-        count++;
-        if (count % progressEvery === 0) options.progress?.(count);
-      }
-      await writer.finish();
-    } finally {
-      await writer.close();
-    }
-    options.progress?.(count);
-    await analyse(client);
-    return switchTo(client, corpus, [...whole.map(({ id }) => id), ...writer.segments], options);
+    const leftDocuments = wholeDocuments + (open?.documents ?? 0);
+    const take = async (document: IndexDocument, at: number) => {
+      if (at >= leftDocuments) await writer.add(document);
+      else if (at >= wholeDocuments) writer.skip(document);
+    };
+    const kept = whole.map(({ id }) => id);
+    return buildNew(building, documents, { writer, kept, take }, options);
   };
   return alone(building, build, () => removeAbandonedIndices(building));
 }
@@ -64,8 +51,6 @@ export function rebuild(
   const build = () => buildAgain(building, make, writerOf, signal);
   return alone(building, build, () => removeAbandonedIndices(building));
 }
-
-const progressEvery = 500;
 
 /** The segments that the same refresh wrote before it was interrupted. Only the last one may be incomplete. */
 async function interruptedSegments(

@@ -1,6 +1,6 @@
 import type { ClientBase } from "pg";
 import { lock, unlock } from "../../database/locks.ts";
-import type { IndexDocument, MakeDocument, RefreshReport } from "../search-index.ts";
+import type { IndexDocument, MakeDocument, RefreshOptions, RefreshReport } from "../search-index.ts";
 import { BitSet } from "./bitset.ts";
 import { type Position, unpackBody } from "./bodies.ts";
 import { type AsOwner, abandonedTables, dropOwnTables, ownTables } from "./own-tables.ts";
@@ -43,6 +43,38 @@ export async function alone<Result>(
   }
 }
 
+/** Passes each document and its position to `take`, then switches to the writer's segments and those that are `kept`. */
+export async function buildNew(
+  { client, corpus }: Building,
+  documents: AsyncIterable<IndexDocument>,
+  { writer, kept, take }: NewSegments,
+  options: RefreshOptions,
+): Promise<RefreshReport> {
+  let count = 0;
+  try {
+    for await (const document of documents) {
+      options.signal?.throwIfAborted();
+      await take(document, count);
+      count++;
+      if (count % progressEvery === 0) options.progress?.(count);
+    }
+    await writer.finish();
+  } finally {
+    await writer.close();
+  }
+  options.progress?.(count);
+  await analyse(client);
+  return switchTo(client, corpus, [...kept, ...writer.segments], options);
+}
+
+interface NewSegments {
+  readonly writer: Writer;
+  /** Complete segments of the same refresh, written before it was interrupted. */
+  readonly kept: readonly number[];
+  /** Writes a document that an interrupted refresh has not written. */
+  take(document: IndexDocument, at: number): Promise<unknown>;
+}
+
 /**
  * Merges the segments of every data set into new ones, split with another dictionary, and switches to all of them at
  * once: a process that is killed leaves no snapshot whose segments use two dictionaries.
@@ -83,7 +115,7 @@ export async function buildAgain(
  * Without statistics of a new segment, the planner reads it row by row, in the switch and in every query. Tables of their
  * own have theirs already.
  */
-export async function analyse(client: ClientBase): Promise<void> {
+async function analyse(client: ClientBase): Promise<void> {
   await client.query("analyze search_posting_shared, search_document_shared, search_segment");
 }
 
@@ -105,7 +137,8 @@ async function* keptBodies(
   }
 }
 
-async function* bodiesOf(
+/** The bodies of a segment by their ordinals, those of hidden documents too. */
+export async function* bodiesOf(
   client: Pick<ClientBase, "query">,
   { id, documents }: Pick<ServedSegment, "id" | "documents">,
 ): AsyncGenerator<{ ordinal: number; body: object }> {
@@ -200,4 +233,5 @@ async function removeSegments({ client, asOwner }: Building, ids: readonly numbe
 
 /** How long pages of an older snapshot can still be read. */
 const keepHours = 24;
+const progressEvery = 500;
 const scanRows = 500;

@@ -1,8 +1,7 @@
 import type { Analyser } from "../../analysis/analyser.ts";
 import type { IndexDocument, MakeDocument, RefreshOptions, RefreshReport } from "../../search-index.ts";
-import { alone, analyse, type Building, buildAgain, removeUnfinished } from "../../snapshots/build.ts";
+import { alone, type Building, buildAgain, buildNew, removeUnfinished } from "../../snapshots/build.ts";
 import { attachOwnTables } from "../../snapshots/own-tables.ts";
-import { switchTo } from "../../snapshots/switch.ts";
 import { SegmentWriter, type SizedBuilding } from "./segment-writer.ts";
 
 /**
@@ -15,28 +14,15 @@ export function refresh(
   findAnalyser: () => Promise<Analyser>,
   options: RefreshOptions,
 ): Promise<RefreshReport> {
-  const { client, corpus } = building;
   return alone(building, async () => {
     const analyser = await findAnalyser();
     const left = await interruptedSegments(building, analyser.version, options);
     await removeUnfinished(building, left.segments);
     const { dataset, resumeKey } = options;
     const writer = new SegmentWriter({ ...building, dataset, analyser, resumeKey });
-    let count = 0;
-    try {
-      for await (const document of documents) {
-        options.signal?.throwIfAborted();
-        if (count >= left.documents) await writer.add(document);
-        count++;
-        if (count % progressEvery === 0) options.progress?.(count);
-      }
-      await writer.finish();
-    } finally {
-      await writer.close();
-    }
-    options.progress?.(count);
-    await analyse(client);
-    return switchTo(client, corpus, [...left.segments, ...writer.segments], options);
+    const take = async (document: IndexDocument, at: number) =>
+      at < left.documents ? undefined : await writer.add(document);
+    return buildNew(building, documents, { writer, kept: left.segments, take }, options);
   });
 }
 
@@ -52,7 +38,6 @@ export function rebuild(
   return alone(building, () => buildAgain(building, make, writerOf, signal));
 }
 
-const progressEvery = 500;
 /** Complete segments that the same refresh wrote before it was interrupted. */
 async function interruptedSegments(
   { client, asOwner, corpus }: Building,
