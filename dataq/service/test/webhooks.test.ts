@@ -255,16 +255,15 @@ describe("delivery", () => {
       error: null,
       next_attempt_at: expect.any(String),
     });
-    for (const attempts of [2, 3]) {
-      await wait(async () => {
-        await hurry();
-        expect((await deliveries(shop, id))[0].attempts).toBe(attempts);
+    // The second attempt may fail and the third succeed between two looks at the list.
+    await wait(async () => {
+      await hurry();
+      expect((await deliveries(shop, id))[0]).toMatchObject({
+        attempts: 3,
+        state: "delivered",
+        status: 204,
+        next_attempt_at: null,
       });
-    }
-    expect((await deliveries(shop, id))[0]).toMatchObject({
-      state: "delivered",
-      status: 204,
-      next_attempt_at: null,
     });
     expect(receiver.received.map(({ path }) => path)).toEqual(Array(3).fill("/hook?token=hidden"));
     expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
