@@ -1,7 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { platformFolder } from "../engine/libllama/library.ts";
-import { processorPackage, release } from "../engine/libllama/release.ts";
+import { platformFolder, processorPackage, release } from "../engine/libllama/release.ts";
 import { type Backend, type EnginePackage, enginePackages } from "./packages.ts";
 
 /** Where a build is installed. Each release has its own folder, so that locallm never loads another release's libraries. */

@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
-import { withoutPaths } from "../engine/libllama/log.ts";
+import { withoutPaths } from "../engine/libllama/without-paths.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
 import {

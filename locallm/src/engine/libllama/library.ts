@@ -1,11 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import koffi, { type LibraryHandle } from "koffi";
 import { LocallmError } from "../../wire/errors.ts";
 import { declareFunctions, type Functions } from "./functions.ts";
 import { layout } from "./layout-0.5.0.ts";
-import { packagePlatform, processorPackage } from "./release.ts";
+import { packagePlatform, platformFolder } from "./release.ts";
 import { newThreadpool, type Threadpool } from "./threadpool.ts";
 
 /** llama.cpp's shared libraries, opened and checked. */
@@ -146,21 +145,5 @@ function listing(folder: string): string {
     return readdirSync(folder).slice(0, 8).join(", ") || "no files";
   } catch {
     return "no files: the folder does not exist";
-  }
-}
-
-/** The libraries of the installed platform package. Throws `engine_missing`. */
-export function platformFolder(): string {
-  const name = processorPackage();
-  try {
-    // The package exports no package.json; its entry file is in `dist/` beside `bins/`.
-    const entry = createRequire(import.meta.url).resolve(name);
-    return join(dirname(dirname(entry)), "bins", packagePlatform());
-  } catch (cause) {
-    throw new LocallmError(
-      "engine_missing",
-      { platform: packagePlatform(), reason: `install ${name}@${layout.packageVersion}` },
-      { cause },
-    );
   }
 }

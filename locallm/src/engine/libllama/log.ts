@@ -1,6 +1,7 @@
 import koffi from "koffi";
 import { LocallmError } from "../../wire/errors.ts";
 import type { Functions, Pointer } from "./functions.ts";
+import { withoutPaths } from "./without-paths.ts";
 
 const debugLevel = 1;
 const errorLevel = 4;
@@ -39,9 +40,4 @@ export function hearLog<Result>(
     library.llama_log_set(null, null);
     koffi.unregister(callback);
   }
-}
-
-/** Removes paths, because clients see the error and must not learn paths of this machine. */
-export function withoutPaths(line: string): string {
-  return line.replace(/(?:[A-Za-z]:)?[/\\][^\s'"]*[/\\]([^\s'"/\\]+)/g, "$1");
 }

@@ -1,3 +1,7 @@
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { LocallmError } from "../../wire/errors.ts";
+
 /** The release of llama.cpp that locallm needs, and the version of the packages that contain it. */
 export const release = { version: "0.5.0", packageVersion: "3.22.1" } as const;
 
@@ -17,4 +21,20 @@ export function packagePlatform(
 /** The name of the package with the CPU build of the engine. */
 export function processorPackage(platform?: NodeJS.Platform, arch?: string): string {
   return `@node-llama-cpp/${packagePlatform(platform, arch)}`;
+}
+
+/** The libraries of the installed platform package. Throws `engine_missing`. */
+export function platformFolder(): string {
+  const name = processorPackage();
+  try {
+    // The package exports no package.json; its entry file is in `dist/` beside `bins/`.
+    const entry = createRequire(import.meta.url).resolve(name);
+    return join(dirname(dirname(entry)), "bins", packagePlatform());
+  } catch (cause) {
+    throw new LocallmError(
+      "engine_missing",
+      { platform: packagePlatform(), reason: `install ${name}@${release.packageVersion}` },
+      { cause },
+    );
+  }
 }
