@@ -37,7 +37,7 @@ import type { StartRunner } from "./runner/handle.ts";
 import { measureLoad } from "./runner/measure.ts";
 import { rememberingStart } from "./runner/start.ts";
 import { systemClock } from "./scheduler/clock.ts";
-import type { Decision } from "./scheduler/lease.ts";
+import type { Decision, Scheduler } from "./scheduler/lease.ts";
 import { MemoryNeeds } from "./scheduler/memory-needs.ts";
 import { createScheduler } from "./scheduler/scheduler.ts";
 import { CredentialsFile } from "./sources/credentials.ts";
@@ -85,10 +85,11 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
   await makeModelsFolder(config.modelsFolder);
   const store = new Store(config.modelsFolder);
   const metrics = createMetrics();
-  const conversations = await openConversations(config, log);
+  const freeBytes = () => Math.max(0, availableBytes() - scheduler.unusedBytes());
+  const conversations = await openConversations(config, log, freeBytes);
   const responses = await openResponses(config, log);
   /** Counts kept conversations as free, because they are discarded when a model needs the memory. */
-  const loadableBytes = () => availableBytes() + conversations.memoryBytes;
+  const loadableBytes = () => freeBytes() + conversations.memoryBytes;
   const backend = machineBackend(config);
   const accelerator = new Accelerator(backend, (folder) => devicesIn(folder, config), config);
   const memoryNeeds = new MemoryNeeds({
@@ -97,7 +98,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     hasGpu: backend.folder !== null,
     availableBytes: loadableBytes,
   });
-  const scheduler = createScheduler(
+  const scheduler: Scheduler = createScheduler(
     {
       slots: config.numParallel,
       maxLoadedModels: config.maxLoadedModels,
@@ -228,9 +229,13 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
  * Opens the store of conversations. Computes its memory limit once at the start, so that it stays constant.
  * Throws `invalid_setting` if the folder cannot be used.
  */
-async function openConversations(config: Config, log: Logger): Promise<KeptConversations> {
+async function openConversations(
+  config: Config,
+  log: Logger,
+  freeBytes: () => number,
+): Promise<KeptConversations> {
   const memoryBytes = cacheLimitBytes(config, availableBytes());
-  const limits = { memoryBytes, availableBytes };
+  const limits = { memoryBytes, availableBytes: freeBytes };
   const { cacheFolder: folder, cacheDiskBytes: limitBytes } = config;
   if (limitBytes === 0) return new KeptConversations(limits);
   try {

@@ -6,6 +6,7 @@ import {
   type VocabularyInfo,
 } from "../wire/inference/load.ts";
 import { Allocation } from "./allocation.ts";
+import { clearedMemory, type UnusedMemory } from "./cleared-memory.ts";
 import { Context } from "./context.ts";
 import { Embedder } from "./embedder.ts";
 import { Grammars } from "./grammar.ts";
@@ -28,6 +29,11 @@ export interface Engine {
   readonly slots: Slots | null;
   /** Null if no states are kept. */
   readonly kept: KeptStates | null;
+  /**
+   * Gives memory of the cache back to the system until it is used. Call it before the first job. Returns null if all
+   * memory stays taken.
+   */
+  giveBackMemory(): UnusedMemory | null;
   /** Created on the first call, because it has its own context. */
   embedder(): Embedder;
   /** One number per loop that computes steps. If a number stops changing, its loop hangs. */
@@ -143,8 +149,14 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
   let kept: KeptStates | null = null;
   let embedder: Embedder | null = null;
   let contextLength = window;
+  let giveBackMemory: () => UnusedMemory | null = () => null;
   if (canGenerate) {
-    const context = newSlotsContext(library, model, request, window, threads, threadpool);
+    const cleared = clearedMemory(() =>
+      newSlotsContext(library, model, request, window, threads, threadpool),
+    );
+    const context = cleared.result;
+    // The driver of a GPU may use memory of this process by its physical address.
+    if (request.placement.devices.length === 0) giveBackMemory = cleared.giveBack;
     contextLength = Math.min(context.contextPerSequence, model.trainContext);
     if (keeping !== null && hasSharedMemory()) {
       const { group, keeper } = keeping;
@@ -175,6 +187,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
     vocabulary,
     slots,
     kept,
+    giveBackMemory,
     embedder() {
       if (pooling === "rank")
         throw new LocallmError("decode_failed", { reason: "a ranking model makes no vectors" });

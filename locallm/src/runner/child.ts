@@ -66,6 +66,10 @@ function finish(numCtx: number): void {
   engine = weights.finish(numCtx);
   weights = null;
   report({ kind: "ready", info: engine.info });
+  // After the report, so that the server prepares the first job meanwhile. Not while another thread tokenizes a text,
+  // because it allocates memory too.
+  const unused = aborts.size === 0 ? engine.giveBackMemory() : null;
+  if (unused !== null) report({ kind: "unused", unused });
   for (const command of early.splice(0)) obey(engine, command);
 }
 

@@ -76,6 +76,8 @@ export interface Runner {
    * False while the process does not respond. Its requests then wait until it responds again or is killed.
    */
   readonly responds: boolean;
+  /** Memory that the model has allocated and not used yet, so that the system counts it as available. */
+  readonly unusedBytes: number;
   /**
    * Runs a job. Leaving the loop or aborting the signal frees the slot within one step; after an abort the
    * loop throws the signal's reason. If all slots are busy, jobs wait in the order of arrival. A reader that

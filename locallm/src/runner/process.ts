@@ -1,5 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
+import { anonymousBytes } from "../engine/anonymous-bytes.ts";
+import type { UnusedMemory } from "../engine/cleared-memory.ts";
 import { withoutPaths } from "../engine/libllama/without-paths.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
@@ -45,6 +47,7 @@ export class RunnerProcess implements Runner {
   #killing: NodeJS.Timeout | null = null;
   #asking: NodeJS.Timeout | null = null;
   #info: ModelInfo | null = null;
+  #unused: UnusedMemory | null = null;
   #loading: Call | null = null;
   #nextId = 1;
   #asked = false;
@@ -92,6 +95,13 @@ export class RunnerProcess implements Runner {
 
   get responds(): boolean {
     return !this.#heartbeat.isLate;
+  }
+
+  get unusedBytes(): number {
+    const takenBytes = anonymousBytes(this.pid);
+    if (this.#unused === null || takenBytes === null) return 0;
+    const { bytes, besideBytes } = this.#unused;
+    return Math.max(0, bytes - Math.max(0, takenBytes - besideBytes));
   }
 
   /** Loads the model. Call it once, before anything else. If it fails, the process is ended. */
@@ -301,6 +311,9 @@ export class RunnerProcess implements Runner {
       case "ready":
         this.#info = report.info;
         this.#loading?.answer(report);
+        break;
+      case "unused":
+        this.#unused = report.unused;
         break;
       case "rejected":
         this.#loading?.fail(receiveError(report.error));

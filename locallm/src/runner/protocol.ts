@@ -1,3 +1,4 @@
+import type { UnusedMemory } from "../engine/cleared-memory.ts";
 import { type ErrorCode, LocallmError } from "../wire/errors.ts";
 import type { EmbedJob } from "../wire/inference/embed.ts";
 import type { GenerateDone, GenerateJob, PromptText, TextDetails } from "../wire/inference/generate.ts";
@@ -55,6 +56,8 @@ export type Report =
   | { readonly kind: "vocabulary"; readonly info: VocabularyInfo }
   | { readonly kind: "ready"; readonly info: ModelInfo }
   | { readonly kind: "rejected"; readonly error: SentError }
+  /** Sent once, after `ready`. */
+  | { readonly kind: "unused"; readonly unused: UnusedMemory }
   | {
       readonly kind: "steps";
       readonly texts: readonly (readonly [id: number, text: string, tokens: number, details?: TextDetails])[];

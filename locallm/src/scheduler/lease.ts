@@ -136,6 +136,8 @@ export interface Scheduler {
   /** Sets `keep_alive: 0` on a model without loading it. */
   expire(model: RunnableModel): void;
   view(): SchedulerView;
+  /** Memory that the loaded models have allocated and not used yet, so that the system counts it as available. */
+  unusedBytes(): number;
   /** False while the queue is full or the server is shutting down. */
   accepts(): boolean;
   /** Seconds after which a refused client may try again. */

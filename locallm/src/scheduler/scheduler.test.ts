@@ -70,6 +70,7 @@ function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12)
         sizeBytes: { weights: sizes.get(load.modelPath) ?? 1, context: 0, compute: 0 },
         devices: [],
       },
+      unusedBytes: 10,
       exited: exited.promise,
       close: () => end(true),
       kill: () => {
@@ -164,6 +165,15 @@ describe("loaded models", () => {
     for (const each of [plain, alias, { ...plain, load: { ...plain.load, numThread: 2 } }])
       (await scheduler.lease(each)).release();
     expect(loads).toEqual(["a", "a"]);
+  });
+
+  it("adds up what loaded models have not used yet", async () => {
+    const { scheduler } = world({ maxLoadedModels: 2 });
+    expect(scheduler.unusedBytes()).toBe(0);
+    for (const name of ["a", "b"]) (await scheduler.lease(request(name))).release();
+    expect(scheduler.unusedBytes()).toBe(20);
+    await scheduler.unload(({ name }) => name === "a", "test");
+    expect(scheduler.unusedBytes()).toBe(10);
   });
 
   it("loads one model at a time, so that each sees how much memory the previous one left", async () => {

@@ -154,6 +154,10 @@ class PlaceScheduler implements Scheduler {
     };
   }
 
+  unusedBytes(): number {
+    return [...this.#residents].reduce((sum, { runner }) => sum + (runner?.unusedBytes ?? 0), 0);
+  }
+
   async close(deadlineMs: number): Promise<void> {
     this.#closing = true;
     this.#cancelTenureTimer?.();

@@ -1,0 +1,79 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import koffi from "koffi";
+import { describe, expect, it } from "vitest";
+import { anonymousBytes } from "../../src/engine/anonymous-bytes.ts";
+import { clearedMemory } from "../../src/engine/cleared-memory.ts";
+import { smallLlama } from "../small-llama.ts";
+import { collect, newJob, startModel } from "./jobs.ts";
+
+const mib = 2 ** 20;
+
+describe.skipIf(process.platform !== "linux")("memory that was filled with zeros", () => {
+  const c = koffi.load(null);
+  const mmap = c.func("mmap", "void *", ["void *", "size_t", "int", "int", "int", "int64_t"]);
+  const munmap = c.func("munmap", "int", ["void *", "size_t"]);
+
+  /** Fills new memory with zeros, then writes a byte at each place. */
+  function write(bytes: number, places: readonly number[]): { address: bigint; view: Uint8Array } {
+    const readAndWrite = 3;
+    const privateWithoutFile = 0x22;
+    const address = mmap(null, bytes, readAndWrite, privateWithoutFile, -1, 0) as bigint;
+    const view = new Uint8Array(koffi.view(address, bytes)).fill(0);
+    for (const place of places) view[place] = 1;
+    return { address, view };
+  }
+
+  it("is given back, and all other bytes keep their values", () => {
+    const bytes = 24 * mib + 4321;
+    const places = fc.array(fc.integer({ min: 0, max: bytes - 1 }), { maxLength: 12 });
+    fc.assert(
+      fc.property(places, (written) => {
+        const older = write(8 * mib, [5]);
+        const { result: newer, giveBack } = clearedMemory(() => write(bytes, written));
+        const unused = giveBack()!;
+        const expected = new Uint8Array(bytes);
+        for (const place of written) expected[place] = 1;
+        expect(Buffer.compare(newer.view, expected)).toBe(0);
+        expect(older.view.indexOf(1)).toBe(5);
+        if (written.length < 4) expect(unused.bytes).toBeGreaterThan(10 * mib);
+        expect(unused.bytes).toBeLessThan(25 * mib);
+        munmap(older.address, 8 * mib);
+        munmap(newer.address, bytes);
+      }),
+      { numRuns: 8, examples: [[[]], [[0]], [[bytes - 1]], [[2 * mib, 4 * mib]]] },
+    );
+  });
+
+  it("is not given back if it was there before", () => {
+    const older = write(64 * mib, []);
+    const before = anonymousBytes("self")!;
+    const { giveBack } = clearedMemory(() => null);
+    giveBack();
+    expect(before - anonymousBytes("self")!).toBeLessThan(16 * mib);
+    munmap(older.address, 64 * mib);
+  });
+});
+
+describe.skipIf(process.platform !== "linux")("the cache of a model", () => {
+  it("takes no memory before it is used, and then gives the same answer as a small cache", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "locallm-cleared-"));
+    const path = join(folder, "small.gguf");
+    await writeFile(path, smallLlama(6));
+    const [large, small] = await Promise.all([
+      startModel(path, { slots: 64, numCtx: 4096 }),
+      startModel(path, { numCtx: 512 }),
+    ]);
+    const { context } = large.info.sizeBytes;
+    expect(context).toBeGreaterThan(60 * mib);
+    await expect.poll(() => large.unusedBytes).toBeGreaterThan(0.95 * context);
+    const job = newJob("the story of a village ".repeat(12), { numCtx: 512 });
+    expect((await collect(large.generate(job))).text).toBe((await collect(small.generate(job))).text);
+    expect(large.unusedBytes).toBeGreaterThan(0.5 * context);
+    await Promise.all([large.kill(), small.kill()]);
+    expect(large.unusedBytes).toBe(0);
+    await rm(folder, { recursive: true, force: true });
+  });
+});
