@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { hostname } from "node:os";
 import { gzipSync, zstdCompressSync } from "node:zlib";
@@ -13,13 +12,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.stop();
 });
-
-it.skipIf(process.platform !== "linux")(
-  "keeps the engine out of the server's process, to save memory",
-  () => {
-    expect(readFileSync(`/proc/${server.pid}/maps`, "utf8")).not.toMatch(/koffi|llama|ggml/);
-  },
-);
 
 const ask = (method: string, path: string, body?: string | Uint8Array, headers?: Record<string, string>) =>
   rawRequest(server.url, {

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { crowd, type Explained, endedOrder, seeded, vanishing } from "./crowd.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
@@ -182,10 +183,14 @@ describe("many requests", () => {
     ).rejects.toThrow();
   });
 
-  it("kill -9 of the server also ends its runners", async () => {
+  it("only the runners load the engine, and kill -9 of the server also ends them", async () => {
     const server = await startServer({ models: store.folder });
     await server.ask("/api/generate", { model });
     const [{ pid } = { pid: 0 }] = (await explain(server)).loaded;
+    if (process.platform === "linux") {
+      const files = (process: number) => readFileSync(`/proc/${process}/maps`, "utf8");
+      expect([files(pid).includes("koffi"), files(server.pid).includes("koffi")]).toEqual([true, false]);
+    }
     server.signal("SIGKILL");
     await server.exited;
     await until("the runner is gone", () => {
