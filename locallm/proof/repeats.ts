@@ -3,7 +3,7 @@ import type { Runner } from "../src/runner/handle.ts";
 import type { GenerateJob } from "../src/wire/inference/generate.ts";
 import { defaultSampling } from "../src/wire/inference/generate.ts";
 import { collect, newJob, startModel } from "../test/runner/jobs.ts";
-import { smallLlama } from "../test/small-llama.ts";
+import { smallLlama, smallModel } from "../test/small-llama.ts";
 import { starterModelPath } from "../test/starter-model.ts";
 
 export const title = "How often an answer repeats, from a cold cache and from a warm one";
@@ -38,6 +38,14 @@ export async function run(print: (line: string) => void, folder: string): Promis
   print("| model | sampling | way | answers repeated whole | tokens that repeated |");
   print("|---|---|---|---:|---:|");
   await prove("100,000 random weights", small, `${folder}/small.jsonl`, print);
+  for (const [architecture, memory] of [
+    ["gemma3", "a sliding window"],
+    ["jamba", "a state and a cache"],
+  ] as const) {
+    const path = `${folder}/${architecture}.gguf`;
+    writeFileSync(path, smallModel(architecture, 7));
+    await prove(`random weights, ${memory}`, path, `${folder}/${architecture}.jsonl`, print);
+  }
   await prove("SmolLM2 135M Q4_1", starter, `${folder}/rows.jsonl`, print);
 }
 

@@ -38,14 +38,15 @@ beforeAll(async () => {
   await Promise.all([
     writeFile(join(folder, "llama"), smallLlama(1)),
     writeFile(join(folder, "gemma3"), smallModel("gemma3", 1)),
-    writeFile(join(folder, "mamba"), smallModel("mamba", 1)),
+    writeFile(join(folder, "jamba"), smallModel("jamba", 1)),
     writeFile(join(folder, "embedder"), ggufBytes(embedder)),
     writeFile(join(folder, "no model"), "no model"),
   ]);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const sum = (sizes: ModelInfo["sizeBytes"]) => sizes.weights + sizes.context + sizes.compute;
+const sum = (sizes: ModelInfo["sizeBytes"]) =>
+  sizes.weights + sizes.context + sizes.compute + sizes.checkpoints;
 
 /**
  * Measures a load and then loads the model. The engine must allocate what the dry load reported, within a
@@ -67,7 +68,7 @@ describe("a dry load measures the memory that the engine then allocates", () => 
     ["llama", { numCtx: 8192, slots: 3, kvCacheType: "q8_0" }],
     ["llama", { numBatch: 17, flashAttention: "off" }],
     ["gemma3", { numCtx: 4096, slots: 2 }],
-    ["mamba", { slots: 4 }],
+    ["jamba", { slots: 4 }],
     ["embedder", { numCtx: 8192 }],
     ["embedder", { numCtx: 100 }],
   ])("for %s with %j", async (name, more) => {
@@ -127,7 +128,9 @@ describe("the memory needs of a model", () => {
       store: new Store(folder),
       measure: async (request) => {
         loads.push(request);
-        return request.slots === 9 ? null : { weights: 10, context: request.numCtx, compute: 5 };
+        return request.slots === 9
+          ? null
+          : { weights: 10, context: request.numCtx, compute: 3, checkpoints: 2 };
       },
       hasGpu,
       availableBytes: () => availableBytes,

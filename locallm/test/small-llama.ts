@@ -16,15 +16,13 @@ export function smallLlama(seed: number, trainedOn?: number): Buffer {
   return smallModel("llama", seed, trainedOn);
 }
 
+export type SmallArchitecture = "llama" | "gemma3" | "mamba" | "jamba";
+
 /**
  * Like `smallLlama`, with other kinds of memory. In gemma3, five of six layers see only the last 64 tokens.
- * mamba has a state instead of a cache; the state cannot be truncated.
+ * mamba has a state instead of a cache; the state cannot be truncated. jamba has both.
  */
-export function smallModel(
-  architecture: "llama" | "gemma3" | "mamba",
-  seed: number,
-  trainedOn = contextLength,
-): Buffer {
+export function smallModel(architecture: SmallArchitecture, seed: number, trainedOn = contextLength): Buffer {
   const random = gaussian(seed);
   const tensor: MakeTensor = (name, shape, scale = 0.3) => ({
     name,
@@ -36,7 +34,7 @@ export function smallModel(
   });
   const ones: MakeOnes = (name, length) => ({ name, shape: [length], data: floats(length, () => 1) });
   const vocabulary = tokens();
-  const { metadata, layer, count } = architectures[architecture];
+  const { metadata, layer, count, embeddingScale: scale = 1 } = architectures[architecture];
   const spec: GgufSpec = {
     metadata: [
       ["general.architecture", text(architecture)],
@@ -64,10 +62,12 @@ export function smallModel(
         shape: [embedding, vocabulary.length],
         // Tokens without weights have logit 0 and are never chosen: control tokens, and bytes that are not text on
         // their own.
-        data: Buffer.concat(vocabulary.map(({ isText }) => floats(embedding, () => (isText ? random() : 0)))),
+        data: Buffer.concat(
+          vocabulary.map(({ isText }) => floats(embedding, () => (isText ? random() * scale : 0))),
+        ),
       },
       ones("output_norm.weight", embedding),
-      ...Array.from({ length: count }, (_, index) => layer(`blk.${index}`, tensor, ones)).flat(),
+      ...Array.from({ length: count }, (_, index) => layer(`blk.${index}`, tensor, ones, index)).flat(),
     ],
   };
   return ggufBytes(spec);
@@ -93,6 +93,12 @@ function attentionLayer(layer: string, tensor: MakeTensor, ones: MakeOnes): Tens
     tensor(`${layer}.attn_k.weight`, [embedding, keysLength]),
     tensor(`${layer}.attn_v.weight`, [embedding, keysLength]),
     tensor(`${layer}.attn_output.weight`, [embedding, embedding]),
+    ...feedForwardPart(layer, tensor, ones),
+  ];
+}
+
+function feedForwardPart(layer: string, tensor: MakeTensor, ones: MakeOnes): TensorSpec[] {
+  return [
     ones(`${layer}.ffn_norm.weight`, embedding),
     tensor(`${layer}.ffn_gate.weight`, [embedding, feedForward]),
     tensor(`${layer}.ffn_up.weight`, [embedding, feedForward]),
@@ -104,16 +110,42 @@ const inner = 2 * embedding;
 const state = 16;
 const rank = 4;
 
-interface Architecture {
-  readonly count: number;
-  readonly metadata: readonly [string, Entry][];
-  layer(name: string, tensor: MakeTensor, ones: MakeOnes): TensorSpec[];
+function stateLayer(name: string, tensor: MakeTensor, ones: MakeOnes): TensorSpec[] {
+  return [
+    ones(`${name}.attn_norm.weight`, embedding),
+    tensor(`${name}.ssm_in.weight`, [embedding, 2 * inner]),
+    tensor(`${name}.ssm_conv1d.weight`, [4, inner]),
+    tensor(`${name}.ssm_conv1d.bias`, [inner]),
+    tensor(`${name}.ssm_x.weight`, [inner, rank + 2 * state]),
+    tensor(`${name}.ssm_dt.weight`, [rank, inner]),
+    tensor(`${name}.ssm_dt.bias`, [inner]),
+    // The values are negative so that the state decays.
+    { name: `${name}.ssm_a`, shape: [state, inner], data: floats(state * inner, () => -0.1) },
+    ones(`${name}.ssm_d`, inner),
+    tensor(`${name}.ssm_out.weight`, [inner, embedding]),
+  ];
 }
 
-const architectures: Record<"llama" | "gemma3" | "mamba", Architecture> = {
+const stateLengths: [string, Entry][] = [
+  ["ssm.conv_kernel", u32(4)],
+  ["ssm.inner_size", u32(inner)],
+  ["ssm.state_size", u32(state)],
+  ["ssm.time_step_rank", u32(rank)],
+];
+
+interface Architecture {
+  readonly count: number;
+  readonly embeddingScale?: number;
+  readonly metadata: readonly [string, Entry][];
+  layer(name: string, tensor: MakeTensor, ones: MakeOnes, index: number): TensorSpec[];
+}
+
+const architectures: Record<SmallArchitecture, Architecture> = {
   llama: { count: layers, metadata: attention, layer: attentionLayer },
   gemma3: {
     count: 6,
+    // The engine multiplies the embeddings by 8. If they were larger, the answer would depend on the last token alone.
+    embeddingScale: 0.2,
     metadata: [
       ...attention,
       ["attention.sliding_window", u32(64)],
@@ -130,27 +162,27 @@ const architectures: Record<"llama" | "gemma3" | "mamba", Architecture> = {
   },
   mamba: {
     count: layers,
+    metadata: [["attention.head_count", u32(0)], ["feed_forward_length", u32(0)], ...stateLengths],
+    layer: stateLayer,
+  },
+  jamba: {
+    count: 2,
     metadata: [
-      ["attention.head_count", u32(0)],
-      ["feed_forward_length", u32(0)],
-      ["ssm.conv_kernel", u32(4)],
-      ["ssm.inner_size", u32(inner)],
-      ["ssm.state_size", u32(state)],
-      ["ssm.time_step_rank", u32(rank)],
+      ...attention.filter(([key]) => key !== "attention.head_count_kv"),
+      // No heads means a layer with a state.
+      ["attention.head_count_kv", { kind: "array", of: "u32", items: [0, headsKv] }],
+      ...stateLengths,
     ],
-    layer: (name, tensor, ones) => [
-      ones(`${name}.attn_norm.weight`, embedding),
-      tensor(`${name}.ssm_in.weight`, [embedding, 2 * inner]),
-      tensor(`${name}.ssm_conv1d.weight`, [4, inner]),
-      tensor(`${name}.ssm_conv1d.bias`, [inner]),
-      tensor(`${name}.ssm_x.weight`, [inner, rank + 2 * state]),
-      tensor(`${name}.ssm_dt.weight`, [rank, inner]),
-      tensor(`${name}.ssm_dt.bias`, [inner]),
-      // The values are negative so that the state decays.
-      { name: `${name}.ssm_a`, shape: [state, inner], data: floats(state * inner, () => -0.1) },
-      ones(`${name}.ssm_d`, inner),
-      tensor(`${name}.ssm_out.weight`, [inner, embedding]),
-    ],
+    layer: (name, tensor, ones, index) =>
+      index === 1
+        ? attentionLayer(name, tensor, ones)
+        : [
+            ...stateLayer(name, tensor, ones),
+            ones(`${name}.ssm_dt_norm.weight`, rank),
+            ones(`${name}.ssm_b_norm.weight`, state),
+            ones(`${name}.ssm_c_norm.weight`, state),
+            ...feedForwardPart(name, tensor, ones),
+          ],
   },
 };
 

@@ -6,14 +6,25 @@
 export class Allocation {
   contextBytes = 0;
   computeBytes = 0;
+  /** The cells of one sequence in the layers with a sliding window, and the bytes of a cell. 0 without such layers. */
+  slidingCells = 0;
+  slidingCellBytes = 0;
+  /** The size of one sequence's recurrent state. */
+  stateBytes = 0;
   /** The length in bytes of the vocabulary's longest token, which the C interface does not report either. */
   longestToken: number | null = null;
   readonly #byDevice = new Map<string, number>();
 
   hear(line: string): void {
     // A dry load allocates no cache, so only this line has its size.
-    const [, cache] = /^llama_\w+: size = +([\d.]+) MiB \(/.exec(line) ?? [];
-    this.contextBytes += bytesOf(cache);
+    const [, memory, size, cells] = /^llama_(\w+): size = +([\d.]+) MiB \( *(\d+) cells/.exec(line) ?? [];
+    this.contextBytes += bytesOf(size);
+    const streams = Number(/(\d+) seqs/.exec(line)?.[1] ?? 1);
+    if (memory === "memory_recurrent") this.stateBytes = bytesOf(size) / streams;
+    else if (memory !== undefined && Number(cells) === this.slidingCells)
+      this.slidingCellBytes = bytesOf(size) / streams / this.slidingCells;
+    const sliding = /creating +SWA KV cache, size = (\d+) cells/.exec(line)?.[1];
+    if (sliding !== undefined) this.slidingCells = Number(sliding);
     const [, device = "", kind, mebibytes] = /(\S+) +(\w+) buffer size = +([\d.]+) MiB/.exec(line) ?? [];
     const bytes = bytesOf(mebibytes);
     if (kind === "compute" || kind === "output") this.computeBytes += bytes;

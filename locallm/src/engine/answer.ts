@@ -84,10 +84,11 @@ export class Answer {
   }
 
   /**
-   * Called when the prompt has been computed. Returns the end of the answer if nothing is to be generated,
-   * else null.
+   * Called when the prompt has been computed, and again if tokens were computed again after a shift. Returns the end of
+   * the answer if nothing is to be generated, else null.
    */
   promptDone(): GenerateDone | null {
+    if (this.#evalStartNs > 0) return null;
     const now = this.#makers.now();
     this.#promptNs = now - this.#startedNs;
     this.#evalStartNs = now;

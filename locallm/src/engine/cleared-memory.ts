@@ -3,7 +3,7 @@ import koffi from "koffi";
 import { anonymousBytes } from "./anonymous-bytes.ts";
 import type { Pointer } from "./libllama/functions.ts";
 
-/** Memory that is allocated, and that the system provides once it is used. */
+/** Memory that is or will be allocated, and that the system provides once it is used. */
 export interface UnusedMemory {
   readonly bytes: number;
   /** The memory without a file that the process has while all of `bytes` is unused. */
@@ -26,6 +26,11 @@ export function clearedMemory<Result>(allocate: () => Result): {
   if (before === null || after === null) return { result, giveBack: () => null };
   const added = without(after, before);
   return { result, giveBack: () => giveBack(added) };
+}
+
+export function noUnusedMemory(): UnusedMemory | null {
+  const besideBytes = anonymousBytes("self");
+  return besideBytes === null ? null : { bytes: 0, besideBytes };
 }
 
 function giveBack(ranges: readonly Range[]): UnusedMemory | null {

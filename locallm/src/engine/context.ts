@@ -27,12 +27,23 @@ type ContextFunctions = Pick<
   | "llama_state_seq_get_size_ext"
   | "llama_state_seq_get_data_ext"
   | "llama_state_seq_set_data_ext"
+  | "llama_memory_seq_pos_min"
   | "llama_memory_seq_pos_max"
   | "llama_memory_can_shift"
   | "llama_attach_threadpool"
   | "llama_set_n_threads"
   | "llama_get_embeddings_seq"
 >;
+
+/** What a model remembers of the tokens it has seen. */
+export interface MemoryKind {
+  /** Whether it has a cache, which holds something for each token. */
+  readonly hasCache: boolean;
+  /** Whether it has a recurrent state, which each token changes. It cannot be taken back. */
+  readonly hasState: boolean;
+  /** The number of tokens that layers with a sliding window see. 0 if there are none. */
+  readonly slidingWindow: number;
+}
 
 export interface ContextRequest {
   readonly sequences: number;
@@ -53,12 +64,12 @@ export interface ContextRequest {
   /** -1 selects the model's default. */
   readonly pooling: number;
   readonly unified: boolean;
-  /** Whether the cache can drop the end of a sequence. If not, it can only drop the whole sequence. */
-  readonly canCut: boolean;
+  readonly memory: MemoryKind;
 }
 
 /** Which part of a state the library copies. */
 const wholeState = 0;
+/** Recurrent states, and the caches of layers with a sliding window. */
 const uncuttablePart = 1;
 
 const flashAttention = { auto: -1, on: 1, off: 0 };
@@ -73,8 +84,9 @@ export class Context {
   readonly contextPerSequence: number;
   /** The maximum number of rows in one step. */
   readonly capacity: number;
+  /** Whether tokens can be removed from the middle of a sequence. */
   readonly canShift: boolean;
-  readonly canCut: boolean;
+  readonly kind: MemoryKind;
   readonly #sequences: number;
   readonly #memory: Pointer | null;
   readonly #compute: Functions["llama_decode"];
@@ -86,7 +98,7 @@ export class Context {
   constructor(library: ContextFunctions, model: Pointer, request: ContextRequest) {
     this.#library = library;
     this.#sequences = request.sequences;
-    this.canCut = request.canCut;
+    this.kind = request.memory;
     this.#threads = request.threads;
     this.#threadpool = request.threadpool;
     const pointer = library.llama_init_from_model(model, {
@@ -104,6 +116,8 @@ export class Context {
       type_v: cacheType[request.kvCacheType],
       embeddings: request.embeddings,
       kv_unified: request.unified,
+      // Layers with a sliding window have cells for the window and one step, not for the whole context.
+      swa_full: false,
       abort_callback: this.#pulse.callback,
       abort_callback_data: this.#pulse.data,
     });
@@ -120,7 +134,9 @@ export class Context {
     this.contextPerSequence = library.llama_n_ctx_seq(pointer);
     this.#memory = library.llama_get_memory(pointer);
     this.#compute = this.#memory === null ? library.llama_encode : library.llama_decode;
-    this.canShift = this.#memory !== null && library.llama_memory_can_shift(this.#memory);
+    const { hasCache, hasState } = request.memory;
+    this.canShift =
+      this.#memory !== null && !(hasCache && hasState) && library.llama_memory_can_shift(this.#memory);
     // The library may accept less than requested.
     this.capacity = Math.min(request.batch, library.llama_n_batch(pointer));
     this.batch = new Batch({
@@ -190,6 +206,25 @@ export class Context {
     return address === null ? null : new Float32Array(koffi.view(address, length * 4).slice(0));
   }
 
+  /** Whether a sequence of this many tokens can be cut to any beginning, even after it was restored from a state. */
+  cutsAnywhere(tokens = Number.POSITIVE_INFINITY): boolean {
+    const { hasState, slidingWindow } = this.kind;
+    return !hasState && (slidingWindow === 0 || tokens <= slidingWindow);
+  }
+
+  /**
+   * Whether a sequence can be cut to its first `tokens`. Layers with a sliding window reuse the cells of tokens that
+   * the next token does not see, so they may lack what the token after a shorter beginning sees. `spare` is how many
+   * more tokens they must still have.
+   */
+  canCutTo(sequence: number, tokens: number, spare = 0): boolean {
+    check("sequence", sequence, this.#sequences);
+    if (tokens === 0 || this.cutsAnywhere()) return true;
+    if (this.kind.hasState || this.#memory === null) return false;
+    const first = this.#library.llama_memory_seq_pos_min(this.#memory, sequence);
+    return first <= Math.max(0, tokens - this.kind.slidingWindow + 1 - spare);
+  }
+
   /**
    * Removes a sequence's tokens from a position on. Returns false if this kind of memory cannot be truncated;
    * the whole sequence is then removed.
@@ -205,7 +240,8 @@ export class Context {
   /**
    * Replaces the target sequence by a copy of the source. Returns false if that failed; the target is then
    * empty. A small state is copied through a buffer. A large one is copied by the library, which copies the
-   * whole cache during the next step.
+   * whole cache during the next step. So is one with a sliding window, because a state contains only what the next
+   * token sees, and then the target could not be cut.
    */
   copy(source: number, target: number): boolean {
     check("sequence", source, this.#sequences);
@@ -216,7 +252,7 @@ export class Context {
     const size = this.stateBytes(source);
     // If a copy waits for the next step, later copies must wait too, because they may read or overwrite its
     // data.
-    if (size > mostBufferedBytes || this.#copiesWait) {
+    if (size > mostBufferedBytes || this.#copiesWait || this.kind.slidingWindow > 0) {
       library.llama_memory_seq_cp(this.#memory, source, target, -1, -1);
       this.#copiesWait = true;
       return true;
@@ -268,16 +304,21 @@ export class Context {
     return this.#memory === null ? -1 : this.#library.llama_memory_seq_pos_max(this.#memory, sequence);
   }
 
-  /** The part of a sequence's state that cannot be cut; null if there is none. */
-  checkpoint(sequence: number): Uint8Array | null {
+  /** The size of the part of a sequence's state that cannot be cut. */
+  checkpointBytes(sequence: number): number {
     check("sequence", sequence, this.#sequences);
+    return Number(this.#library.llama_state_seq_get_size_ext(this.pointer, sequence, uncuttablePart));
+  }
+
+  /** Copies the part of a sequence's state that cannot be cut. Returns false if the size does not match. */
+  saveCheckpoint(sequence: number, into: Uint8Array): boolean {
+    check("sequence", sequence, this.#sequences);
+    const { length } = into;
     const library = this.#library;
-    const size = Number(library.llama_state_seq_get_size_ext(this.pointer, sequence, uncuttablePart));
-    const bytes = new Uint8Array(size);
-    const got = Number(
-      library.llama_state_seq_get_data_ext(this.pointer, bytes, size, sequence, uncuttablePart),
+    return (
+      Number(library.llama_state_seq_get_data_ext(this.pointer, into, length, sequence, uncuttablePart)) ===
+      length
     );
-    return got === size && size > 0 ? bytes : null;
   }
 
   /** Restores a checkpoint of the sequence's first `tokens`. Returns false if the library rejected it. */

@@ -6,7 +6,8 @@ import {
   type VocabularyInfo,
 } from "../wire/inference/load.ts";
 import { Allocation } from "./allocation.ts";
-import { clearedMemory, type UnusedMemory } from "./cleared-memory.ts";
+import { type CheckpointNeeds, checkpointNeeds } from "./checkpoints.ts";
+import { clearedMemory, noUnusedMemory, type UnusedMemory } from "./cleared-memory.ts";
 import { Context } from "./context.ts";
 import { Embedder } from "./embedder.ts";
 import { Grammars } from "./grammar.ts";
@@ -30,8 +31,8 @@ export interface Engine {
   /** Null if no states are kept. */
   readonly kept: KeptStates | null;
   /**
-   * Gives memory of the cache back to the system until it is used. Call it before the first job. Returns null if all
-   * memory stays taken.
+   * Gives memory of the cache back to the system until it is used. Call it before the first job. Returns what will be
+   * used in addition, with the checkpoints. Returns null if that is not known.
    */
   giveBackMemory(): UnusedMemory | null;
   /** Created on the first call, because it has its own context. */
@@ -114,15 +115,34 @@ export function measureEngine(request: LoadRequest): ModelInfo["sizeBytes"] {
     () => {
       const model = Model.load(library, dry, () => {}, true);
       const window = Math.max(1, Math.min(dry.numCtx, model.trainContext));
-      if (model.canGenerate) newSlotsContext(library, model, dry, window, 1, null);
-      else newEmbedder(library, model, dry, window, fixedThreads(1), null);
-      return {
-        weights: model.sizeBytes,
-        context: allocation.contextBytes,
-        compute: allocation.computeBytes,
-      };
+      if (!model.canGenerate) {
+        newEmbedder(library, model, dry, window, fixedThreads(1), null);
+        return sizesOf(model, allocation, dry.slots, noCheckpoints);
+      }
+      const context = newSlotsContext(library, model, dry, window, 1, null);
+      return sizesOf(model, allocation, dry.slots, checkpointsOf(context, allocation));
     },
   );
+}
+
+const noCheckpoints: CheckpointNeeds = { perSlot: 0, bytes: 0 };
+
+function checkpointsOf(context: Context, allocation: Allocation): CheckpointNeeds {
+  return checkpointNeeds(context.kind, allocation, context.contextPerSequence);
+}
+
+function sizesOf(
+  model: Model,
+  { contextBytes, computeBytes }: Allocation,
+  slots: number,
+  { perSlot, bytes }: CheckpointNeeds,
+): ModelInfo["sizeBytes"] {
+  return {
+    weights: model.sizeBytes,
+    context: contextBytes,
+    compute: computeBytes,
+    checkpoints: Math.ceil(slots * perSlot * bytes),
+  };
 }
 
 interface Loading {
@@ -146,6 +166,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
     newEmbedder(library, model, request, window, newThreads(), pool);
 
   let slots: Slots | null = null;
+  let checkpoints = noCheckpoints;
   let kept: KeptStates | null = null;
   let embedder: Embedder | null = null;
   let contextLength = window;
@@ -155,17 +176,22 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
       newSlotsContext(library, model, request, window, threads, threadpool),
     );
     const context = cleared.result;
-    // The driver of a GPU may use memory of this process by its physical address.
-    if (request.placement.devices.length === 0) giveBackMemory = cleared.giveBack;
     contextLength = Math.min(context.contextPerSequence, model.trainContext);
     if (keeping !== null && hasSharedMemory()) {
       const { group, keeper } = keeping;
       kept = new KeptStates(context, keeper, group, model.dependsOnWindow ? contextLength : 0);
     }
+    checkpoints = checkpointsOf(context, allocation);
+    giveBackMemory = () => {
+      // The driver of a GPU may use memory of this process by its physical address.
+      const unused = request.placement.devices.length === 0 ? cleared.giveBack() : noUnusedMemory();
+      return unused === null ? null : { ...unused, bytes: unused.bytes + sizeBytes.checkpoints };
+    };
     slots = new Slots({
       context,
       kept,
       slots: request.slots,
+      checkpoints: checkpoints.perSlot,
       threads: threadCount,
       onStep: events.onStep,
       breathe: () => new Promise((resolve) => setImmediate(resolve)),
@@ -181,6 +207,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
   } else {
     embedder = makeEmbedder(threadpool);
   }
+  const sizeBytes = sizesOf(model, allocation, request.slots, checkpoints);
 
   const pooling = model.pooling ?? "mean";
   return {
@@ -211,11 +238,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
       pooling,
       canGenerate,
       canEmbed: pooling !== "rank",
-      sizeBytes: {
-        weights: model.sizeBytes,
-        context: allocation.contextBytes,
-        compute: allocation.computeBytes,
-      },
+      sizeBytes,
       devices: placedDevices(library, request, allocation),
       engine: {
         version: library.version,
@@ -265,7 +288,7 @@ function newSlotsContext(
     embeddings: false,
     pooling: 0,
     unified: false,
-    canCut: model.canCut,
+    memory: model.memory,
   });
   model.applyAdapters(context.pointer);
   if (request.placement.devices.length > 0) warmUp(context);
@@ -315,7 +338,7 @@ function newEmbedder(
     pooling:
       model.pooling === null || model.pooling === "none" ? poolingValue("mean") : poolingValue(model.pooling),
     unified: true,
-    canCut: model.canCut,
+    memory: model.memory,
   });
   model.applyAdapters(context.pointer);
   return new Embedder({

@@ -1,6 +1,7 @@
 import koffi from "koffi";
 import { LocallmError } from "../wire/errors.ts";
 import type { LoadRequest, Placement } from "../wire/inference/load.ts";
+import type { MemoryKind } from "./context.ts";
 import { deviceAddresses } from "./libllama/devices.ts";
 import type { Functions, Pointer } from "./libllama/functions.ts";
 import type { Library } from "./libllama/library.ts";
@@ -96,10 +97,15 @@ export class Model {
     return causal && !embedder && this.#library.llama_model_has_decoder(this.pointer);
   }
 
-  /** Whether the model's cache can be cut. A recurrent state cannot be cut back to a prefix. */
-  get canCut(): boolean {
+  /** What the model remembers of the tokens it has seen. */
+  get memory(): MemoryKind {
     const { pointer } = this;
-    return !this.#library.llama_model_is_recurrent(pointer) && !this.#library.llama_model_is_hybrid(pointer);
+    const isHybrid = this.#library.llama_model_is_hybrid(pointer);
+    return {
+      hasCache: isHybrid || !this.#library.llama_model_is_recurrent(pointer),
+      hasState: isHybrid || this.#library.llama_model_is_recurrent(pointer),
+      slidingWindow: Math.max(0, this.#library.llama_model_n_swa(pointer)),
+    };
   }
 
   /**

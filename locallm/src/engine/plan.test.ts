@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checkpointTail, lastAlone, type Part, type Plannable, planStep } from "./plan.ts";
+import { type Part, type Plannable, planStep } from "./plan.ts";
 
 type Planned = { -readonly [Key in keyof Plannable]: Plannable[Key] };
 
 const slot = (changes: Partial<Planned> = {}): Planned => ({
   index: 0,
   pending: [1],
+  untilStop: 1,
   isGenerating: false,
   isAlone: false,
   arrived: 0,
@@ -14,9 +15,9 @@ const slot = (changes: Partial<Planned> = {}): Planned => ({
   ...changes,
 });
 const prompt = (length: number, changes: Partial<Planned> = {}) =>
-  slot({ pending: Array.from({ length }, (_, index) => index), ...changes });
+  slot({ pending: Array.from({ length }, (_, index) => index), untilStop: length, ...changes });
 const answer = (changes: Partial<Planned> = {}) => slot({ isGenerating: true, ...changes });
-const budget = { rows: 512, promptRows: 512, sharedPromptRows: 64, tail: lastAlone };
+const budget = { rows: 512, promptRows: 512, sharedPromptRows: 64 };
 const rowsOf = (parts: readonly Part<Planned>[]) => parts.map(({ slot, tokens }) => [slot.index, tokens]);
 
 /** Up to 16 slots in random states. */
@@ -26,13 +27,16 @@ const anySlots = fc.nat(15).chain((last) =>
       fc
         .record({
           length: fc.oneof(fc.integer({ min: 0, max: 70 }), fc.integer({ min: 0, max: 5_000 })),
+          untilStop: fc.integer({ min: 1, max: 5_000 }),
           isGenerating: fc.boolean(),
           isAlone: fc.boolean(),
           arrived: fc.nat(9),
           served: fc.nat(9),
         })
-        .map(({ length, ...rest }) =>
-          rest.isGenerating ? answer({ ...rest, index }) : prompt(length, { ...rest, index }),
+        .map(({ length, untilStop, ...rest }) =>
+          rest.isGenerating
+            ? answer({ ...rest, index })
+            : prompt(length, { ...rest, index, untilStop: Math.min(untilStop, length) }),
         ),
     ),
   ),
@@ -52,7 +56,6 @@ describe("planStep", () => {
             rows,
             promptRows: sharedPromptRows,
             sharedPromptRows,
-            tail: lastAlone,
           });
           expect(parts.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(rows);
           expect(parts.length > 0).toBe(slots.some(({ pending }) => pending.length > 0));
@@ -77,11 +80,12 @@ describe("planStep", () => {
         const all = slots.reduce((sum, { pending }) => sum + pending.length, 0);
         let computed = 0;
         for (let turn = 10; ; turn++) {
-          const parts = planStep(slots, { rows, promptRows: 48, sharedPromptRows: 64, tail: lastAlone });
+          const parts = planStep(slots, { rows, promptRows: 48, sharedPromptRows: 64 });
           if (parts.length === 0) break;
           for (const { slot, tokens } of parts) {
             computed += tokens;
             slot.pending = slot.pending.slice(tokens);
+            slot.untilStop = tokens < slot.untilStop ? slot.untilStop - tokens : slot.pending.length;
             slot.served = turn;
           }
         }
@@ -134,12 +138,13 @@ describe("planStep", () => {
     expect(rowsOf(planStep([prompt(1)], budget))).toEqual([[0, 1]]);
   });
 
-  it("computes the last tokens of a prompt in a separate step if the cache cannot be cut", () => {
-    const steps = (length: number) => rowsOf(planStep([prompt(length)], { ...budget, tail: checkpointTail }));
-    expect(steps(31)).toEqual([[0, 31]]);
-    expect(steps(32)).toEqual([[0, 16]]);
-    expect(steps(512)).toEqual([[0, 496]]);
-    expect(steps(600)).toEqual([[0, 512]]);
+  it("ends a step where a slot stops for a checkpoint", () => {
+    const steps = (length: number, untilStop: number) =>
+      rowsOf(planStep([prompt(length, { untilStop })], budget));
+    expect(steps(32, 16)).toEqual([[0, 16]]);
+    expect(steps(512, 496)).toEqual([[0, 496]]);
+    expect(steps(600, 584)).toEqual([[0, 512]]);
+    expect(steps(600, 64)).toEqual([[0, 64]]);
   });
 
   it("alternates between a slot that must be alone and the others", () => {

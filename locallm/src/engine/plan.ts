@@ -9,7 +9,10 @@ export interface Part<Planned extends Plannable = Slot> {
 }
 
 /** The properties of a slot that the plan depends on. */
-export type Plannable = Pick<Slot, "index" | "pending" | "isGenerating" | "isAlone" | "arrived" | "served">;
+export type Plannable = Pick<
+  Slot,
+  "index" | "pending" | "untilStop" | "isGenerating" | "isAlone" | "arrived" | "served"
+>;
 
 export interface Budget {
   /** The maximum number of rows in one step. */
@@ -18,14 +21,6 @@ export interface Budget {
   readonly promptRows: number;
   /** The maximum number of prompt rows in a step that also computes answers. */
   readonly sharedPromptRows: number;
-  /** The last tokens of a prompt, which are computed in a separate step. */
-  readonly tail: Tail;
-}
-
-interface Tail {
-  readonly tokens: number;
-  /** Applies only if the part has at least this many tokens. */
-  readonly from: number;
 }
 
 /** The minimum number of tokens with which another prompt joins a step, unless fewer remain. */
@@ -34,16 +29,10 @@ const leastPart = 32;
 /**
  * With 64 or more rows, the CPU's flash attention computes differently, and the outputs differ visibly. If
  * the same prompt is repeated, only its last token is computed, because the others are cached. So the last
- * token of a long prompt is always computed alone. Otherwise a repeated request with a seed would often give
- * a different answer. This costs one row.
+ * token is computed alone if its step would have this many rows. Otherwise a repeated request with a seed would
+ * often give a different answer. This costs one row.
  */
-export const lastAlone: Tail = { tokens: 1, from: 64 };
-
-/**
- * For a cache that cannot be cut, a checkpoint is stored before the prompt's last tokens. These often differ
- * in the next turn, because templates end a prompt with the beginning of an answer.
- */
-export const checkpointTail: Tail = { tokens: 16, from: 32 };
+const lastAloneFrom = 64;
 
 /**
  * Plans the next step: one token of each answer and, in the same batch, as many prompt tokens as the budget
@@ -71,8 +60,8 @@ export function planStep<Planned extends Plannable>(
     const room = limit - rows;
     const least = index === 0 ? 1 : Math.min(leastPart, slot.pending.length);
     if (room < least) break;
-    const hasTail = slot.pending.length <= room && slot.pending.length >= budget.tail.from;
-    add(slot, hasTail ? slot.pending.length - budget.tail.tokens : Math.min(room, slot.pending.length));
+    const tokens = Math.min(room, slot.untilStop);
+    add(slot, tokens === slot.pending.length && tokens >= lastAloneFrom ? tokens - 1 : tokens);
   }
   // The engine computes sequences together only if their numbers are consecutive.
   return parts.sort((a, b) => a.slot.index - b.slot.index);

@@ -27,27 +27,39 @@ it("commonLength counts the common beginning", () => {
 describe("the head of a prompt", () => {
   const count = (length: number) => Array.from({ length }, (_, at) => at);
   const prompt = count(100);
+  const slot = (cached: readonly number[], ahead: readonly number[] | null = null, canCut = true) => ({
+    cached,
+    ahead,
+    canCutTo: () => canCut,
+  });
 
   it("is copied from the neighbour that has most of it, unless that is only a few tokens", () => {
-    const [some, most] = [40, 60].map((length) => ({ cached: count(length), ahead: null }));
-    expect(headFrom(prompt, 0, [some!, most!], 8)).toEqual({ from: most, tokens: 60 });
-    expect(headFrom(prompt, 52, [some!, most!], 8)).toEqual({ from: most, tokens: 60 });
+    const [some, most] = [40, 60].map((length) => slot(count(length)));
+    expect(headFrom(prompt, 0, [some!, most!], 8)).toEqual({ from: most, tokens: 60, isAhead: false });
+    expect(headFrom(prompt, 52, [some!, most!], 8)).toEqual({ from: most, tokens: 60, isAhead: false });
     expect(headFrom(prompt, 53, [some!, most!], 8)).toBeNull();
     expect(headFrom(prompt, 0, [], 8)).toBeNull();
   });
 
   it("leaves one token to compute if a neighbour has all of it", () => {
-    const whole = { cached: count(120), ahead: null };
-    expect(headFrom(prompt, 0, [whole], 8)).toEqual({ from: whole, tokens: 99 });
+    const whole = slot(count(120));
+    expect(headFrom(prompt, 0, [whole], 8)).toEqual({ from: whole, tokens: 99, isAhead: false });
     expect(headFrom(prompt, 92, [whole], 8)).toBeNull();
   });
 
   it("waits for a neighbour that is computing it, and is then copied", () => {
-    const begun = { cached: count(30), ahead: count(50) };
-    expect(headFrom(prompt, 0, [begun], 8)).toBe("wait");
-    const done = { cached: count(50), ahead: count(50) };
-    expect(headFrom(prompt, 0, [done], 8)).toEqual({ from: done, tokens: 50 });
-    const other = { cached: count(48), ahead: null };
-    expect(headFrom(prompt, 0, [begun, other], 8)).toEqual({ from: other, tokens: 48 });
+    const begun = slot(count(30), count(50));
+    expect(headFrom(prompt, 0, [begun], 8)).toEqual({ from: begun, tokens: 50, isAhead: true });
+    const done = slot(count(50), count(50));
+    expect(headFrom(prompt, 0, [done], 8)).toEqual({ from: done, tokens: 50, isAhead: false });
+    const other = slot(count(48));
+    expect(headFrom(prompt, 0, [begun, other], 8)).toEqual({ from: other, tokens: 48, isAhead: false });
+  });
+
+  it("is not copied from a neighbour that went on if its memory cannot be cut, and nobody waits for that one", () => {
+    const tail = [...count(50), 7, 7, 7];
+    expect(headFrom(prompt, 0, [slot(tail, [...tail, 7, 7], false)], 8)).toBeNull();
+    const exact = slot(count(50), null, false);
+    expect(headFrom(prompt, 0, [exact], 8)).toEqual({ from: exact, tokens: 50, isAhead: false });
   });
 });

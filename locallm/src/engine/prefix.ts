@@ -11,33 +11,41 @@ export interface Neighbour {
   readonly cached: readonly number[];
   /** The prompt that this slot will compute before ours. Null if there is none. */
   readonly ahead: readonly number[] | null;
+  /** Whether a copy of its cache could be cut to this many tokens. */
+  canCutTo(tokens: number): boolean;
+}
+
+/** The neighbour whose cache has, or will have, the prompt's first `tokens`. */
+export interface Head<Slot> {
+  readonly from: Slot;
+  readonly tokens: number;
+  /** Whether the neighbour has yet to compute them. */
+  readonly isAhead: boolean;
 }
 
 /**
- * Finds the neighbour whose cache has most of the prompt's beginning. The prompt's own cache has the first
- * `own` tokens. Returns `wait` if a neighbour is about to compute more of it. Does not copy fewer than
- * `least` additional tokens.
+ * Finds the neighbour whose cache has most of the prompt's beginning, or is about to have more of it. The prompt's own
+ * cache has the first `own` tokens. Returns null if no neighbour has at least `least` more.
  */
 export function headFrom<Slot extends Neighbour>(
   prompt: readonly number[],
   own: number,
   neighbours: readonly Slot[],
   least: number,
-): { readonly from: Slot; readonly tokens: number } | "wait" | null {
-  let tokens = own + least - 1;
-  let from: Slot | null = null;
-  let coming = 0;
+): Head<Slot> | null {
+  let had: Head<Slot> | null = null;
+  let coming: Head<Slot> | null = null;
   for (const neighbour of neighbours) {
-    const found = reusable(neighbour.cached, prompt);
-    if (found > tokens) {
-      tokens = found;
-      from = neighbour;
-    }
-    if (neighbour.ahead !== null) coming = Math.max(coming, commonLength(neighbour.ahead, prompt));
+    const { cached, ahead } = neighbour;
+    const tokens = reusable(cached, prompt);
+    if (tokens > (had?.tokens ?? own + least - 1) && (tokens === cached.length || neighbour.canCutTo(tokens)))
+      had = { from: neighbour, tokens, isAhead: false };
+    // If its cache already differs from the prompt, nothing more is coming.
+    if (ahead === null || tokens < cached.length) continue;
+    const soon = reusable(ahead, prompt);
+    if (soon > (coming?.tokens ?? 0)) coming = { from: neighbour, tokens: soon, isAhead: true };
   }
-  const had = from === null ? own : tokens;
-  if (Math.min(coming, prompt.length - 1) >= had + least) return "wait";
-  return from === null ? null : { from, tokens };
+  return coming !== null && coming.tokens >= (had?.tokens ?? own) + least ? coming : had;
 }
 
 export function commonLength(a: ArrayLike<number>, b: ArrayLike<number>): number {

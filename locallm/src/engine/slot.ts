@@ -1,12 +1,6 @@
 import type { Answer } from "./answer.ts";
-
-/** The state of a cache's first tokens. */
-export interface Checkpoint {
-  readonly tokens: number;
-  readonly bytes: Uint8Array;
-}
-
-const mostCheckpoints = 3;
+import { Checkpoints } from "./checkpoints.ts";
+import { commonLength } from "./prefix.ts";
 
 /** A sequence of the context, with the tokens in its cache and the job that it answers. */
 export class Slot {
@@ -15,6 +9,8 @@ export class Slot {
   readonly cached: number[] = [];
   /** The job's tokens that are not computed yet: the rest of its prompt, or the last token of its answer. */
   #pending: readonly number[] = [];
+  /** The numbers of cached tokens at which a step of the prompt ends. */
+  #stops: readonly number[] = [];
   #id = -1;
   #answer: Answer | null = null;
   #isGenerating = false;
@@ -35,8 +31,8 @@ export class Slot {
    * Tokens were removed from the middle of the cache, so its state differs from what the remaining tokens would give.
    */
   isShifted = false;
-  /** Earlier states, for kinds of memory that cannot be truncated. */
-  checkpoints: readonly Checkpoint[] = [];
+  /** For kinds of memory that cannot be cut anywhere. */
+  readonly checkpoints: Checkpoints;
   /** How many tokens the cache held when the last answer ended by itself. 0 if it did not. */
   answerEnd = 0;
   /** The number of the kept state that was restored into this slot, or -1. */
@@ -45,8 +41,9 @@ export class Slot {
   arrived = 0;
   served = 0;
 
-  constructor(index: number) {
+  constructor(index: number, mostCheckpoints: number) {
     this.index = index;
+    this.checkpoints = new Checkpoints(mostCheckpoints);
   }
 
   get id(): number {
@@ -98,7 +95,7 @@ export class Slot {
   /** Records that the cache is empty. */
   empty(): void {
     this.cached.length = 0;
-    this.checkpoints = [];
+    this.checkpoints.cut(0);
     this.promptTokens = 0;
     this.isShifted = false;
     this.answerEnd = 0;
@@ -107,13 +104,33 @@ export class Slot {
 
   /** Records that the cache holds the prompt's first `cachedTokens` tokens. The other tokens are pending. */
   resume(cachedTokens: number): void {
+    const { prompt } = this.answer;
+    if (commonLength(this.cached, prompt) < this.promptTokens - 1) this.restoredFrom = -1;
     if (cachedTokens === 0) this.empty();
-    if (cachedTokens < this.promptTokens - 1) this.restoredFrom = -1;
     this.cached.length = cachedTokens;
-    this.checkpoints = this.checkpoints.filter(({ tokens }) => tokens <= cachedTokens);
-    this.promptTokens = this.answer.prompt.length;
-    this.#pending = this.answer.prompt.slice(cachedTokens);
+    this.checkpoints.cut(cachedTokens);
+    this.promptTokens = prompt.length;
+    this.#stops = [];
+    this.#pending = prompt.slice(cachedTokens);
     this.answer.begin(cachedTokens);
+  }
+
+  /** Makes a step end when the cache holds this many tokens of the prompt, so that a checkpoint can be stored. */
+  stopAt(tokens: number): void {
+    const isPending = tokens > this.cached.length && tokens < this.cached.length + this.#pending.length;
+    if (isPending && !this.#stops.includes(tokens)) this.#stops = [...this.#stops, tokens];
+  }
+
+  /** How many pending tokens the next step may compute. */
+  get untilStop(): number {
+    const { length } = this.cached;
+    const next = Math.min(...this.#stops.filter((stop) => stop > length));
+    return Math.min(this.#pending.length, next - length);
+  }
+
+  /** Whether the last step ended where it should stop. */
+  get isAtStop(): boolean {
+    return this.#stops.includes(this.cached.length);
   }
 
   /** Records that a step computed the first `count` pending tokens. */
@@ -121,13 +138,16 @@ export class Slot {
     for (let index = 0; index < count; index++) this.cached.push(this.#pending[index]!);
     this.#pending = this.#pending.slice(count);
     this.isFresh = false;
-    if (this.#pending.length === 0) this.#isGenerating = true;
+    if (this.#pending.length > 0) return;
+    this.#isGenerating = true;
+    this.#stops = [];
   }
 
-  /** Stores the cache's current state as a checkpoint, or nothing for null. */
-  remember(bytes: Uint8Array | null): void {
-    if (bytes === null) return;
-    this.checkpoints = [...this.checkpoints, { tokens: this.cached.length, bytes }].slice(-mostCheckpoints);
+  /** Records that `count` tokens were removed from the middle of the cache, after the first `keep`. */
+  shift(keep: number, count: number): void {
+    this.cached.splice(keep, count);
+    this.checkpoints.cut(keep);
+    this.isShifted = true;
   }
 
   /** Adds the answer's next token, which the next step computes. */
@@ -135,13 +155,14 @@ export class Slot {
     this.#pending = [token];
   }
 
-  /**
-   * Records that a step was aborted. The cache holds only the first `kept` tokens, and the others are pending
-   * again.
-   */
+  /** Records that the cache holds only its first `kept` tokens. The others are pending again. */
   rollBack(kept: number): void {
     this.#pending = [...this.cached.splice(kept), ...this.#pending];
-    if (kept === 0) this.checkpoints = [];
+    this.checkpoints.cut(kept);
+    if (this.#isGenerating && this.#pending.length > 1) {
+      this.#isGenerating = false;
+      this.#stops = [];
+    }
   }
 
   /** Records that the cache also holds tokens that the next prompt is expected to have. */

@@ -1,10 +1,11 @@
 import { LocallmError } from "../wire/errors.ts";
 import type { GenerateDone, GenerateJob, TextDetails } from "../wire/inference/generate.ts";
 import { Answer, type AnswerMakers, type Piece } from "./answer.ts";
+import type { Checkpoint } from "./checkpoints.ts";
 import type { Context } from "./context.ts";
 import type { KeptStates } from "./kept/kept-states.ts";
 import { NextTurn } from "./next-turn.ts";
-import { checkpointTail, lastAlone, type Part, planStep } from "./plan.ts";
+import { type Part, planStep } from "./plan.ts";
 import { commonLength, headFrom, reusable } from "./prefix.ts";
 import { Slot } from "./slot.ts";
 import type { Threads } from "./threads.ts";
@@ -22,6 +23,8 @@ export interface SlotsRequest {
   readonly makers: AnswerMakers;
   readonly context: Context;
   readonly slots: number;
+  /** How many checkpoints a slot keeps. 0 if the cache can be cut anywhere. */
+  readonly checkpoints: number;
   readonly threads: Threads;
   /** Null if states are not kept: a slot's cache is then lost when another conversation takes the slot. */
   readonly kept: KeptStates | null;
@@ -51,6 +54,19 @@ const worthwhileShare = 0.1;
  */
 const copiedShare = 1 / 256;
 const leastCopied = 8;
+
+/**
+ * A checkpoint is stored before the last tokens of a prompt. These often differ in the next turn, because templates
+ * end a prompt with the beginning of an answer.
+ */
+const checkpointTail = { tokens: 16, from: 32 };
+
+/**
+ * A checkpoint is also stored where another conversation differs from this one, if that saves at least this many
+ * tokens. So conversations with the same system prompt share it. It is stored a few tokens earlier, because the
+ * messages after it may begin with the same words.
+ */
+const leastFork = 64;
 
 /**
  * The slots of one context. Each step is planned (which tokens of which slots), computed in one call of the
@@ -85,8 +101,8 @@ export class Slots {
   constructor(request: SlotsRequest) {
     this.#request = request;
     this.#context = request.context;
-    this.#slots = Array.from({ length: request.slots }, (_, index) => new Slot(index));
-    this.#canCopy = request.slots > 1 && request.context.canCut;
+    this.#slots = Array.from({ length: request.slots }, (_, index) => new Slot(index, request.checkpoints));
+    this.#canCopy = request.slots > 1;
   }
 
   submit(id: number, job: GenerateJob): void {
@@ -249,6 +265,7 @@ export class Slots {
     const best = shares.reduce((a, b) => (b.tokens > a.tokens ? b : a));
     const oldest = shares.reduce((a, b) => (b.slot.arrived < a.slot.arrived ? b : a));
     const found = job.deterministic ? null : (kept?.find(prompt, best.tokens) ?? null);
+    const fork = this.#request.checkpoints > 1 && !job.deterministic ? this.#fork(prompt) : 0;
     const isOwn = found === null && best.tokens >= prompt.length * worthwhileShare;
     const { slot, tokens } = isOwn ? best : oldest;
     if (slot.answerEnd > 0 && tokens >= slot.answerEnd) this.#nextTurn.saw(prompt.slice(slot.answerEnd));
@@ -257,7 +274,8 @@ export class Slots {
     if (kept !== null) {
       this.#switching = slot;
       try {
-        const isKept = kept.isWorthKeeping(slot, found === null ? tokens : 0);
+        const isOther = found !== null || job.deterministic;
+        const isKept = kept.isWorthKeeping(slot, isOther ? 0 : commonLength(slot.cached, prompt));
         slot.isSwitched = isKept || found !== null;
         if (isKept) await kept.keep(slot);
         if (found !== null) reused = (await kept.restore(found, slot)) ? found.tokens : 0;
@@ -265,27 +283,67 @@ export class Slots {
         this.#switching = null;
       }
     }
-    slot.resume(this.#cut(slot, reused) ? reused : 0);
+    slot.resume(this.#cut(slot, reused));
+    if (fork - slot.cached.length >= leastFork) slot.stopAt(fork);
+    this.#stopBeforeEnd(slot);
     if (slot.isCancelled) slot.release();
   }
 
   /** How many tokens of a prompt a slot can reuse from its cache. */
   #reusable(slot: Slot, prompt: readonly number[]): number {
-    if (this.#context.canCut) return reusable(slot.cached, prompt);
-    const common = Math.min(commonLength(slot.cached, prompt), prompt.length - 1);
-    const states = [slot.cached.length, ...slot.checkpoints.map(({ tokens }) => tokens)];
-    return Math.max(0, ...states.filter((tokens) => tokens <= common));
+    return this.#cuttable(slot, reusable(slot.cached, prompt)).tokens;
   }
 
-  /** Cuts a slot's cache to its first `tokens`. Returns false if the cache is then empty. */
-  #cut(slot: Slot, tokens: number): boolean {
+  /**
+   * To how many of its first tokens a slot's cache can be cut, at most `most`, and from which checkpoint. Prefers a
+   * checkpoint that is only a few tokens shorter: a repeated prompt then computes the same rows as the first time,
+   * from the same cells in the same order, and the answer is the same to the last bit.
+   */
+  #cuttable({ index, cached, checkpoints }: Slot, most: number): Cut {
     const context = this.#context;
-    const isWhole = context.canCut || tokens === 0 || tokens === slot.cached.length;
-    const checkpoint = slot.checkpoints.find((one) => one.tokens === tokens);
-    if (isWhole || (checkpoint !== undefined && context.goBack(slot.index, checkpoint.bytes)))
-      return context.truncate(slot.index, tokens);
-    context.truncate(slot.index, 0);
-    return false;
+    if (most === cached.length || context.cutsAnywhere()) return { tokens: most, from: null };
+    const few = checkpointTail.tokens;
+    const from = checkpoints.upTo(most);
+    if (from !== null && most - from.tokens <= few) return { tokens: from.tokens, from };
+    if (context.canCutTo(index, most, few)) return { tokens: most, from: null };
+    return { tokens: from?.tokens ?? 0, from };
+  }
+
+  /** Cuts a slot's cache to at most `most` of its first tokens. Returns how many remain. */
+  #cut(slot: Slot, most: number): number {
+    return this.#cutTo(slot, this.#cuttable(slot, most));
+  }
+
+  #cutTo({ index }: Slot, { tokens, from }: Cut): number {
+    const context = this.#context;
+    const isThere = from === null || context.goBack(index, from.bytes);
+    return context.truncate(index, isThere ? tokens : 0) && isThere ? tokens : 0;
+  }
+
+  /** Makes a step end where a checkpoint is stored before the prompt's last tokens. */
+  #stopBeforeEnd(slot: Slot): void {
+    if (this.#request.checkpoints > 0 && slot.pending.length >= checkpointTail.from)
+      slot.stopAt(slot.answer.prompt.length - checkpointTail.tokens);
+  }
+
+  /** How many of a prompt's first tokens another conversation has, less a few. */
+  #fork(prompt: readonly number[]): number {
+    const common = this.#slots.map(({ cached }) => commonLength(cached, prompt));
+    return Math.max(this.#request.kept?.longestCommon(prompt) ?? 0, ...common) - checkpointTail.tokens;
+  }
+
+  /**
+   * Stores a checkpoint. A cache with a sliding window is then filled from it, because that changes the order of its
+   * cells, and with it the last bits of the outputs: they should be the same when a slot goes back to the checkpoint.
+   * Returns false if the slot's memory is lost.
+   */
+  #remember(slot: Slot): boolean {
+    const context = this.#context;
+    const { index, cached, checkpoints } = slot;
+    const added = checkpoints.add(cached.length, context.checkpointBytes(index), (into) =>
+      context.saveCheckpoint(index, into),
+    );
+    return added === null || context.kind.slidingWindow === 0 || context.goBack(index, added.bytes);
   }
 
   /** Keeps the slots' states before the process ends. Nothing may be running. */
@@ -319,7 +377,6 @@ export class Slots {
           ? this.#rowsIn(measuredPromptNs)
           : this.#context.capacity,
         sharedPromptRows: this.#rowsIn(sharedPromptNs),
-        tail: this.#context.canCut ? lastAlone : checkpointTail,
       },
     );
     const [first] = parts;
@@ -339,28 +396,38 @@ export class Slots {
    */
   #hasHead(slot: Slot, ahead: readonly Slot[]): boolean {
     if (!this.#canCopy || !slot.isFresh || slot.isAlone) return true;
+    const context = this.#context;
     const { prompt } = slot.answer;
+    const isAnywhere = context.cutsAnywhere();
     const neighbours = this.#slots
       .filter((other) => other !== slot)
       .map((other) => ({
         slot: other,
         cached: other.cached,
-        ahead: ahead.includes(other) ? other.answer.prompt : null,
+        // If the memory cannot be cut, the other slot has to stop where the prompts differ. One that is alone must not.
+        ahead: ahead.includes(other) && (isAnywhere || !other.isAlone) ? other.answer.prompt : null,
+        canCutTo: (tokens: number) => context.canCutTo(other.index, tokens),
       }));
-    const least = Math.max(leastCopied, Math.ceil(this.#context.contextPerSequence * copiedShare));
+    const least = Math.max(leastCopied, Math.ceil(context.contextPerSequence * copiedShare));
     const head = headFrom(prompt, slot.cached.length, neighbours, least);
-    if (head === "wait") return false;
-    if (head !== null) this.#takeOver(slot, head.from.slot, head.tokens);
-    return true;
+    if (head === null) return true;
+    if (!head.isAhead) this.#takeOver(slot, head.from.slot, head.tokens);
+    else if (!isAnywhere) head.from.slot.stopAt(head.tokens);
+    return !head.isAhead;
   }
 
+  /** Fills a slot's cache from another slot's, with its checkpoints. */
   #takeOver(slot: Slot, from: Slot, tokens: number): void {
     const isCopied = this.#context.copy(from.index, slot.index);
     const kept = this.#context.truncate(slot.index, isCopied ? tokens : 0) && isCopied ? tokens : 0;
     this.#canCopy = kept > 0;
     slot.isShifted ||= from.isShifted;
     for (let index = slot.cached.length; index < kept; index++) slot.cached.push(from.cached[index]!);
+    const had = slot.checkpoints.upTo(kept)?.tokens ?? 0;
+    for (const one of from.checkpoints.held)
+      if (one.tokens > had && one.tokens <= kept) slot.checkpoints.addCopy(one);
     slot.resume(kept);
+    this.#stopBeforeEnd(slot);
   }
 
   /** Fills the batch. Returns the rows of each part that have an output. */
@@ -413,20 +480,32 @@ export class Slots {
     if (computed === "done") {
       const wasGenerating = slot.isGenerating;
       slot.commit(tokens);
-      if (!wasGenerating && slot.pending.length === checkpointTail.tokens && !this.#context.canCut)
-        slot.remember(this.#context.checkpoint(slot.index));
+      if (slot.isAtStop && !this.#remember(slot)) {
+        this.#commitFailed(slot, new LocallmError("decode_failed", { reason: "a checkpoint was rejected" }));
+        return;
+      }
       if (slot.isCancelled) slot.release();
       else if (!wasGenerating && slot.isGenerating) this.#begin(slot, outputs);
       else for (const output of outputs) this.#take(slot, output);
     } else if (computed === "aborted") {
       // Another slot's client left: this part is computed again.
-      slot.rollBack(this.#context.truncate(slot.index, slot.cached.length) ? slot.cached.length : 0);
+      slot.rollBack(this.#undo(slot));
       if (slot.isCancelled) slot.release();
-    } else {
-      const { id, isCancelled } = slot;
-      this.#drop(slot);
-      if (!isCancelled) this.#fail(id, computed);
-    }
+    } else this.#commitFailed(slot, computed);
+  }
+
+  /** Removes what an aborted step added to a slot's cache. Returns how many tokens remain. */
+  #undo(slot: Slot): number {
+    const { length } = slot.cached;
+    if (this.#context.canCutTo(slot.index, length)) return this.#cutTo(slot, { tokens: length, from: null });
+    const from = slot.checkpoints.upTo(length);
+    return this.#cutTo(slot, { tokens: from?.tokens ?? 0, from });
+  }
+
+  #commitFailed(slot: Slot, error: LocallmError): void {
+    const { id, isCancelled } = slot;
+    this.#drop(slot);
+    if (!isCancelled) this.#fail(id, error);
   }
 
   /** Called when the prompt is computed. */
@@ -451,13 +530,13 @@ export class Slots {
   }
 
   /**
-   * If the window is full, drops the older half of the tokens that may be dropped. Returns false if it ended
-   * the answer instead.
+   * If the window is full, drops the older half of the tokens that may be dropped. If this kind of memory cannot do
+   * that, the tokens after them are computed again. Returns false if it ended the answer instead.
    */
   #hasRoom(slot: Slot): boolean {
     const { answer, cached } = slot;
     if (!slot.isGenerating || cached.length < answer.window) return true;
-    if (!answer.job.shift || !this.#context.canShift) {
+    if (!answer.job.shift) {
       this.#finish(slot, answer.full());
       return false;
     }
@@ -465,16 +544,21 @@ export class Slots {
     const asked = numKeep < 0 ? answer.prompt.length : numKeep;
     const keep = Math.min(Math.max(asked, 1), answer.window - Math.min(4, answer.window - 1));
     const dropped = Math.max(1, Math.floor((cached.length - keep) / 2));
-    this.#context.cutOut(slot.index, keep, keep + dropped);
-    cached.splice(keep, dropped);
-    slot.isShifted = true;
+    if (this.#context.canShift) {
+      this.#context.cutOut(slot.index, keep, keep + dropped);
+      slot.shift(keep, dropped);
+    } else {
+      const kept = this.#cut(slot, keep);
+      cached.splice(keep, dropped);
+      slot.rollBack(kept);
+    }
     answer.shifted(dropped);
     return true;
   }
 
   #finish(slot: Slot, piece: Omit<Piece, "token">): void {
     const hasEnded = piece.done?.reason === "stop" && piece.done.stopString === null;
-    if (hasEnded && this.#context.canCut && !slot.isAlone && !slot.isShifted)
+    if (hasEnded && !this.#context.kind.hasState && !slot.isAlone && !slot.isShifted)
       slot.answerEnd = slot.cached.length;
     this.#events.push({ id: slot.id, ...piece, error: null });
     slot.release();
@@ -490,6 +574,12 @@ export class Slots {
   #fail(id: number, error: unknown): void {
     this.#events.push({ id, text: "", tokens: 0, done: null, error: decodeFailure(error) });
   }
+}
+
+/** To how many tokens a slot's cache is cut, and the checkpoint that this needs. */
+interface Cut {
+  readonly tokens: number;
+  readonly from: Checkpoint | null;
 }
 
 /** How a step ended. */

@@ -31,7 +31,7 @@ function machine(memoryBytes: number, slots = 2) {
           exited.resolve({ code: 0, signal: null, asked: true, stalled: false, log: [] });
           return exited.promise;
         };
-        const sizeBytes = { weights, context: size(numCtx), compute: 0 };
+        const sizeBytes = { weights, context: size(numCtx), compute: 0, checkpoints: 0 };
         const info = { contextLength: numCtx, sizeBytes, devices: [] };
         return { pid: 1, slots, info, exited: exited.promise, close: end, kill: end } as unknown as Runner;
       },

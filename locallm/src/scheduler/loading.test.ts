@@ -40,7 +40,7 @@ function world(
     }));
     const info = {
       contextLength: load.numCtx,
-      sizeBytes: { weights: 8 * gib, context: 0, compute: 0 },
+      sizeBytes: { weights: 8 * gib, context: 0, compute: 0, checkpoints: 0 },
       devices,
     };
     return { pid: 1, slots: 1, info, exited: exited.promise, close: end, kill: end } as unknown as Runner;

@@ -4,7 +4,7 @@ import type { GgufHeader } from "../library/gguf/header.ts";
 import { headerLengths, headerValue } from "../library/model-details.ts";
 import { RecentlyUsed } from "../library/recently-used.ts";
 import type { Store } from "../library/store.ts";
-import { type LoadRequest, type ModelInfo, onlyProcessor } from "../wire/inference/load.ts";
+import { type LoadRequest, type ModelInfo, mostCheckpoints, onlyProcessor } from "../wire/inference/load.ts";
 import type { RunnableModel } from "./lease.ts";
 
 /** The load options that affect memory use. */
@@ -63,7 +63,7 @@ export class MemoryNeeds {
       ...layerNeeds(header, sizes.context),
       // An adapter is placed on the same devices as the layers it changes.
       compute,
-      total: sizes.weights + sizes.context + compute,
+      total: sizes.weights + sizes.context + compute + sizes.checkpoints,
     };
   }
 
@@ -78,7 +78,7 @@ export class MemoryNeeds {
     if (half === null || whole === null) return null;
     const further = (load.numCtx - longWindow) / (longWindow / 2);
     const grow = (part: "context" | "compute") => whole[part] + further * (whole[part] - half[part]);
-    return { weights: whole.weights, context: grow("context"), compute: grow("compute") };
+    return { ...whole, context: grow("context"), compute: grow("compute") };
   }
 
   async #measure(model: RunnableModel, load: MeasuredLoad): Promise<Sizes | null> {
@@ -151,7 +151,8 @@ export function ampleBytes(header: GgufHeader, { numCtx, numBatch, slots }: Meas
   const state =
     numberOf(header, "ssm.inner_size", 0) *
     (numberOf(header, "ssm.state_size", 0) + numberOf(header, "ssm.conv_kernel", 0) + 1);
-  const context = slots * layers * 4 * (window * 2 * heads * headLength + state);
+  // A sliding window with its checkpoints takes at most twice what a cache for the whole window takes, with 16 bits.
+  const context = slots * layers * 4 * (window * 2 * heads * headLength + (1 + mostCheckpoints) * state);
 
   // An embedding model processes its whole context in one step.
   const rows = headerValue(header, "pooling_type") === undefined ? (numBatch ?? 512) : window;
@@ -172,7 +173,7 @@ function weightsBytes(header: GgufHeader): number {
 
 function spread(header: GgufHeader, totalBytes: number): Sizes {
   const weights = weightsBytes(header);
-  return { weights, context: 0, compute: totalBytes - weights };
+  return { weights, context: 0, compute: totalBytes - weights, checkpoints: 0 };
 }
 
 function numberOf(header: GgufHeader, key: string, otherwise: number): number {

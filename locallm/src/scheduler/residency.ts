@@ -91,8 +91,8 @@ export class Resident {
     this.runner = runner;
     this.state = "ready";
     this.lastUsedMs = this.#clock.now();
-    const { weights, context, compute } = runner.info.sizeBytes;
-    this.sizeBytes = weights + context + compute;
+    const { weights, context, compute, checkpoints } = runner.info.sizeBytes;
+    this.sizeBytes = weights + context + compute + checkpoints;
     const onDevices = runner.info.devices.reduce((sum, { bytes }) => sum + bytes, 0);
     this.hostBytes = Math.max(0, this.sizeBytes - onDevices);
   }

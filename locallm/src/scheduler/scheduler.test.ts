@@ -67,7 +67,7 @@ function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12)
       slots: load.slots,
       info: {
         contextLength: load.numCtx,
-        sizeBytes: { weights: sizes.get(load.modelPath) ?? 1, context: 0, compute: 0 },
+        sizeBytes: { weights: sizes.get(load.modelPath) ?? 1, context: 0, compute: 0, checkpoints: 0 },
         devices: [],
       },
       unusedBytes: 10,

@@ -1,83 +1,323 @@
+import { closeSync, openSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Runner } from "../../src/runner/handle.ts";
-import type { GenerateJob } from "../../src/wire/inference/generate.ts";
+import { Context, type ContextRequest } from "../../src/engine/context.ts";
+import { Grammars } from "../../src/engine/grammar.ts";
+import { KeptStates, type StateKeeper } from "../../src/engine/kept/kept-states.ts";
+import { openLibrary } from "../../src/engine/libllama/library.ts";
+import { hearLog } from "../../src/engine/libllama/log.ts";
+import { Model } from "../../src/engine/model.ts";
+import { type SlotEvent, Slots } from "../../src/engine/slots.ts";
+import type { GenerateDone, GenerateJob } from "../../src/wire/inference/generate.ts";
 import { defaultSampling } from "../../src/wire/inference/generate.ts";
-import { smallModel } from "../small-llama.ts";
-import { collect, newJob, startModel } from "./jobs.ts";
+import { type SmallArchitecture, smallModel } from "../small-llama.ts";
+import { loadOf, newJob } from "./jobs.ts";
 
-/** Much longer than the window of the sliding layers. */
-const long = "The quick brown fox jumps over the lazy dog. ".repeat(6);
+// Uses real slots and the real engine in this process, which is quicker than a process for each model.
+
+const library = openLibrary();
+/** Drops what the engine logs. */
+const silently = <Result>(work: () => Result) => hearLog(library, () => {}, work);
 const sampling = { ...defaultSampling, temperature: 1.2, topK: 0, topP: 1, seed: 3 };
+/** Rows of a step. The sliding window's cells are those of 64 tokens and one step, rounded up to 256. */
+const batch = 64;
 
-describe.each([
-  ["gemma3", "a sliding window", true],
-  ["mamba", "a state in place of a cache", false],
-] as const)("a model such as %s, with %s", (architecture, _, cuts) => {
-  let folder: string;
-  let runner: Runner;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "locallm-memory-"));
-    const path = join(folder, "small.gguf");
+interface Asked {
+  readonly done: GenerateDone;
+  /** For each token of the answer: the log probabilities of the likeliest tokens. */
+  readonly logprobs: readonly ReadonlyMap<string, number>[];
+}
+
+/** Slots with a context of their own. */
+class Bench {
+  readonly context: Context;
+  readonly slots: Slots;
+  readonly kept: KeptStates | null;
+  readonly #ends = new Map<number, (event: SlotEvent) => void>();
+  readonly #logprobs = new Map<number, Map<string, number>[]>();
+  #ids = 0;
+  /** Called before each step. */
+  beforeStep = () => {};
+
+  constructor(model: Model, slots = 1, window = 1024, keeper: StateKeeper | null = null) {
+    const request: ContextRequest = {
+      sequences: slots,
+      contextPerSequence: window,
+      vocabSize: model.vocabulary.size,
+      batch,
+      microBatch: batch,
+      outputs: slots,
+      threads: 1,
+      threadpool: null,
+      flashAttention: "auto",
+      kvCacheType: "f16",
+      embeddings: false,
+      pooling: 0,
+      unified: false,
+      memory: model.memory,
+    };
+    this.context = silently(() => new Context(library, model.pointer, request));
+    this.kept = keeper === null ? null : new KeptStates(this.context, keeper, "0".repeat(64), 0);
+    const { vocabulary } = model;
+    this.slots = new Slots({
+      context: this.context,
+      kept: this.kept,
+      slots,
+      checkpoints: 3,
+      threads: {
+        most: 1,
+        begin: () => {
+          this.beforeStep();
+          return 1;
+        },
+        end: () => {},
+        measuresPrompts: () => false,
+        rest: () => {},
+      },
+      onStep: (events) => {
+        for (const event of events) this.#hear(event);
+      },
+      breathe: () => new Promise((resolve) => setImmediate(resolve)),
+      makers: {
+        library,
+        vocabulary,
+        grammars: new Grammars(library, vocabulary),
+        now: () => performance.now() * 1e6,
+        randomSeed: () => 1,
+      },
+    });
+  }
+
+  #hear(event: SlotEvent): void {
+    for (const { top_logprobs } of event.logprobs ?? []) {
+      const all = top_logprobs.map(({ token, logprob }): [string, number] => [token, logprob]);
+      this.#logprobs.get(event.id)!.push(new Map(all));
+    }
+    if (event.done !== null || event.error !== null) this.#ends.get(event.id)?.(event);
+  }
+
+  get nextId(): number {
+    return this.#ids + 1;
+  }
+
+  ask(prompt: readonly number[], changes: Partial<GenerateJob> = {}): Promise<Asked> {
+    const id = ++this.#ids;
+    const logprobs: Map<string, number>[] = [];
+    this.#logprobs.set(id, logprobs);
+    return new Promise((resolve, reject) => {
+      this.#ends.set(id, ({ done, error }) => {
+        if (done === null) reject(error);
+        else resolve({ done, logprobs });
+      });
+      const asked = { sampling, numPredict: 4, wantContext: true, logprobs: { top: 30 }, ...changes };
+      this.slots.submit(id, newJob(prompt, asked));
+    });
+  }
+}
+
+/** Random printable ASCII, one token each, the same for the same seed. */
+function text(length: number, seed: number): number[] {
+  let state = seed * 2_654_435_761 + 1;
+  return Array.from({ length }, () => {
+    state = (Math.imul(state, 48_271) ^ (state >>> 7)) >>> 0;
+    return 4 + 0x20 + (state % 95);
+  });
+}
+
+let folder: string;
+const models = new Map<SmallArchitecture, Model>();
+/** The lengths are next to those of the window, of steps, of the window's cells, and of two steps more. */
+const kinds = [
+  ["gemma3", "a sliding window", [63, 65, 128, 257, 300, 511]],
+  ["mamba", "a state in place of a cache", [33, 65, 300]],
+  ["jamba", "a state and a cache", [32, 64, 300]],
+] as const;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "locallm-memory-"));
+  for (const [architecture] of kinds) {
+    const path = join(folder, architecture);
     await writeFile(path, smallModel(architecture, 5));
-    runner = await startModel(path, { slots: 2 });
-  });
-  afterAll(async () => {
-    await runner.kill();
-    await rm(folder, { recursive: true, force: true });
-  });
-  const ids = async (job: GenerateJob) => {
-    const { done } = await collect(runner.generate({ ...job, wantContext: true }));
-    return { context: done.context, cached: done.cachedTokens };
+    models.set(
+      architecture,
+      silently(() => Model.load(library, loadOf(path), () => {})),
+    );
+  }
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A keeper without a limit. Like the server, it has descriptors of its own. */
+function newKeeper() {
+  const fds = new Map<number, number>();
+  const drop = (id: number) => {
+    const fd = fds.get(id);
+    if (fd !== undefined) closeSync(fd);
+    fds.delete(id);
   };
-  const job = (prompt: string) => newJob(prompt, { sampling, numPredict: 20 });
+  let ids = 0;
+  const keeper: StateKeeper = {
+    reserve: async () => ++ids,
+    kept(id, fd, replaced) {
+      fds.set(id, openSync(`/proc/self/fd/${fd}`, "r"));
+      for (const older of replaced) drop(older);
+    },
+    used: () => {},
+    release: drop,
+    damaged: drop,
+  };
+  return { keeper, fds };
+}
 
-  it("answers correctly beside a slot whose prompt has the same beginning", async () => {
-    const endless = newJob(long, { sampling, numPredict: -1, shift: true });
-    const busy = runner.generate(endless)[Symbol.asyncIterator]();
-    await busy.next();
-    const beside = await ids(job(`${long}And then`));
-    await busy.return?.();
-    const cold = await ids({ ...job(`${long}And then`), deterministic: true });
-    expect(beside.context).toEqual(cold.context);
-    if (cuts) expect(beside.cached).toBeGreaterThan(250);
+describe.each(kinds)("a model such as %s, with %s", (architecture, _, lengths) => {
+  let warm: Bench;
+  let cold: Bench;
+  beforeAll(() => {
+    const model = models.get(architecture)!;
+    warm = new Bench(model);
+    cold = new Bench(model);
   });
 
-  it("gives the same answer from a cached prefix as from an empty cache", async () => {
-    for (const prompt of [long, `${long}And then`, long.slice(0, 150), `${long.slice(0, 200)}A cat`]) {
-      const warm = await ids(job(prompt));
-      const cold = await ids({ ...job(prompt), deterministic: true });
-      expect(warm.context).toEqual(cold.context);
+  /**
+   * The answer must begin like one from an empty cache. The last bits may differ, because the rows were computed in
+   * other steps.
+   */
+  async function expectAsCold(asked: Asked, prompt: readonly number[]): Promise<void> {
+    const { logprobs } = await cold.ask(prompt, { deterministic: true, numPredict: 1 });
+    const differences = Array.from(logprobs[0]!, ([token, logprob]) =>
+      Math.abs(logprob - (asked.logprobs[0]!.get(token) ?? Number.NaN)),
+    ).filter((difference) => !Number.isNaN(difference));
+    expect(differences.length).toBeGreaterThan(25);
+    expect(Math.max(...differences)).toBeLessThan(0.02);
+  }
+
+  it.each(lengths)(
+    "continues a conversation of %i tokens as from an empty cache, and repeats it to the last bit",
+    async (length) => {
+      const prompt = text(length, length);
+      const first = await warm.ask(prompt);
+      await expectAsCold(first, prompt);
+      const again = await warm.ask(prompt);
+      expect(again.done.cachedTokens).toBeGreaterThanOrEqual(length - 16);
+      expect([again.done.context, again.logprobs]).toEqual([first.done.context, first.logprobs]);
+
+      const next = [...first.done.context!, ...text(20, 1)];
+      const turn = await warm.ask(next);
+      expect(turn.done.cachedTokens).toBeGreaterThanOrEqual(length + 3);
+      await expectAsCold(turn, next);
+
+      const leftOut = [...prompt, ...text(20, 2)];
+      const other = await warm.ask(leftOut);
+      expect(other.done.cachedTokens).toBeGreaterThanOrEqual(length - 16);
+      await expectAsCold(other, leftOut);
+
+      for (const at of [Math.max(3, length - 50), 2]) {
+        const edited = leftOut.with(at, 90);
+        const edit = await warm.ask(edited);
+        expect(edit.done.cachedTokens).toBeLessThanOrEqual(at);
+        await expectAsCold(edit, edited);
+      }
+    },
+  );
+
+  it("shares the beginning of prompts that arrive together, and computes it once", async () => {
+    const bench = new Bench(models.get(architecture)!, 3);
+    const head = text(300, 7);
+    const prompts = [31, 200, 64].map((length, index) => [...head, ...text(length, 10 + index)]);
+    const answers = await Promise.all(prompts.map((prompt) => bench.ask(prompt)));
+    for (const [index, answer] of answers.entries()) {
+      expect(answer.done.cachedTokens).toBe(index === 0 ? 0 : 300);
+      await expectAsCold(answer, prompts[index]!);
     }
   });
 
-  it(`reuses ${cuts ? "the cached prefix" : "the checkpoint before a prompt's last tokens"}`, async () => {
-    const head = "Pack my box with five dozen liquor jugs. ".repeat(6);
-    const first = await ids(job(head));
-    expect(first.cached).toBeLessThan(10);
-    // The prompt omits the answer, as clients omit thinking.
-    const next = await ids(job(`${head}And then`));
-    expect(next.cached).toBe(cuts ? 240 : 224);
-    if (cuts) expect((await ids(job(`${head.slice(0, 200)}A cat`))).cached).toBe(195);
+  it("copies the beginning from a slot that went on only if that slot still has it", async () => {
+    const head = text(300, 70);
+    for (const further of [10, 150]) {
+      const bench = new Bench(models.get(architecture)!, 2);
+      const going = bench.ask([...head, ...text(further, 71)], { numPredict: 30 });
+      await new Promise<void>((resolve) => {
+        let steps = 0;
+        bench.beforeStep = () => {
+          if (++steps === 15) resolve();
+        };
+      });
+      const prompt = [...head, ...text(40, 72)];
+      const beside = await bench.ask(prompt);
+      await expectAsCold(beside, prompt);
+      expect(beside.done.cachedTokens).toBe(architecture === "gemma3" && further === 10 ? 300 : 0);
+      await going;
+    }
   });
 
-  it("shifts a full window, or stops if its memory cannot shift", async () => {
-    const { done } = await collect(
-      runner.generate(newJob(long, { numCtx: 300, numPredict: 80, numKeep: 4, shift: true })),
-    );
-    expect(done.evalTokens === 80 || done.reason === "length").toBe(true);
-    expect(done.promptTokens + done.evalTokens - done.shiftedTokens).toBeLessThanOrEqual(301);
+  it("continues from where conversations with the same beginning parted", async () => {
+    const bench = new Bench(models.get(architecture)!);
+    const head = text(400, 8);
+    const reused: number[] = [];
+    for (const [index, length] of [100, 300, 200, 90].entries()) {
+      const prompt = [...head, ...text(length, 20 + index)];
+      const answer = await bench.ask(prompt);
+      await expectAsCold(answer, prompt);
+      reused.push(answer.done.cachedTokens);
+    }
+    expect(reused).toEqual([0, 0, 384, 384]);
   });
 
-  it("answers two requests at once, each correctly", async () => {
-    const alone = await ids({ ...job("One"), deterministic: true });
-    const [one, two] = await Promise.all([
-      ids({ ...job("One"), deterministic: true }),
-      collect(runner.generate(job("Two"))),
-    ]);
-    expect(one.context).toEqual(alone.context);
-    expect(two.done.evalTokens).toBe(20);
+  it("continues an answer beyond a full window", async () => {
+    const prompt = text(280, 9);
+    const changes = { numCtx: 300, numKeep: 20, shift: true };
+    const { done, logprobs } = await warm.ask(prompt, { ...changes, numPredict: 30 });
+    expect(done.evalTokens).toBe(30);
+    expect(done.shiftedTokens).toBe(140);
+    // A state remembers the tokens that were dropped.
+    if (architecture === "mamba") return;
+    const shifted = done.context!.slice(0, 301);
+    shifted.splice(20, 140);
+    await expectAsCold({ done, logprobs: logprobs.slice(21) }, shifted);
+  });
+
+  it("answers correctly if another prompt of the same step is cancelled", async () => {
+    const bench = new Bench(models.get(architecture)!, 2);
+    for (const step of [2, 5]) {
+      const prompt = text(350, 30 + step);
+      const answer = bench.ask(prompt);
+      const other = bench.nextId;
+      void bench.ask(text(350, 40 + step));
+      let steps = 0;
+      bench.beforeStep = () => {
+        if (++steps === step) setImmediate(() => bench.slots.cancel(other));
+      };
+      await expectAsCold(await answer, prompt);
+    }
+  });
+
+  it("continues and repeats conversations that lost their slot, also with another window", async () => {
+    const model = models.get(architecture)!;
+    const { keeper, fds } = newKeeper();
+    const bench = new Bench(model, 1, 1024, keeper);
+    const prompts = [text(330, 50), text(270, 51)];
+    let answers: Asked[] = [];
+    for (let turn = 0; turn < 3; turn++) {
+      answers = [];
+      for (const [index, prompt] of prompts.entries()) {
+        // The client leaves out the answer to the last turn.
+        if (turn > 0) prompt.push(...text(40, 60 + turn));
+        const answer = await bench.ask(prompt);
+        await expectAsCold(answer, prompt);
+        if (turn > 0) expect(answer.done.cachedTokens).toBe(prompt.length - 56);
+        answers[index] = answer;
+      }
+    }
+    await bench.slots.keepAll();
+    expect(fds.size).toBe(2);
+    const wider = new Bench(model, 1, 2048, newKeeper().keeper);
+    for (const [id, fd] of fds) wider.kept!.place(id, { id, path: `/proc/self/fd/${fd}`, isOnDisk: false });
+    for (const again of [wider, bench]) {
+      for (const [index, prompt] of prompts.entries()) {
+        const { done, logprobs } = await again.ask(prompt);
+        expect(done.cachedTokens).toBe(prompt.length - 16);
+        expect([done.context, logprobs]).toEqual([answers[index]!.done.context, answers[index]!.logprobs]);
+      }
+    }
   });
 });

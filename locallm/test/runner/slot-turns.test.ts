@@ -47,7 +47,7 @@ beforeEach(() => {
     embeddings: false,
     pooling: 0,
     unified: false,
-    canCut: true,
+    memory: model.memory,
   });
   slots = newSlots(null);
 });
@@ -70,6 +70,7 @@ function newSlots(kept: KeptStates | null): Slots {
     context,
     kept,
     slots: 1,
+    checkpoints: 0,
     threads,
     onStep(step) {
       events.push(...step);

@@ -12,6 +12,7 @@ import {
   layOut,
   stateName,
 } from "../../wire/inference/kept-state.ts";
+import type { Checkpoint } from "../checkpoints.ts";
 import type { Context } from "../context.ts";
 import { commonLength } from "../prefix.ts";
 import type { Slot } from "../slot.ts";
@@ -44,6 +45,8 @@ interface Known {
 /** A state that contains the beginning of a prompt. */
 export interface Found {
   readonly known: Known;
+  /** How many of the prompt's first tokens it contains. */
+  readonly common: number;
   /** Prompt tokens that need not be computed. */
   readonly tokens: number;
 }
@@ -103,27 +106,37 @@ export class KeptStates {
   find(prompt: readonly number[], had: number): Found | null {
     let best: Found | null = null;
     for (const known of this.#known.values()) {
-      const tokens = this.#usable(known.state, prompt);
+      const common = commonLength(known.state.tokens, prompt);
+      const tokens = this.#usable(known.state, Math.min(common, prompt.length - 1));
       const least = Math.max(leastTokens, known.state.tokens.length * worthwhileShare);
-      if (tokens >= had + least && tokens > (best?.tokens ?? 0)) best = { known, tokens };
+      if (tokens >= had + least && tokens > (best?.tokens ?? 0)) best = { known, common, tokens };
     }
     return best;
   }
 
-  #usable({ tokens, parts }: KeptState, prompt: readonly number[]): number {
-    const common = Math.min(commonLength(tokens, prompt), prompt.length - 1);
-    if (this.#context.canCut) return common;
-    return Math.max(0, ...parts.map((part) => part.tokens).filter((length) => length <= common));
+  /** How many of a state's first tokens can be restored, at most `most`. */
+  #usable({ tokens, parts }: KeptState, most: number): number {
+    if (this.#context.cutsAnywhere(tokens.length)) return most;
+    return Math.max(0, ...parts.map((part) => part.tokens).filter((length) => length <= most));
+  }
+
+  /** Returns how many of a prompt's first tokens any state contains. */
+  longestCommon(prompt: readonly number[]): number {
+    let longest = 0;
+    for (const { state } of this.#known.values())
+      longest = Math.max(longest, commonLength(state.tokens, prompt));
+    return longest;
   }
 
   /**
-   * Whether a slot's cache should be kept before it is cut to its first `tokens`. It is not kept if only its
-   * last answer is dropped: clients render answers in their own way, so most continued conversations drop it.
+   * Whether a slot's cache should be kept before a prompt takes it that has its first `common` tokens. It is not kept
+   * if only its last answer is dropped: clients render answers in their own way, so most continued conversations drop
+   * it.
    */
-  isWorthKeeping(slot: Slot, tokens: number): boolean {
+  isWorthKeeping(slot: Slot, common: number): boolean {
     const { cached } = slot;
-    if (slot.isShifted || tokens >= Math.min(slot.promptTokens, cached.length)) return false;
-    return cached.length - tokens >= Math.max(leastTokens, cached.length * worthwhileShare);
+    if (slot.isShifted || common >= Math.min(slot.promptTokens, cached.length)) return false;
+    return cached.length - common >= Math.max(leastTokens, cached.length * worthwhileShare);
   }
 
   /**
@@ -136,10 +149,11 @@ export class KeptStates {
       this.#keeper.used(same.id);
       return;
     }
-    const checkpoints = slot.checkpoints.filter(({ tokens }) => tokens <= slot.cached.length);
+    const bytes = context.stateBytes(slot.index);
+    const checkpoints = slot.checkpoints.within(bytes);
     const { parts, totalBytes } = layOut(slot.cached.length, [
-      { tokens: slot.cached.length, bytes: context.stateBytes(slot.index) },
-      ...checkpoints.map(({ tokens, bytes }) => ({ tokens, bytes: bytes.length })),
+      { tokens: slot.cached.length, bytes },
+      ...checkpoints.map((one) => ({ tokens: one.tokens, bytes: one.bytes.length })),
     ]);
     const id = await this.#keeper.reserve(totalBytes);
     if (id === null) return;
@@ -152,7 +166,7 @@ export class KeptStates {
       promptTokens: Math.min(slot.promptTokens, tokens.length),
       parts,
     };
-    const memory = await this.#write(state, slot);
+    const memory = await this.#write(state, slot.index, checkpoints);
     if (memory === null) {
       this.#keeper.release(id);
       return;
@@ -175,7 +189,11 @@ export class KeptStates {
     );
   }
 
-  async #write(state: KeptState, slot: Slot): Promise<SharedMemory | null> {
+  async #write(
+    state: KeptState,
+    sequence: number,
+    checkpoints: readonly Checkpoint[],
+  ): Promise<SharedMemory | null> {
     let memory: SharedMemory;
     try {
       memory = SharedMemory.create(layOut(state.tokens.length, state.parts).totalBytes);
@@ -186,8 +204,8 @@ export class KeptStates {
     memory.view(0, head.length).set(head);
     const [whole, ...others] = state.parts;
     for (const [index, part] of others.entries())
-      memory.view(part.offset, part.bytes).set(slot.checkpoints[index]!.bytes);
-    const isWritten = await this.#context.saveState(slot.index, memory, whole!).catch(() => false);
+      memory.view(part.offset, part.bytes).set(checkpoints[index]!.bytes);
+    const isWritten = await this.#context.saveState(sequence, memory, whole!).catch(() => false);
     if (isWritten) memory.unmap();
     else memory.close();
     return isWritten ? memory : null;
@@ -201,7 +219,7 @@ export class KeptStates {
   }
 
   /** Fills a slot's cache. Returns false if the state could not be restored; the slot is then empty. */
-  async restore({ known, tokens }: Found, slot: Slot): Promise<boolean> {
+  async restore({ known, common, tokens }: Found, slot: Slot): Promise<boolean> {
     const { state, id } = known;
     const memory = known.isOnDisk ? await verifiedCopy(known) : openKept(known);
     const isRestored = memory !== null && (await this.#load(state, memory, tokens, slot).catch(() => false));
@@ -214,7 +232,7 @@ export class KeptStates {
     slot.restoredFrom = id;
     // The conversation continues in the slot, so the state is released. If a prompt shares only its
     // beginning, the state stays.
-    if (tokens < state.promptTokens - 1) {
+    if (common < state.promptTokens - 1) {
       this.#keeper.used(id);
     } else {
       if (!known.isOnDisk) this.place(id, null);
@@ -229,10 +247,9 @@ export class KeptStates {
     if (!(await context.loadState(slot.index, memory, whole!))) return false;
     if (context.lastPosition(slot.index) !== state.tokens.length - 1) return false;
     slot.holds(state.tokens, state.promptTokens);
-    slot.checkpoints = others.map((part) => ({
-      tokens: part.tokens,
-      bytes: Uint8Array.from(memory.view(part.offset, part.bytes)),
-    }));
+    slot.checkpoints.cut(0);
+    for (const { tokens: held, offset, bytes } of others)
+      slot.checkpoints.addCopy({ tokens: held, bytes: memory.view(offset, bytes) });
     return tokens <= slot.cached.length;
   }
 }

@@ -86,6 +86,8 @@ export interface Functions {
   llama_model_n_ctx_train(model: Pointer): number;
   llama_model_n_embd_out(model: Pointer): number;
   llama_model_size(model: Pointer): number;
+  /** How many tokens the layers with a sliding window see; 0 or less if the model has none. */
+  llama_model_n_swa(model: Pointer): number;
   llama_model_has_decoder(model: Pointer): boolean;
   /** Whether the model has a state instead of a cache. */
   llama_model_is_recurrent(model: Pointer): boolean;
@@ -126,10 +128,12 @@ export interface Functions {
   llama_memory_clear(memory: Pointer, data: boolean): void;
   llama_memory_seq_rm(memory: Pointer, seq: number, from: number, to: number): boolean;
   llama_memory_seq_cp(memory: Pointer, source: number, target: number, from: number, to: number): void;
-  /** `flags` 1 selects only the part that cannot be cut. */
+  /** `flags` 1 selects only recurrent states and the caches of layers with a sliding window. */
   llama_state_seq_get_size_ext(context: Pointer, seq: number, flags: number): number | bigint;
   llama_state_seq_get_data_ext: CopyState;
   llama_state_seq_set_data_ext: CopyState;
+  /** Returns the first position of which all layers still hold what they computed; -1 if the sequence is empty. */
+  llama_memory_seq_pos_min(memory: Pointer, seq: number): number;
   /** Returns -1 if the sequence is empty. */
   llama_memory_seq_pos_max(memory: Pointer, seq: number): number;
   llama_memory_seq_add(memory: Pointer, seq: number, from: number, to: number, delta: number): void;
@@ -188,6 +192,7 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
     llama_model_n_ctx_train: ["int32_t", "void *"],
     llama_model_n_embd_out: ["int32_t", "void *"],
     llama_model_size: ["uint64_t", "void *"],
+    llama_model_n_swa: ["int32_t", "void *"],
     llama_model_has_decoder: ["bool", "void *"],
     llama_model_is_recurrent: ["bool", "void *"],
     llama_model_is_hybrid: ["bool", "void *"],
@@ -214,6 +219,7 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
     llama_state_seq_get_size_ext: ["size_t", "void *", "int32_t", "uint32_t"],
     llama_state_seq_get_data_ext: ["size_t", "void *", "void *", "size_t", "int32_t", "uint32_t"],
     llama_state_seq_set_data_ext: ["size_t", "void *", "void *", "size_t", "int32_t", "uint32_t"],
+    llama_memory_seq_pos_min: ["int32_t", "void *", "int32_t"],
     llama_memory_seq_pos_max: ["int32_t", "void *", "int32_t"],
     llama_memory_seq_add: ["void", "void *", "int32_t", "int32_t", "int32_t", "int32_t"],
     llama_memory_can_shift: ["bool", "void *"],

@@ -44,6 +44,9 @@ export interface Device {
   readonly totalBytes: number;
 }
 
+/** The maximum number of checkpoints that a slot keeps; see `engine/checkpoints.ts`. */
+export const mostCheckpoints = 3;
+
 /** What is known of a model as soon as its vocabulary is loaded. */
 export type VocabularyInfo = Pick<ModelInfo, "addBos" | "markers" | "longestToken">;
 
@@ -65,8 +68,13 @@ export interface ModelInfo {
   readonly pooling: "none" | "mean" | "cls" | "last" | "rank";
   readonly canGenerate: boolean;
   readonly canEmbed: boolean;
-  /** Sizes as allocated by the engine. */
-  readonly sizeBytes: { readonly weights: number; readonly context: number; readonly compute: number };
+  /** Sizes as allocated by the engine. Checkpoints are in host memory, allocated when a prompt needs them. */
+  readonly sizeBytes: {
+    readonly weights: number;
+    readonly context: number;
+    readonly compute: number;
+    readonly checkpoints: number;
+  };
   /** The part of these sizes on each GPU. An empty list means that the model runs on the CPU only. */
   readonly devices: readonly {
     readonly name: string;
