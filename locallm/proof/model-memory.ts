@@ -209,7 +209,7 @@ async function gibOf(modelPath: string, numCtx: number, kvCacheType: "f16" | "q8
     kvCacheType,
   });
   if (sizes === null) throw new Error("the dry load gave no answer");
-  return (sizes.weights + sizes.context + sizes.compute) / 2 ** 30;
+  return (sizes.weights + sizes.context + sizes.compute + sizes.checkpoints) / 2 ** 30;
 }
 
 /** ggml's number of each type, and the bytes of one block that holds `numbers` numbers. */
