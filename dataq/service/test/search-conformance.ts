@@ -185,6 +185,12 @@ export function conformance(name: string, engine: () => SearchIndex): void {
     // Two of three words count less than two thirds, but more than one.
     const three = wantedOf([[{ terms: ["买卖", "合同", "价款"], weight: 1 }]]);
     expect((await ask("test:rank", { query: all, wanted: three })).total).toBe(30);
+    // As many as a quotation can have.
+    const many = Array.from({ length: 200 }, (_, number) => `词${number}`);
+    const words200 = wantedOf([[{ terms: ["诈骗", "其他", "价款", "盗窃", ...many], weight: 1 }]]);
+    const quotation = await ask("test:rank", { query: all, wanted: words200 });
+    expect(quotation).toMatchObject({ total: 34, found: { complete: 0 } });
+    expect(quotation.ids.slice(0, 4).sort()).toEqual(["long", "other", "short", "title"]);
   });
 
   test(`${name}: filters by dates; at equal scores the newer comes first, and a data set can be put last or left out`, async () => {
@@ -254,7 +260,13 @@ export function conformance(name: string, engine: () => SearchIndex): void {
       ...looked(`id"${place}\\.*😀`, [term]),
       texts: [{ text: "𠮷野家 ... the quick-brown fox_1 é ﬁ 第3條 Ａ", weight: 1 }],
     }));
-    await engine().refresh("test:odd", each(list), replace('a"b'));
+    // Rare characters whose halves and first 64 units are the same, or differ in one half only.
+    const long = (last: string) => `a${"𐌰".repeat(31)}${last}${last}`;
+    const rare = ["𡈽野家", "𠮷𡈽野", long("𐌰"), long("𐌱"), "y".repeat(5_000)].map((text, place) => ({
+      ...looked(`rare${place}`, []),
+      texts: [{ text, weight: 1 }],
+    }));
+    await engine().refresh("test:odd", each([...list, ...rare]), replace('a"b'));
     for (const [place, term] of odd.entries()) {
       expect(await idsOf("test:odd", { term }), term).toEqual([`id"${place}\\.*😀`]);
       expect(await engine().count("test:odd", [term])).toBe(1);
@@ -267,7 +279,13 @@ export function conformance(name: string, engine: () => SearchIndex): void {
         odd.length,
       );
     expect(await idsOf("test:odd", { phrase: analyser.phraseTerms("quick fox") })).toEqual([]);
-    expect(await engine().count("test:odd", [])).toBe(odd.length);
+    for (const [text, found] of [
+      ["𡈽野家", "rare0"],
+      ["𠮷𡈽", "rare1"],
+      ["y".repeat(200), "rare4"],
+    ] as const)
+      expect(await idsOf("test:odd", { phrase: analyser.phraseTerms(text) }), text).toEqual([found]);
+    expect(await engine().count("test:odd", [])).toBe(odd.length + rare.length);
     const many = { any: Array.from({ length: 3_000 }, (_, number) => ({ term: `k:${number}` })) };
     expect(await idsOf("test:odd", many)).toEqual([]);
     expect(await engine().count("test:odd", ["k:*"], 'a"b')).toBe(0);

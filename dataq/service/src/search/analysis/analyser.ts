@@ -52,13 +52,12 @@ export class Analyser {
         at = term.length === length ? word.indexOf(term, at + 1) : word.indexOf(term);
         length = term.length;
         places.push({ term, at: begin + at });
-        if (length === 2) pairAt[begin + at] = 1;
+        if (withPairs && isPair(term)) pairAt[begin + at] = 1;
       }
       begin += word.length;
     }
     if (withPairs) {
-      for (let at = 0; at + 1 < run.length; at++)
-        if (pairAt[at] === 0) places.push({ term: run.slice(at, at + 2), at });
+      for (const pair of pairsOf(run)) if (pairAt[pair.at] === 0) places.push(pair);
       places.sort((a, b) => a.at - b.at);
     }
     return places.filter(({ term }) => isIndexed(term));
@@ -87,10 +86,8 @@ export class Analyser {
 
   /** The pairs of neighbouring characters of a query: parts of its words, and what joins two of them. */
   queryPairs(text: string): string[] {
-    const pairs = runs(text).flatMap((run) =>
-      isHan(run) ? Array.from({ length: run.length - 1 }, (_, at) => run.slice(at, at + 2)) : [],
-    );
-    return [...new Set(pairs)];
+    const pairs = runs(text).flatMap((run) => (isHan(run) ? pairsOf(run) : []));
+    return [...new Set(pairs.map(({ term }) => term))];
   }
 }
 
@@ -130,11 +127,41 @@ export function runs(text: string): string[] {
   const form = text.normalize("NFKC").toLowerCase();
   return (form.match(/\p{Script=Han}+|[\p{L}\p{N}]+/gu) ?? []).flatMap((run) =>
     /^\p{Script=Han}+$/u.test(run) || !/\p{Script=Han}/u.test(run)
-      ? [isHan(run) ? simplified(run) : run.slice(0, longestTerm)]
+      ? [isHan(run) ? simplified(run) : beginningOf(run)]
       : (run.match(/\p{Script=Han}+|[^\p{Script=Han}]+/gu) ?? []).map((part) =>
-          isHan(part) ? simplified(part) : part.slice(0, longestTerm),
+          isHan(part) ? simplified(part) : beginningOf(part),
         ),
   );
+}
+
+/** A word up to the longest length of a term. Half a character at the end is left out. */
+function beginningOf(word: string): string {
+  const term = word.slice(0, longestTerm);
+  return term.isWellFormed() ? term : term.slice(0, -1);
+}
+
+/**
+ * The pairs of neighbouring characters. A rare character is two UTF-16 units long (𠮷): half of one is no text, and
+ * PostgreSQL could not tell the halves of two characters apart.
+ */
+function pairsOf(run: string): Place[] {
+  const pairs: Place[] = [];
+  for (let at = 0, next = endOf(run, 0); next < run.length; ) {
+    const end = endOf(run, next);
+    pairs.push({ term: run.slice(at, end), at });
+    at = next;
+    next = end;
+  }
+  return pairs;
+}
+
+function isPair(term: string): boolean {
+  return endOf(term, endOf(term, 0)) === term.length;
+}
+
+/** Where the character at a position ends. */
+function endOf(text: string, at: number): number {
+  return at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 }
 
 function isIndexed(word: string): boolean {
