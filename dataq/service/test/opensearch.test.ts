@@ -79,6 +79,14 @@ describe.skipIf(openSearchFolder === undefined)(
     const indices = async () =>
       Object.keys((await (await fetch(`${server.url}/dataq-*`)).json()) as object).sort();
 
+    const send = async (path: string, method: string, body?: object) => {
+      const { ok } = await fetch(`${server.url}/${path}`, {
+        method,
+        ...(body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+      });
+      expect(ok, path).toBe(true);
+    };
+
     test("keeps no index that no snapshot names", async () => {
       await index.refresh("test:homes", each([words("a", "一")]), { dataset: "d", mode: "replace" });
       const [{ id } = { id: "" }] = (
@@ -113,6 +121,65 @@ describe.skipIf(openSearchFolder === undefined)(
       expect(await plain.rebuild(corpus, make)).toBe(3);
       expect([await ask(plain), await ask(index)]).toEqual([all, all]);
       expect(await due()).toEqual([[], [corpus]]);
+    });
+
+    test("searches are unavailable while no node has one of the indices, instead of answering from the others", async () => {
+      const corpus = "test:red";
+      const one = open({ options: { sizes } });
+      const list = Array.from({ length: 50 }, (_, number) => words(`n${number}`, `新 ${number}`));
+      await one.refresh(corpus, each(list), { dataset: "d", mode: "replace" });
+      await one.close();
+      const [{ home } = { home: "" }] = (
+        await database.pool.query<{ home: string }>(
+          "select home from search_segment where corpus = $1 order by id limit 1",
+          [corpus],
+        )
+      ).rows;
+      const set = (node: string | null) =>
+        send(`${home}/_settings`, "PUT", { "index.routing.allocation.require._name": node });
+      await set("none");
+      // A shard that is opened again needs a node.
+      await send(`${home}/_close`, "POST");
+      await send(`${home}/_open?wait_for_active_shards=0`, "POST");
+      const asked = () =>
+        Promise.all([
+          index.search(corpus, { query: { term: "新" } }, page).then(
+            (found) => found?.total,
+            ({ code }) => code,
+          ),
+          index.count(corpus, ["k:x"]).catch(({ code }) => code),
+          index.mostFrequent(corpus, ["7", "48"], 5).catch(({ code }) => code),
+        ]);
+      expect(await asked()).toEqual(["unavailable", "unavailable", "unavailable"]);
+      await set(null);
+      await send(`_cluster/health/${home}?wait_for_status=green`, "GET");
+      expect(await asked()).toEqual([50, 50, ["48", "7"]]);
+    });
+
+    test("a refresh fails if an index is deleted meanwhile, keeps the old documents, and builds it again the next time", async () => {
+      const corpus = "test:deleted";
+      await index.refresh(corpus, each([words("old", "旧")]), { dataset: "d", mode: "replace" });
+      const one = open({ options: { sizes } });
+      async function* documents(isDeleted: boolean): AsyncGenerator<IndexDocument> {
+        for (let number = 0; number < 35; number++) {
+          if (isDeleted && number === 32) {
+            const found = await database.pool.query<{ home: string }>(
+              "select home from search_segment where corpus = $1 order by id desc limit 1",
+              [corpus],
+            );
+            await send(found.rows[0]!.home, "DELETE");
+          }
+          yield words(`n${number}`, `新 ${number}`);
+        }
+      }
+      const options = { dataset: "d", mode: "replace", resumeKey: "the same" } as const;
+      await expect(one.refresh(corpus, documents(true), options)).rejects.toThrow(/lost documents of dataq-/);
+      index.forget(corpus);
+      expect(await index.count(corpus, ["k:x"])).toBe(1);
+      await one.refresh(corpus, documents(false), options);
+      await one.close();
+      index.forget(corpus);
+      expect((await index.search(corpus, { query: { term: "新" } }, page))?.total).toBe(35);
     });
 
     test("signs in with a password over TLS, with the operator's certificate; otherwise searches are unavailable", async () => {

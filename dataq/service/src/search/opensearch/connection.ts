@@ -69,7 +69,7 @@ export class Connection {
         : { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
   }
 
-  /** The answer's JSON. Throws an `OpenSearchError` for any other status than 2xx. */
+  /** The answer's JSON. Throws an `OpenSearchError` for any other status than 2xx, and for anything but JSON. */
   async ask<Answer = unknown>({
     method,
     path,
@@ -154,9 +154,18 @@ async function readAnswer<Answer>(answer: IncomingMessage): Promise<Answer> {
   }
   const status = answer.statusCode ?? 0;
   const text = Buffer.concat(parts).toString();
-  if (status >= 200 && status < 300) return (text === "" ? {} : JSON.parse(text)) as Answer;
+  if (status >= 200 && status < 300) return readJson<Answer>(text);
   // A block of an index is also 403, and its text says more.
   if (status === 401 || (status === 403 && !text.includes("cluster_block_exception")))
     throw new OpenSearchError(status, "OpenSearch rejected the credentials or lacks a permission for them.");
   throw new OpenSearchError(status, `OpenSearch answered ${status}: ${text.slice(0, mostMessage)}`);
+}
+
+/** The answer to HEAD has no body. */
+function readJson<Answer>(text: string): Answer {
+  try {
+    return JSON.parse(text === "" ? "{}" : text);
+  } catch {
+    throw new OpenSearchError(0, `OpenSearch did not answer with whole JSON: ${text.slice(0, mostMessage)}`);
+  }
 }

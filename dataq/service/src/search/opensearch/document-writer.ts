@@ -94,8 +94,8 @@ export class DocumentWriter implements Writer {
     await this.#flush();
     await this.#writing;
     const { client, connection, signal } = this.#options;
-    const ask = (method: "POST" | "PUT", path: string, body?: object) =>
-      connection.askWithRetries({
+    const ask = <Answer>(method: "GET" | "POST" | "PUT", path: string, body?: object) =>
+      connection.askWithRetries<Answer>({
         method,
         path: `/${segment.home}/${path}`,
         limitMs: mergeMs,
@@ -105,6 +105,14 @@ export class DocumentWriter implements Writer {
     // One part is faster to search than many. Searches see it only after a refresh.
     await ask("POST", "_forcemerge?max_num_segments=1");
     await ask("POST", "_refresh");
+    const { count } = await ask<{ readonly count?: number }>("GET", "_count");
+    if (count !== segment.documents) {
+      // OpenSearch makes an index that was deleted meanwhile again, empty, with the next documents.
+      await client.query("update search_segment set resume_key = null where id = $1", [segment.id]);
+      throw new Error(
+        `OpenSearch lost documents of ${segment.home}: it has ${count} of ${segment.documents}. Run the refresh again.`,
+      );
+    }
     await ask("PUT", "_settings", { index: { auto_expand_replicas: "0-1" } });
     await client.query(
       "update search_segment set documents = $2, dates = $3, is_ready = true where id = $1",
@@ -191,7 +199,9 @@ export class DocumentWriter implements Writer {
         limitMs: slowMs,
         signal,
       });
-      if (!answer.errors) return;
+      if (answer.errors === false) return;
+      if (answer.items?.length !== left.length)
+        throw new OpenSearchError(0, "OpenSearch did not answer for each document.");
       const results = answer.items.map(({ index }) => index);
       const bad = results.find(({ status }) => status >= 300 && status !== 429 && status !== 503);
       if (bad !== undefined)
@@ -216,8 +226,8 @@ interface PendingDocument {
 }
 
 interface BulkAnswer {
-  readonly errors: boolean;
-  readonly items: readonly { readonly index: BulkResult }[];
+  readonly errors?: boolean;
+  readonly items?: readonly { readonly index: BulkResult }[];
 }
 
 interface BulkResult {

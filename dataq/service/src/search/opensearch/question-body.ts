@@ -151,7 +151,17 @@ function wordingOf({ terms, weight, isFlat }: Wording): Body {
       ? flat({ term }, share / parts)
       : { term: { [fieldOf(term)]: { value: term, boost: worthOf(share) / parts } } };
   if (count === 1) return scored(terms[0] as string, 1);
-  // The sum of its terms, times the share of them that a document has: each number of terms adds its part.
+  // The sum of its terms, times the share of them that a document has.
+  if (count > mostSquared)
+    return {
+      function_score: {
+        query: { bool: { should: terms.map((term) => scored(term, 1)), minimum_should_match: 1 } },
+        functions: terms.map((term) => ({ filter: conditionOf({ term }), weight: 1 / count })),
+        score_mode: "sum",
+        boost_mode: "multiply",
+      },
+    };
+  // The same without a function, which would read every document: each number of terms adds its part.
   return {
     bool: {
       should: terms.map((_, place) => ({
@@ -160,6 +170,9 @@ function wordingOf({ terms, weight, isFlat }: Wording): Body {
     },
   };
 }
+
+/** OpenSearch refuses questions of more than 1,024 clauses. A long quotation has a hundred terms. */
+const mostSquared = 4;
 
 function flat(query: Query, boost: number): Body {
   return { constant_score: { filter: conditionOf(query), boost } };

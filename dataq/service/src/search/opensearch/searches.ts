@@ -181,24 +181,22 @@ export class Searches {
       return `${JSON.stringify(head)}\n${JSON.stringify(question)}\n`;
     });
     try {
-      const { responses } = await this.#connection.ask<{ responses: SearchAnswer[] }>({
+      const answered = await this.#connection.ask<{ responses?: SearchAnswer[] } | null>({
         method: "POST",
         path: `/_msearch?max_concurrent_searches=8&filter_path=${answerFields}`,
         body: body.join(""),
         limitMs: searchLimitMs + answerLimitMs,
       });
+      const responses = answered?.responses ?? [];
+      if (responses.length !== questions.length)
+        throw new OpenSearchError(0, "OpenSearch did not answer each question.");
       for (const answer of responses) assertWhole(answer);
       return responses;
     } catch (error) {
-      if (
-        error instanceof OpenSearchError &&
-        (error.isTemporary || error.status === 401 || error.status === 403)
-      )
-        throw new Failure("unavailable", { retry_after: 5 }, error);
-      // The index was deleted after the snapshot was opened, or by somebody else.
-      if (error instanceof OpenSearchError && error.status === 404)
-        throw new Failure("unavailable", { retry_after: 30 }, error);
-      throw error;
+      // OpenSearch answers 400 to a question that is wrong: that is a fault of this service.
+      if (!(error instanceof OpenSearchError) || error.status === 400) throw error;
+      // Of 404, the index was deleted after the snapshot was opened, or by somebody else.
+      throw new Failure("unavailable", { retry_after: error.status === 404 ? 30 : 5 }, error);
     }
   }
 }
@@ -219,9 +217,9 @@ function homesOf(segments: readonly OpenSegment[]): Body {
 
 interface SearchAnswer {
   readonly status: number;
-  readonly error?: { readonly type: string; readonly reason: string };
+  readonly error?: Reason & { readonly root_cause?: readonly Reason[] };
   readonly timed_out?: boolean;
-  readonly _shards?: { readonly failed: number };
+  readonly _shards?: { readonly total: number; readonly successful: number };
   readonly hits?: {
     readonly total?: { readonly value: number };
     readonly hits?: readonly { readonly sort: readonly number[] }[];
@@ -229,6 +227,11 @@ interface SearchAnswer {
   readonly aggregations?: {
     readonly terms: { readonly buckets: readonly { readonly key: string; readonly doc_count: number }[] };
   };
+}
+
+interface Reason {
+  readonly type: string;
+  readonly reason: string;
 }
 
 /** An empty list is left out of the answer. */
@@ -241,8 +244,11 @@ const answerFields = [
   "status",
   "error.type",
   "error.reason",
+  "error.root_cause.type",
+  "error.root_cause.reason",
   "timed_out",
-  "_shards.failed",
+  "_shards.total",
+  "_shards.successful",
   "hits.total.value",
   "hits.hits.sort",
   "aggregations",
@@ -251,13 +257,14 @@ const answerFields = [
   .join(",");
 
 function assertWhole({ status, error, timed_out, _shards }: SearchAnswer): void {
-  if (error !== undefined)
-    throw new OpenSearchError(status, `OpenSearch answered ${status}: ${error.type}, ${error.reason}`);
-  if (timed_out || _shards === undefined || _shards.failed > 0)
-    throw new OpenSearchError(
-      0,
-      timed_out ? "OpenSearch did not search in time." : "A part of OpenSearch failed.",
-    );
+  if (error !== undefined) {
+    const { type, reason } = error.root_cause?.[0] ?? error;
+    throw new OpenSearchError(status, `OpenSearch answered ${status}: ${type}, ${reason}`);
+  }
+  if (timed_out) throw new OpenSearchError(0, "OpenSearch did not search in time.");
+  // A shard that no node has counts neither as successful nor as failed.
+  if (_shards === undefined || _shards.successful < _shards.total)
+    throw new OpenSearchError(0, "A shard of OpenSearch failed, or no node has it (GET /_cluster/health).");
 }
 
 function placeOf(
