@@ -1,5 +1,6 @@
 import { setPriority } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { openDatabase } from "../../database/database.ts";
 import { inEnglish } from "../../importer/message.ts";
@@ -12,6 +13,7 @@ import { type FirstDataNews, type FirstDataTask, lawCorpora } from "./first-data
 
 /** The thread that `FirstData` starts: builds the missing data, reports each corpus, and ends. */
 const task = workerData as FirstDataTask;
+const longestHeadStartMs = 15_000;
 const stopping = new AbortController();
 parentPort?.once("message", () => stopping.abort());
 
@@ -25,7 +27,10 @@ const database = await openDatabase({
 });
 try {
   const index = await openIndex(database, task.search);
-  await Promise.all([bringLaws(index), buildSamples(index)]);
+  const laws = bringLaws(index);
+  // Laws come first, because people ask for them first. If their download is slow, the samples do not wait for it.
+  await Promise.race([laws, setTimeout(longestHeadStartMs, undefined, { ref: false })]);
+  await Promise.all([laws, buildSamples(index)]);
 } finally {
   await database.close();
   parentPort?.close();
