@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -7,10 +7,11 @@ import { migrate } from "./migrations.ts";
 
 let folder: string;
 let database: Database;
+const lines: string[] = [];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "dataq-database-"));
-  database = await openDatabase({ folder, progress: () => {} });
+  database = await openDatabase({ folder, progress: (line) => lines.push(line) });
 }, 60_000);
 
 afterAll(async () => {
@@ -183,13 +184,17 @@ test("a data folder from before the role existed gets the role at the next start
   }
 }, 60_000);
 
-test("a server that is killed while in use is started again", async () => {
+test("a server that is killed while in use is started again, as soon as it can; each obstacle is reported once", async () => {
   const owner = await database.connectAsOwner();
   const found = await owner.query<{ pid: number }>(
     "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int as pid",
   );
   await owner.end();
+  lines.length = 0;
   process.kill(found.rows[0]!.pid, "SIGKILL");
+  renameSync(folder, `${folder}-away`);
+  await expect.poll(() => lines, { timeout: 80_000 }).toHaveLength(2);
+  renameSync(`${folder}-away`, folder);
   await expect
     .poll(
       () =>
@@ -200,4 +205,10 @@ test("a server that is killed while in use is started again", async () => {
       { timeout: 80_000 },
     )
     .toEqual([{ one: 1 }]);
-}, 90_000);
+  await expect.poll(() => lines.at(-1), { timeout: 80_000 }).toBe("The database is running again.");
+  expect(lines).toEqual([
+    "The database has stopped. Restarting it …",
+    expect.stringMatching(/^The database cannot start; trying again: ENOENT/),
+    "The database is running again.",
+  ]);
+}, 250_000);

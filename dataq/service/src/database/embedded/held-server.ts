@@ -24,7 +24,8 @@ export interface HeldServer {
 
 const KEEPER = "dataq keeper";
 const START_LIMIT_MS = 60_000;
-const RESTART_PAUSE_MS = 1_000;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
 
 /**
  * Joins the server that already runs in `dataFolder` (started by another dataq, or left by a killed one), or starts
@@ -100,9 +101,11 @@ async function keep(server: Postmaster, cluster: Cluster, parts: KeepParts): Pro
   let keeper = await connectKeeper(server.connection);
   const watch = () =>
     keeper.once("end", async () => {
-      while (!isReleased) {
+      if (isReleased) return;
+      progress("The database has stopped. Restarting it …");
+      let told = "";
+      for (let pauseMs = FIRST_PAUSE_MS; !isReleased; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
         try {
-          progress("The database has stopped. Restarting it …");
           const unlock = await takeTurn(cluster.home, progress);
           try {
             current = (await join(cluster, progress)) ?? (await restart());
@@ -114,8 +117,10 @@ async function keep(server: Postmaster, cluster: Cluster, parts: KeepParts): Pro
           watch();
           return;
         } catch (error) {
-          progress(`The database cannot start: ${(error as Error).message}`);
-          await sleep(RESTART_PAUSE_MS);
+          const { message } = error as Error;
+          if (message !== told) progress(`The database cannot start; trying again: ${message}`);
+          told = message;
+          await sleep(pauseMs);
         }
       }
     });
