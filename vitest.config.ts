@@ -6,6 +6,8 @@ import LongestFirst from "./scripts/longest-first.ts";
 // For the workers and all that tests start: hundreds of processes, of which each would compile every module anew.
 process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "locallm-and-dataq-compile-cache");
 
+/** The default of one second is less than what a process needs on a busy machine. */
+const patient = { poll: { timeout: 30_000 } };
 const source = { resolve: { conditions: ["source"] }, ssr: { resolve: { conditions: ["source"] } } };
 
 /**
@@ -14,7 +16,9 @@ const source = { resolve: { conditions: ["source"] }, ssr: { resolve: { conditio
  * wants both cores of a small machine for itself.
  */
 export default defineConfig({
+  ...source,
   test: {
+    globalSetup: ["dataq/service/test/test-run.ts"],
     reporters: ["default", "./scripts/reporter.ts"],
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
@@ -24,6 +28,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["{autostart,locallm,dataq/*}/src/**/*.test.ts", "scripts/**/*.test.ts"],
+          expect: patient,
           testTimeout: 60_000,
           hookTimeout: 120_000,
           sequence: { groupOrder: 0 },
@@ -36,9 +41,7 @@ export default defineConfig({
         ...source,
         test: {
           name: "live",
-          globalSetup: ["dataq/service/test/test-run.ts"],
-          // The default of one second is less than what a process needs on a busy machine.
-          expect: { poll: { timeout: 30_000 } },
+          expect: patient,
           include: ["{locallm,dataq/*}/test/**/*.test.ts", "examples/**/*.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 300_000,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { removeRun } from "./data-folder.ts";
 
 /**
- * Runs before the first live test of a run and after the last one. `data-folder.ts` prepares folders once for
+ * Runs before the first test of a run and after the last one. `data-folder.ts` prepares folders once for
  * all of them.
  */
 export default function setUp(): () => Promise<void> {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { makeDataFolder, openFolder, removeDataFolder } from "../../test/data-folder.ts";
 import { createAccount } from "../accounts/account.ts";
 import { openIdentity } from "../accounts/local-account.ts";
 import { type Database, openDatabase } from "../database/database.ts";
@@ -20,15 +21,16 @@ import { readTar, tarEnd, tarEntry } from "./tar.ts";
 const now = new Date("2026-05-01T03:04:05.678Z");
 const secret = "a secret of the test";
 let folder: string;
+let sourceFolder: string;
 let source: Database;
 let accountId: string;
 const quiet = { migrations, secret, progress: () => {} };
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "dataq-backup-"));
-  source = await openDatabase({ folder: join(folder, "source"), progress: () => {} });
-  await migrate(source, migrations);
-  await openIdentity(source, join(folder, "source"), secret, now);
+  sourceFolder = await makeDataFolder("tables");
+  source = await openFolder(sourceFolder);
+  await openIdentity(source, sourceFolder, secret, now);
   const author = { actor: "test", now };
   await source.query("insert into price values ('legal_laws', 1, 100, 100, 'epoch', 'test')");
   accountId = await inTransaction(source, async (transaction) => {
@@ -64,6 +66,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   await source?.close();
+  await removeDataFolder(sourceFolder);
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -1,14 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Database, openDatabase } from "../database/database.ts";
-import { migrate } from "../database/migrations.ts";
+import { makeDataFolder, openFolder, removeDataFolder } from "../../test/data-folder.ts";
+import type { Database } from "../database/database.ts";
 import { gatherStatements, type RunStatement, runDirectly } from "./gather.ts";
 import { charge, hold } from "./hold.ts";
 import { claimKey, freeKey } from "./idempotency.ts";
 import { recover, startInstance } from "./instance.ts";
-import { ledgerMigrations } from "./migrations.ts";
 import { adjust, expireTrial, grantTrial, openWallet, reverse, setCreditLimit, topUp } from "./movement.ts";
 import { mostSessions, readBudgetLeft, sweepSessions } from "./session-spend.ts";
 import { settle } from "./settlement.ts";
@@ -21,14 +17,13 @@ const why = { actor: "test", note: "test", now };
 const trialEnd = new Date("2026-05-30T00:00:00Z");
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "dataq-ledger-"));
-  database = await openDatabase({ folder, progress: () => {} });
-  await migrate(database, ledgerMigrations);
+  folder = await makeDataFolder("tables");
+  database = await openFolder(folder);
 }, 60_000);
 
 afterAll(async () => {
   await database.close();
-  rmSync(folder, { recursive: true, force: true });
+  await removeDataFolder(folder);
 });
 
 let serial = 0;

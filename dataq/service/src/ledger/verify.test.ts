@@ -1,12 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Database, openDatabase } from "../database/database.ts";
-import { migrate } from "../database/migrations.ts";
+import { makeDataFolder, openFolder, removeDataFolder } from "../../test/data-folder.ts";
+import type { Database } from "../database/database.ts";
 import { entryColumns } from "./entry.ts";
 import { charge, hold } from "./hold.ts";
-import { ledgerMigrations } from "./migrations.ts";
 import { grantTrial, openWallet, reverse, topUp } from "./movement.ts";
 import { RecentEntries } from "./recent.ts";
 import { sealEntries } from "./seal.ts";
@@ -20,9 +16,8 @@ const now = new Date("2026-03-10T04:00:00Z");
 const why = { actor: "test", note: "test", now };
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "dataq-verify-"));
-  database = await openDatabase({ folder, progress: () => {} });
-  await migrate(database, ledgerMigrations);
+  folder = await makeDataFolder("tables");
+  database = await openFolder(folder);
   await database.pool.query("insert into price values ('legal_laws', 1, 5000, 2500, 'epoch', 'test')");
   for (const accountId of ["paid", "trial"]) {
     await openWallet(database, accountId, now);
@@ -71,7 +66,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await owner?.end();
   await database?.close();
-  rmSync(folder, { recursive: true, force: true });
+  await removeDataFolder(folder);
 });
 
 const broken = async () =>
@@ -357,7 +352,7 @@ test("a step looks at all entries first, then at those since its last run, and a
 });
 
 test("an error of the database during verify leaves a usable connection behind", async () => {
-  const single = await openDatabase({ folder, poolSize: 1, progress: () => {} });
+  const single = await openFolder(folder, 1);
   try {
     await owner.query("alter table price rename to hidden");
     await expect(verifyLedger(single)).rejects.toMatchObject({ code: "42P01" });

@@ -1,12 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Database, openDatabase } from "../database/database.ts";
-import { migrate } from "../database/migrations.ts";
+import { makeDataFolder, openFolder, removeDataFolder } from "../../test/data-folder.ts";
+import type { Database } from "../database/database.ts";
 import { type Admission, Limiter, limitHeaders } from "./limiter.ts";
-import { limitMigrations } from "./migrations.ts";
 import { limitsOf } from "./tier.ts";
 
 let folder: string;
@@ -16,14 +12,13 @@ let serial = 0;
 const start = Date.parse("2026-03-10T04:00:00Z");
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "dataq-limits-"));
-  database = await openDatabase({ folder, progress: () => {} });
-  await migrate(database, limitMigrations);
+  folder = await makeDataFolder("tables");
+  database = await openFolder(folder);
   limiter = new Limiter(database);
 }, 60_000);
 afterAll(async () => {
   await database?.close();
-  rmSync(folder, { recursive: true, force: true });
+  await removeDataFolder(folder);
 });
 
 /** A call that ends as soon as it is admitted. */

@@ -1,15 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Database, openDatabase } from "../database/database.ts";
-import { migrate } from "../database/migrations.ts";
+import { makeDataFolder, openFolder, removeDataFolder } from "../../test/data-folder.ts";
+import type { Database } from "../database/database.ts";
 import { charge, hold } from "../ledger/hold.ts";
-import { ledgerMigrations } from "../ledger/migrations.ts";
 import { openWallet, reverse, topUp } from "../ledger/movement.ts";
 import { settle } from "../ledger/settlement.ts";
-import { queryMigrations } from "./migrations.ts";
 import { listRequests, RequestLog } from "./request-log.ts";
 import { sumUsage } from "./usage.ts";
 import { sumNewUsage } from "./usage-sums.ts";
@@ -19,18 +14,18 @@ let database: Database;
 let log: RequestLog;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "dataq-usage-"));
-  database = await openDatabase({ folder, progress: () => {} });
-  await migrate(database, [...ledgerMigrations, ...queryMigrations]);
+  folder = await makeDataFolder("tables");
+  database = await openFolder(folder);
   log = new RequestLog(database, (error) => {
     throw error;
   });
 }, 60_000);
 afterAll(async () => {
   await database?.close();
-  rmSync(folder, { recursive: true, force: true });
+  await removeDataFolder(folder);
 });
 
+const offsets = ["08:00", "00:00", "05:30", "05:45", "-03:30", "12:45", "-09:30"];
 const groupings = [[], ["day"], ["operation"], ["key"], ["day", "operation", "key"]] as const satisfies (
   | "day"
   | "operation"
@@ -86,6 +81,7 @@ const step = fc.record({
 
 test("prepared sums and the live rest equal the sums over all calls, in every time zone and range", async () => {
   let serial = 0;
+  let runs = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
       const accountId = `acc_${++serial}`;
@@ -136,8 +132,11 @@ test("prepared sums and the live rest equal the sums over all calls, in every ti
           await topUp(database, accountId, 5, requestId, why);
         }
       }
-      for (const offset of ["08:00", "00:00", "05:30", "05:45", "-03:30", "12:45", "-09:30"])
+      runs++;
+      for (const [place, offset] of offsets.entries())
         for (const [index, groups] of groupings.entries()) {
+          // The runs take turns with the pairs of a time zone and a grouping.
+          if ((place + index + runs) % 3 !== 0) continue;
           const from = `2026-02-${26 + (index % 3)}`;
           const to = ["2026-02-28", "2026-03-01", "2026-04-30"][(index + serial) % 3]!;
           const range = { from, to, groups, offset };

@@ -1,18 +1,17 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Failure, findOperation, type Operation } from "@dataq/contract";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { makeDataFolder, openFolder, removeDataFolder } from "../../test/data-folder.ts";
 import { readConnectors } from "../connector/configured.ts";
 import { Connector } from "../connector/connector.ts";
 import { kuaidi100 } from "../connector/kuaidi100.ts";
 import { mappedVendor, mappingFile } from "../connector/mapping.ts";
-import { type Database, openDatabase } from "../database/database.ts";
-import { migrate } from "../database/migrations.ts";
-import { limitMigrations } from "../limits/migrations.ts";
+import type { Database } from "../database/database.ts";
 import { VendorGate } from "../limits/vendor-gate.ts";
 import { expressTracking } from "../operations/cloud/express-tracking/operation.ts";
 import { testConnector } from "../operations/connector-trial.ts";
@@ -37,9 +36,8 @@ let database: Database;
 let gate: VendorGate;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "dataq-connected-"));
-  database = await openDatabase({ folder, progress: () => {} });
-  await migrate(database, limitMigrations);
+  folder = await makeDataFolder("tables");
+  database = await openFolder(folder);
   gate = new VendorGate(database);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -48,7 +46,7 @@ afterAll(async () => {
   server.closeAllConnections();
   server.close();
   await database.close();
-  rmSync(folder, { recursive: true, force: true });
+  await removeDataFolder(folder);
 });
 beforeEach(async () => {
   calls = [];
