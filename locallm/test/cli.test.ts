@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { chmod, cp, link, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -557,6 +558,11 @@ test.skipIf(process.platform !== "linux")(
 
 describe("doctor and prune", () => {
   test("doctor finds damage and repairs what it can, and prune frees the rest", async () => {
+    const system = "a text of one model only";
+    for (const name of ["damaged", "broken"]) {
+      const file = await modelfile(name, `FROM ./tiny.gguf\nSYSTEM ${name === "damaged" ? system : "x"}`);
+      expect((await locallm("create", name, "-f", file)).code).toBe(0);
+    }
     const root = join(folder, "sick");
     await cp(models, root, { recursive: true });
     const env = { LOCALLM_HOST: "127.0.0.1:1", LOCALLM_MODELS: root };
@@ -567,9 +573,9 @@ describe("doctor and prune", () => {
     expect(healthy).toMatchObject({ code: 0, out: expect.stringMatching(/\nverdict +no problems\n$/) });
 
     const manifests = join(root, "manifests/registry.ollama.ai/library");
-    await writeFile(join(manifests, "evil/latest"), "");
-    const [blob] = await readdir(join(root, "blobs"));
-    const path = join(root, "blobs", blob ?? "");
+    await writeFile(join(manifests, "broken/latest"), "");
+    const digest = createHash("sha256").update(system).digest("hex");
+    const path = join(root, "blobs", `sha256-${digest}`);
     await link(path, join(folder, "kept"));
     await rm(path);
     await writeFile(path, "changed");
@@ -585,7 +591,7 @@ describe("doctor and prune", () => {
     expect(sick.out).toMatch(/^settings +HTTPS_PROXY=not usable: must be an http or https proxy .*unset it/);
     expect(sick.out).toMatch(/\nverdict +[34] problems\n$/);
     expect(sick.out).toContain("does not match its digest");
-    expect(sick.out).toContain("evil:latest: the model's manifest is damaged");
+    expect(sick.out).toContain("broken:latest: the model's manifest is damaged");
 
     expect((await here("doctor", "--repair")).out.match(/^repaired /gm)?.length).toBe(2);
     expect(await readdir(join(root, "damaged"))).toHaveLength(2);

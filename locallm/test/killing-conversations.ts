@@ -17,20 +17,20 @@ export interface KilledConversations {
 
 const model = "small:a";
 const topics = ["tea", "sea", "pea", "bee", "fee"];
-/** A conversation of about 2,700 tokens, whose state takes 0.7 MB. */
-const story = (topic: string) => `${topic}: ${"the quick brown fox jumps over it. ".repeat(80)}`;
 /** The time that one server needs on a busy machine to answer and to write the states. */
 const longestMs = 1_500;
 
 /**
  * Repeatedly kills the server (SIGKILL) while it writes conversations to the same folder. After each kill all
  * files must be complete, and the next server must give the same answers with these files as the first server
- * gave without them.
+ * gave without them. A conversation of 80 sentences has about 2,700 tokens, whose state takes 0.7 MB.
  */
 export async function killAmidConversations(
   rounds: number,
   random: () => number,
+  sentences = 80,
 ): Promise<KilledConversations> {
+  const story = (topic: string) => `${topic}: ${"the quick brown fox jumps over it. ".repeat(sentences)}`;
   const store = await createSmallStore();
   const folder = await mkdtemp(join(tmpdir(), "locallm-kept-"));
   const result: KilledConversations = { hits: 0, files: 0, problems: [] };
@@ -41,9 +41,9 @@ export async function killAmidConversations(
     LOCALLM_CACHE_DISK: "64MiB",
     LOCALLM_CACHE_FOLDER: folder,
   };
-  const ask = async (server: TestServer, prompt: string) => {
+  const ask = async (server: TestServer, topic: string, turn = 0) => {
     const options = { temperature: 0, num_predict: 2 };
-    const body = { model, prompt, stream: false, options };
+    const body = { model, prompt: story(topic) + " And?".repeat(turn), stream: false, options };
     return (await server.ask<{ response: string }>("/api/generate", body)).response;
   };
   await mkdir(folder, { recursive: true });
@@ -51,7 +51,7 @@ export async function killAmidConversations(
     models,
     env: { ...env, LOCALLM_CACHE_DISK: "0", LOCALLM_CACHE_RAM: "0" },
   });
-  for (const topic of topics) expected.set(topic, await ask(cold, story(topic)));
+  for (const topic of topics) expected.set(topic, await ask(cold, topic));
   await cold.stop();
   for (let round = 0; round < rounds; round++) {
     const server = await startServer({ models, env });
@@ -71,7 +71,7 @@ export async function killAmidConversations(
   const left = (await readdir(folder)).filter((name) => !name.endsWith(".state"));
   if (left.length > 0) result.problems.push(`left over: ${left.join(", ")}`);
   for (const topic of topics) {
-    const answer = await ask(last, story(topic));
+    const answer = await ask(last, topic);
     if (answer !== expected.get(topic)) result.problems.push(`after all kills, ${topic}: ${answer}`);
   }
   await last.stop();
@@ -84,7 +84,7 @@ export async function killAmidConversations(
 /** Continues conversations turn by turn until the server is gone. */
 async function talk(
   server: TestServer,
-  ask: (server: TestServer, prompt: string) => Promise<string>,
+  ask: (server: TestServer, topic: string, turn: number) => Promise<string>,
   expected: ReadonlyMap<string, string>,
   result: KilledConversations,
   round: number,
@@ -92,7 +92,7 @@ async function talk(
   try {
     for (let turn = 0; ; turn++) {
       for (const topic of topics) {
-        const answer = await ask(server, story(topic) + " And?".repeat(turn));
+        const answer = await ask(server, topic, turn);
         if (turn === 0 && answer !== expected.get(topic))
           result.problems.push(`round ${round}, ${topic}: ${answer}`);
       }

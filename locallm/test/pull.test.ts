@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type FakeRegistry, fakeRegistry, layerType } from "./fake-registry.ts";
-import { lines, startServerHere, type TestServer } from "./server-process.ts";
+import { lines, startServerHere, type TestServer, until } from "./server-process.ts";
 import { splitGguf } from "./split-gguf.ts";
 import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
 
@@ -148,13 +148,19 @@ describe("pull", () => {
 
   test("by two clients is one download, and both get its progress", async () => {
     const { digest } = registry.publish("ns/m:v", tiny);
+    const isOfManifest = (line: string) => line.includes("/manifests/");
     registry.answer = (request, response, path) => {
       if (!path.endsWith(digest) || request.headers["x-again"]) return false;
-      setTimeout(() => {
-        request.headers["x-again"] = "1";
-        response.writeHead(200, { "content-length": tiny.length }).end(tiny);
-        registry.sentBytes += tiny.length;
-      }, 50);
+      const send = async () => {
+        // The download must not end before the other client has joined it.
+        await until("both read the manifest", () => registry.requests.filter(isOfManifest).length === 2);
+        setTimeout(() => {
+          request.headers["x-again"] = "1";
+          response.writeHead(200, { "content-length": tiny.length }).end(tiny);
+          registry.sentBytes += tiny.length;
+        }, 50);
+      };
+      void send();
       return true;
     };
     const both = await Promise.all([pull(), pull()]);

@@ -8,7 +8,8 @@ import { collect, loadOf, longText, newJob } from "./runner/jobs.ts";
 import { lines, until } from "./server-process.ts";
 import { starterModelPath } from "./starter-model.ts";
 
-describe("a runner that hangs", () => {
+// At the same time as the other suite: this one waits, and the other computes.
+describe.concurrent("a runner that hangs", () => {
   let store: ModelStore;
   let server: Server;
   const pids: number[] = [];
@@ -87,7 +88,7 @@ describe("a runner that hangs", () => {
 
 const starter = await starterModelPath();
 
-describe.skipIf(starter === null)("a step that takes longer than the limit", () => {
+describe.skipIf(starter === null)("a step that takes longer than the limit", { concurrent: true }, () => {
   it("is not mistaken for a hanging runner", async () => {
     const heartbeat = { everyMs: 50, questions: 30 };
     const load = loadOf(starter!, { numCtx: 1_024, numBatch: 1_024 });

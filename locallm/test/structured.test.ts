@@ -13,6 +13,7 @@ describe("structured output of a model with random weights", () => {
   let server: ServerProcess;
   beforeAll(async () => {
     store = await createSmallStore();
+    await store.derive("tools:1", { from: "small:a", template: hermesTemplate });
     const env = { LOCALLM_NUM_PARALLEL: "2" };
     server = await startServer({ models: store.folder, env, hasSmallHeap: true });
   });
@@ -21,9 +22,9 @@ describe("structured output of a model with random weights", () => {
     await store.remove();
   });
 
-  it("24 schemas: every answer parses, validates and ends on its own (more: npm run proof -- structured-output)", async () => {
+  it("12 schemas: every answer parses, validates and ends on its own (more: npm run proof -- structured-output)", async () => {
     const problems: string[] = [];
-    for (const [seed, schema] of seededSchemas(24, 1).entries()) {
+    for (const [seed, schema] of seededSchemas(12, 1).entries()) {
       const { problem } = await askForSchema(server, "small:a", schema, seed + 1);
       if (problem !== null) problems.push(problem);
     }
@@ -95,8 +96,32 @@ describe("structured output of a model with random weights", () => {
     expect(await response.json()).not.toHaveProperty("format_violations");
   });
 
-  it("20 hostile schemas are rejected with clear errors, and memory stays flat (more: npm run proof -- hostile-schemas)", async () => {
-    const { accepted, grownMib } = await refuseHostile(server, "small:a", 20);
+  it("accepts tools with any schema", async () => {
+    const parameters = [
+      { type: "nope", properties: 5 },
+      { type: "object", properties: { a: { type: "integer", minimum: 3, maximum: 1 } }, required: ["a"] },
+      { type: "object", properties: { a: { $ref: "#/$defs/none" } } },
+      {
+        type: "object",
+        properties: { a: { type: "string", pattern: "(?<=x)(a)\\1" }, b: { uniqueItems: true } },
+      },
+      { type: "string" },
+      { type: "object", properties: { n: { $ref: "#" } } },
+    ];
+    for (const each of parameters) {
+      const response = await server.post("/api/chat", {
+        model: "tools:1",
+        messages: [{ role: "user", content: "x" }],
+        tools: [{ type: "function", function: { name: "f", parameters: each } }],
+        stream: false,
+        options: { num_predict: 2 },
+      });
+      expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"done":true')]);
+    }
+  });
+
+  it("9 kinds of hostile schemas are rejected with clear errors, and memory stays flat (more: npm run proof -- hostile-schemas)", async () => {
+    const { accepted, grownMib } = await refuseHostile(server, "small:a", 9);
     expect(accepted).toEqual([]);
     // Most of the growth is garbage. The proof with a bounded heap shows that none of it remains.
     expect(grownMib).toBeLessThan(128);
@@ -121,7 +146,7 @@ describe.skipIf(starter === null)("structured output of the starter model (needs
   // Uses small schemas, because large ones take long. The tests above cover large ones with random weights.
   const small = seededSchemas(80, 2).filter((schema) => JSON.stringify(schema).length < 350);
 
-  it.each(small.slice(0, 6).map((schema, index) => ({ schema, index })))(
+  it.each(small.slice(0, 4).map((schema, index) => ({ schema, index })))(
     "schema $index: the answer parses and validates",
     // Four requests share each step.
     { concurrent: true, timeout: 240_000 },
@@ -132,30 +157,6 @@ describe.skipIf(starter === null)("structured output of the starter model (needs
 
   it.each(["required", "named"] as const)("obeys the tool choice %s", async (kind) => {
     expect(await askForCall(server, "tools:1", kind, 1)).toEqual({ calls: 1, problem: null });
-  });
-
-  it("accepts tools with any schema", async () => {
-    const parameters = [
-      { type: "nope", properties: 5 },
-      { type: "object", properties: { a: { type: "integer", minimum: 3, maximum: 1 } }, required: ["a"] },
-      { type: "object", properties: { a: { $ref: "#/$defs/none" } } },
-      {
-        type: "object",
-        properties: { a: { type: "string", pattern: "(?<=x)(a)\\1" }, b: { uniqueItems: true } },
-      },
-      { type: "string" },
-      { type: "object", properties: { n: { $ref: "#" } } },
-    ];
-    for (const each of parameters) {
-      const response = await server.post("/api/chat", {
-        model: "tools:1",
-        messages: [{ role: "user", content: "x" }],
-        tools: [{ type: "function", function: { name: "f", parameters: each } }],
-        stream: false,
-        options: { num_predict: 2 },
-      });
-      expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"done":true')]);
-    }
   });
 
   it("every tool call that a model starts on its own is complete and valid", async () => {

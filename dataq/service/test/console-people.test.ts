@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startInProcess } from "./in-process.ts";
-import { callUrl, type ServiceProcess, startService } from "./service-process.ts";
+import { type InProcessService, startInProcess } from "./in-process.ts";
+import { callUrl } from "./service-process.ts";
 import { codeOf } from "./totp.ts";
 
-let service: ServiceProcess;
+let service: InProcessService;
 
 beforeAll(async () => {
   // Each visitor has an address of their own, because sign-ups and sign-ins are limited per address.
   const env = { DATAQ_MODE: "hosted", DATAQ_SIGNUP: "approve", DATAQ_TRUSTED_PROXIES: "127.0.0.1" };
-  service = await startService({ env });
+  service = await startInProcess(env, { isScripted: false });
 });
 afterAll(() => service[Symbol.asyncDispose]());
 

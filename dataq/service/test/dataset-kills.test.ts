@@ -21,18 +21,22 @@ afterAll(async () => {
   await removeDataFolder(folder);
 });
 
-/** Picks `count` statements spread from the first to the last. Each seed picks different ones. */
+/**
+ * Picks `count` statements from the first to the last, more of the first ones, because the new state begins early. Each
+ * seed picks different ones.
+ */
 function some(seed: number, count: number) {
+  const share = (n: number) => ((n + ((seed * 0.37) % 1)) / count) ** 2;
   return (statements: number): number[] =>
-    Array.from({ length: count }, (_, n) => 1 + Math.floor(((n + ((seed * 0.37) % 1)) * statements) / count));
+    Array.from({ length: count }, (_, n) => 1 + Math.floor(share(n) * statements));
 }
 
 const cases = killTargets.flatMap((target) => killActions.map((action) => [target, action] as const));
 
 test.each(cases.map(([target, action], seed) => [target, action, seed] as const))(
-  "%s: %s, killed at some of its statements, leaves the old state or the new one",
+  "%s: %s, killed at some of its statements, leaves the old state or the new one (at each of them: npm run proof -- import-kills)",
   async (target, action, seed) => {
-    const { keptOld } = await kills.killAt(target, action, some(seed, target === "legal_laws" ? 4 : 8));
+    const { keptOld } = await kills.killAt(target, action, some(seed, target === "legal_laws" ? 3 : 4));
     expect(keptOld).toBeGreaterThan(0);
   },
 );

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { commandsIn, runCommands } from "../../../scripts/guide-commands.ts";
-import { type ServiceProcess, startService } from "./service-process.ts";
+import { type InProcessService, startInProcess } from "./in-process.ts";
 
 const program = {
   name: "dataq",
@@ -12,11 +12,11 @@ const program = {
   ready: '"url"',
 };
 
-let service: ServiceProcess;
+let service: InProcessService;
 let home: string;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "dataq-guides-"));
-  service = await startService({ vendor: true });
+  service = await startInProcess({}, { isScripted: false, vendor: true });
 });
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]();

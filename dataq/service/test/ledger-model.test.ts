@@ -31,16 +31,16 @@ afterAll(async () => {
   await removeDataFolder(folder);
 });
 
-test("in 5,000 random steps the ledger agrees with its model, and every law holds", async () => {
+test("in 1,500 random steps the ledger agrees with its model, and every law holds (more: npm run proof -- ledger-model)", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(stepArbitrary, { minLength: 500, maxLength: 500 }), (steps) =>
       playSteps(database, steps, statements, ACCOUNTS),
     ),
-    { numRuns: 10, seed: 20_260_301, endOnFailure: true },
+    { numRuns: 3, seed: 20_260_301, endOnFailure: true },
   );
   const steps = await database.pool.query<{ n: number }>("select count(*) as n from entry");
-  expect(steps.rows[0]!.n).toBeGreaterThan(1_000);
-  expect(await countTogether()).toBeGreaterThan(100);
+  expect(steps.rows[0]!.n).toBeGreaterThan(300);
+  expect(await countTogether()).toBeGreaterThan(30);
   await checkLaws(database);
 }, 120_000);
 

@@ -10,13 +10,14 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { KeptConversations } from "../../src/conversations/conversations.ts";
 import { StateFiles } from "../../src/conversations/state-files.ts";
 import type { Runner } from "../../src/runner/handle.ts";
 import { startRunner } from "../../src/runner/start.ts";
 import { defaultSampling } from "../../src/wire/inference/generate.ts";
+import { decodeHead } from "../../src/wire/inference/kept-state.ts";
 import type { LoadRequest } from "../../src/wire/inference/load.ts";
 import { until } from "../server-process.ts";
 import { smallLlama } from "../small-llama.ts";
@@ -158,20 +159,20 @@ describe("the memory of conversations", () => {
     await countIs(conversations, 2);
   });
 
-  it("stays within its limit with 200 of them, and the latest are kept", async () => {
+  it("stays within its limit with 60 of them, and the latest are kept", async () => {
     const path = await modelFile(2);
     const limit = 2 * 2 ** 20;
     const conversations = keeping(limit);
     const runner = await start(path, conversations);
     let most = 0;
-    for (let index = 0; index < 200; index++) {
+    for (let index = 0; index < 60; index++) {
       await collect(runner.generate(newJob(`${index} ${story("tea")}`, { numPredict: 1 })));
       most = Math.max(most, conversations.view().memory.bytes);
     }
     expect(most).toBeLessThanOrEqual(limit);
     expect(most).toBeGreaterThan(limit * 0.8);
     expect(conversations.view().memory.count).toBeGreaterThan(10);
-    expect((await answer(runner, `195 ${story("tea")}`)).cached).toBeGreaterThan(300);
+    expect((await answer(runner, `55 ${story("tea")}`)).cached).toBeGreaterThan(300);
     expect((await answer(runner, `5 ${story("tea")}`)).cached).toBeLessThan(10);
   });
 
@@ -205,7 +206,11 @@ describe("the memory of conversations", () => {
 
 describe("conversations on disk", () => {
   const problems: string[] = [];
-  async function onDisk(files: string, limitBytes = 2 ** 26): Promise<KeptConversations> {
+  async function onDisk(
+    files: string,
+    limitBytes = 2 ** 26,
+    memoryBytes = 2 ** 26,
+  ): Promise<KeptConversations> {
     await mkdir(files, { recursive: true });
     const found = await StateFiles.open({
       folder: files,
@@ -213,7 +218,7 @@ describe("conversations on disk", () => {
       now: () => new Date(),
       onProblem: (problem) => problems.push(problem),
     });
-    return opened(new KeptConversations({ memoryBytes: 2 ** 26, availableBytes: () => 1e12 }, found));
+    return opened(new KeptConversations({ memoryBytes, availableBytes: () => 1e12 }, found));
   }
 
   /** Runs a server with these conversations and stops it. */
@@ -245,8 +250,6 @@ describe("conversations on disk", () => {
   it("are computed again if a file is damaged anywhere, and the file is removed", async () => {
     const files = join(folder, "damaged");
     const path = await modelFile(2);
-    const cold = await start(path, keeping(0));
-    const { context } = await answer(cold, story("tea"), true);
     const damages: [string, (file: string, size: number) => Promise<void>][] = [
       ["magic", (file) => flip(file, 3)],
       ["group", (file) => flip(file, 20)],
@@ -264,21 +267,36 @@ describe("conversations on disk", () => {
       ["all but a header", (file) => truncate(file, 128)],
       ["all of it", (file) => truncate(file, 0)],
     ];
-    await written(files, ["tea"], path);
-    const [name] = await readdir(files);
-    const file = join(files, name!);
-    const whole = await readFile(file);
-    for (const [what, damage] of damages) {
-      await writeFile(file, whole, { mode: 0o600 });
-      // Runs after the start, which would detect some of the damage.
-      const conversations = await onDisk(files);
-      await damage(file, whole.length);
-      const runner = await start(path, conversations);
-      const again = await answer(runner, story("tea"));
-      expect([what, again.cached, again.context]).toEqual([what, 0, context]);
-      await runner.kill();
-      expect([what, (await onDisk(files)).view().disk?.count]).toEqual([what, 0]);
+    // One conversation for each damage, and a sound one. None begins with the letter of another, and each has its own
+    // length.
+    const topics = [...damages, "sound"].map((_, index) => "abcdefghijklmnop"[index]!.repeat(index + 1));
+    await written(files, topics, path);
+    const byLength = await Promise.all(
+      (await readdir(files)).map(async (name) => {
+        const bytes = await readFile(join(files, name));
+        return { file: join(files, name), size: bytes.length, tokens: decodeHead(bytes)!.promptTokens };
+      }),
+    );
+    byLength.sort((one, other) => one.tokens - other.tokens);
+    expect(byLength).toHaveLength(topics.length);
+    // The damage is done after the start, which would detect some of it. No file is written again, because no state
+    // fits into one byte of memory.
+    const conversations = await onDisk(files, 2 ** 26, 1);
+    for (const [index, [, damage]] of damages.entries()) {
+      const { file, size } = byLength[index]!;
+      await damage(file, size);
     }
+    const runner = await start(path, conversations);
+    const cold = await start(path, keeping(0));
+    for (const [index, topic] of topics.entries()) {
+      const what = damages[index]?.[0] ?? "sound";
+      const again = await answer(runner, story(topic));
+      const { context } = await answer(cold, story(topic), true);
+      expect([what, again.cached > 1, again.context]).toEqual([what, what === "sound", context]);
+    }
+    await runner.kill();
+    expect((await onDisk(files)).view().disk?.count).toBe(1);
+    expect(await readdir(files)).toEqual([basename(byLength.at(-1)!.file)]);
   });
 
   it("are removed at the start if damaged, beyond the limit, or left over from a killed server", async () => {
