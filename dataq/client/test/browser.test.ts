@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
@@ -6,9 +5,9 @@ import { createContext, Script } from "node:vm";
 import { type Browser, chromium } from "playwright-core";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startService } from "../../service/test/service-process.ts";
+import { chromiumArguments, chromiumPath } from "../../../scripts/chromium.ts";
+import { startInProcess } from "../../service/test/in-process.ts";
 
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find(existsSync);
 const index = fileURLToPath(new URL("../src/index.ts", import.meta.url));
 const calls: object[] = [];
 let bundle: string;
@@ -48,10 +47,10 @@ const program = `(async (baseUrl) => {
 })`;
 const given = { items: ["民"], requestId: "req_b", refused: "sync_unsupported" };
 
-describe.skipIf(executablePath === undefined)("in chromium (Debian package chromium)", () => {
+describe.skipIf(!chromiumPath)("in chromium (Debian package chromium)", () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: executablePath ?? "", args: ["--no-sandbox"] });
+    browser = await chromium.launch({ executablePath: chromiumPath!, args: [...chromiumArguments] });
   });
   afterAll(() => browser?.close());
 
@@ -65,7 +64,7 @@ describe.skipIf(executablePath === undefined)("in chromium (Debian package chrom
   });
 
   test("a page of an allowed origin reads data, request ID and rate limit of the real service", async () => {
-    await using service = await startService({ vendor: true, env: { DATAQ_ORIGINS: url } });
+    await using service = await startInProcess({ DATAQ_ORIGINS: url }, { isScripted: false, vendor: true });
     const page = await browser.newPage();
     await page.goto(url);
     await page.addScriptTag({ content: bundle });
