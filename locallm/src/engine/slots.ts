@@ -340,9 +340,9 @@ export class Slots {
   #remember(slot: Slot): boolean {
     const context = this.#context;
     const { index, cached, checkpoints } = slot;
-    const added = checkpoints.add(cached.length, context.checkpointBytes(index), (into) =>
-      context.saveCheckpoint(index, into),
-    );
+    const bytes = context.checkpointBytes(index);
+    if (bytes === 0) return true;
+    const added = checkpoints.add(cached.length, bytes, (into) => context.saveCheckpoint(index, into));
     return added === null || context.kind.slidingWindow === 0 || context.goBack(index, added.bytes);
   }
 
