@@ -188,7 +188,6 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     now: () => new Date(),
   });
   const port = await listen(app, config.host);
-  templates.warm();
   log.info({ settings: shownConfig(config) }, "settings");
   log.info({ backend: backend.backend ?? "cpu", why: backend.why }, "backend");
 

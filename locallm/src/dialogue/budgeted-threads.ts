@@ -72,11 +72,6 @@ export class BudgetedThreads<Task, Result, Fault> {
     this.#budget = request.budget;
   }
 
-  /** Starts a thread for the next task. */
-  warm(): void {
-    if (this.#idle.length === 0) this.#keep(this.#newThread());
-  }
-
   /** A `large` task counts as slow from the start. Rejects with the signal's reason, and with unexpected errors. */
   async run(task: Task, large = false, signal?: AbortSignal): Promise<TaskOutcome<Result, Fault>> {
     signal?.throwIfAborted();
@@ -118,7 +113,7 @@ export class BudgetedThreads<Task, Result, Fault> {
     await thread.begin(job.task);
     const ended = await thread.done(this.#budget.quickMs, quickClockShare);
     this.#quickRunning--;
-    if (ended === null) this.warm();
+    if (ended === null) this.#warm();
     if (ended !== null) this.#settle(job, thread, ended);
     else if (this.#slowRunning < this.#budget.slowThreads && !job.isLeft) {
       this.#slowRunning++;
@@ -160,11 +155,15 @@ export class BudgetedThreads<Task, Result, Fault> {
 
   #keep(thread: Thread<Task, Result, Fault>): void {
     this.#idle.push(thread);
-    if (this.#budget.idleMs === Number.POSITIVE_INFINITY) return;
     clearTimeout(this.#idleTimer);
     this.#idleTimer = setTimeout(() => {
       for (const idle of this.#idle.splice(0)) this.#endThread(idle);
     }, this.#budget.idleMs).unref();
+  }
+
+  /** Starts a thread for the next task. */
+  #warm(): void {
+    if (this.#idle.length === 0) this.#keep(this.#newThread());
   }
 
   #takeThread(): Thread<Task, Result, Fault> {

@@ -95,6 +95,15 @@ describe("a task that spends its budget", () => {
   });
 });
 
+test("starts another thread after one without work has ended", async () => {
+  const budgeted = new TemplateThreads({ ...templateBudget, idleMs: 1 });
+  for (let time = 0; time < 2; time++) {
+    expect(await createDialogue(plain, budgeted)).toMatchObject({ marked: false });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  budgeted.close();
+});
+
 test("drops waiting work when the client leaves", async () => {
   const budgeted = new TemplateThreads({ ...templateBudget, quickThreads: 1, processorMs: 300 });
   const endless = jinja(`${"\n".repeat(60_000)}{{ messages }}`);

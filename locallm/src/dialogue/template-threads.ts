@@ -9,7 +9,7 @@ export const templateBudget: ThreadBudget = {
   quickMs: 100,
   processorMs: 1000,
   memoryMb: 512,
-  idleMs: Number.POSITIVE_INFINITY,
+  idleMs: 5 * 60_000,
 };
 
 /** A task with a longer conversation counts as slow from the start. */
@@ -28,11 +28,6 @@ export class TemplateThreads implements Templates {
   constructor(budget: ThreadBudget = templateBudget) {
     const module = new URL("template-thread", import.meta.url);
     this.#threads = new BudgetedThreads({ module, name: "locallm templates", budget });
-  }
-
-  /** Starts a thread for the next task. */
-  warm(): void {
-    this.#threads.warm();
   }
 
   async run<Kind extends keyof TemplateWork>(
