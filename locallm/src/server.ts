@@ -275,7 +275,7 @@ function keepingStart(start: StartRunner, conversations: KeptConversations): Sta
 const drainMs = 8_000;
 const lastBytesMs = 500;
 
-function createLog(config: Config, to: LogDestination = pino.destination({ dest: 2, sync: true })): Logger {
+function createLog(config: Config, to: LogDestination = errorOutput()): Logger {
   const level = config.debug ? "debug" : "info";
   return pino(
     {
@@ -286,6 +286,30 @@ function createLog(config: Config, to: LogDestination = pino.destination({ dest:
     },
     to,
   );
+}
+
+let output: LogDestination | null = null;
+
+/**
+ * Standard error. The lines of one turn of the event loop are written together, because a write takes longer than all
+ * else that a small request needs for its line.
+ */
+function errorOutput(): LogDestination {
+  if (output !== null) return output;
+  const file = pino.destination({ dest: 2, sync: true });
+  let lines = "";
+  const flush = () => {
+    if (lines !== "") file.write(lines);
+    lines = "";
+  };
+  process.on("exit", flush);
+  output = {
+    write(json) {
+      if (lines === "") setImmediate(flush);
+      lines += json;
+    },
+  };
+  return output;
 }
 
 function record(decision: Decision, metrics: Metrics, log: Logger): void {
