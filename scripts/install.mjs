@@ -94,7 +94,8 @@ function install(level) {
     "--no-save",
     // `npm pack --json` passes its setting on to the scripts that it runs.
     "--json=false",
-    level === "everything" ? "--include=dev" : "--omit=dev",
+    // Without the second option npm installs TypeScript and vitest too, because packages name them as optional peers.
+    ...(level === "everything" ? ["--include=dev"] : ["--omit=dev", "--legacy-peer-deps"]),
     ...(level === "locallm"
       ? ["--workspace=locallm", "--workspace=autostart", "--include-workspace-root"]
       : []),
