@@ -26,7 +26,14 @@ it.each(["autostart", "locallm", "dataq/contract", "dataq/client", "dataq/servic
 );
 
 it("pruning removes the console's tools, types for compilers, and packages that are optional peers alone", () => {
-  for (const name of ["vite", "lucide-react", "react-dom", "vitest", "@biomejs/biome", "@types/node"]) {
+  for (const name of [
+    "vite",
+    "@iconify-json/lucide",
+    "react-dom",
+    "vitest",
+    "@biomejs/biome",
+    "@types/node",
+  ]) {
     expect(packages).toHaveProperty([`node_modules/${name}`]);
     expect(needed).not.toContain(`node_modules/${name}`);
   }

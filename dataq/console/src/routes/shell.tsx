@@ -1,31 +1,29 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
-import {
-  Activity,
-  BookOpen,
-  Boxes,
-  ChartColumn,
-  CircleDollarSign,
-  Cpu,
-  DatabaseZap,
-  FlaskConical,
-  KeyRound,
-  LayoutDashboard,
-  LogOut,
-  Menu as MenuIcon,
-  ReceiptText,
-  ScrollText,
-  Settings,
-  ShieldCheck,
-  Tags,
-  Ticket,
-  Users,
-  WalletCards,
-  Webhook,
-  X,
-} from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import Activity from "~icons/lucide/activity";
+import BookOpen from "~icons/lucide/book-open";
+import Boxes from "~icons/lucide/boxes";
+import ChartColumn from "~icons/lucide/chart-column";
+import CircleDollarSign from "~icons/lucide/circle-dollar-sign";
+import Cpu from "~icons/lucide/cpu";
+import DatabaseZap from "~icons/lucide/database-zap";
+import FlaskConical from "~icons/lucide/flask-conical";
+import KeyRound from "~icons/lucide/key-round";
+import LayoutDashboard from "~icons/lucide/layout-dashboard";
+import LogOut from "~icons/lucide/log-out";
+import MenuIcon from "~icons/lucide/menu";
+import ReceiptText from "~icons/lucide/receipt-text";
+import ScrollText from "~icons/lucide/scroll-text";
+import Settings from "~icons/lucide/settings";
+import ShieldCheck from "~icons/lucide/shield-check";
+import Tags from "~icons/lucide/tags";
+import Ticket from "~icons/lucide/ticket";
+import Users from "~icons/lucide/users";
+import WalletCards from "~icons/lucide/wallet-cards";
+import Webhook from "~icons/lucide/webhook";
+import X from "~icons/lucide/x";
 import { signOut } from "../service/identity.ts";
 import { balanceQuery } from "../service/money.ts";
 import { sessionQuery, useSignedIn } from "../service/session.ts";
@@ -79,14 +77,14 @@ function Surroundings() {
         <header className="sticky top-0 z-30 flex h-14 items-center gap-2 border-b border-line bg-canvas/92 px-3 backdrop-blur sm:px-6">
           <Dialog.Root open={isOpen} onOpenChange={setOpen}>
             <Dialog.Trigger render={<IconButton label={t.shell.menu} className="lg:hidden" />}>
-              <MenuIcon className="size-5" aria-hidden />
+              <MenuIcon className="size-5" />
             </Dialog.Trigger>
             <Dialog.Portal>
               <Dialog.Backdrop className="fixed inset-0 z-40 bg-black/45" />
               <Dialog.Popup className="fixed inset-y-0 left-0 z-50 flex w-68 flex-col border-r border-line bg-surface shadow-float">
                 <Dialog.Title className="sr-only">{t.shell.menu}</Dialog.Title>
                 <Dialog.Close render={<IconButton label={t.close} className="absolute top-2.5 right-2" />}>
-                  <X className="size-4.5" aria-hidden />
+                  <X className="size-4.5" />
                 </Dialog.Close>
                 <Way />
               </Dialog.Popup>
@@ -123,7 +121,7 @@ function BalanceChip() {
       to="/top-up"
       className="tabular flex h-9 items-center gap-2 rounded-md px-2.5 text-sm text-soft hover:bg-sunken"
     >
-      <WalletCards className="size-4 text-faint" aria-hidden />
+      <WalletCards className="size-4 text-faint" />
       <span className="sr-only">{t.shell.balance}</span>
       <span className="font-medium text-ink">{format.yuan(data.balance)}</span>
       <span className="hidden text-faint sm:inline">
@@ -145,70 +143,38 @@ function Way() {
       </div>
       <nav aria-label={t.shell.navigation} className="flex-1 overflow-y-auto px-3 py-2">
         <ul className="flex flex-col gap-0.5">
-          <Step to="/" icon={<LayoutDashboard className={icon} aria-hidden />} name={t.pages.overview} />
-          <Step
-            to="/playground"
-            icon={<FlaskConical className={icon} aria-hidden />}
-            name={t.pages.playground}
-          />
-          <Step to="/keys" icon={<KeyRound className={icon} aria-hidden />} name={t.pages.keys} />
-          <Step to="/webhooks" icon={<Webhook className={icon} aria-hidden />} name={t.pages.webhooks} />
+          <Step to="/" icon={<LayoutDashboard className={icon} />} name={t.pages.overview} />
+          <Step to="/playground" icon={<FlaskConical className={icon} />} name={t.pages.playground} />
+          <Step to="/keys" icon={<KeyRound className={icon} />} name={t.pages.keys} />
+          <Step to="/webhooks" icon={<Webhook className={icon} />} name={t.pages.webhooks} />
         </ul>
         <Group name={t.shell.money}>
-          <Step to="/usage" icon={<ChartColumn className={icon} aria-hidden />} name={t.pages.usage} />
-          <Step to="/requests" icon={<Activity className={icon} aria-hidden />} name={t.pages.requests} />
-          <Step to="/ledger" icon={<ScrollText className={icon} aria-hidden />} name={t.pages.ledger} />
-          <Step to="/top-up" icon={<CircleDollarSign className={icon} aria-hidden />} name={t.pages.topUp} />
+          <Step to="/usage" icon={<ChartColumn className={icon} />} name={t.pages.usage} />
+          <Step to="/requests" icon={<Activity className={icon} />} name={t.pages.requests} />
+          <Step to="/ledger" icon={<ScrollText className={icon} />} name={t.pages.ledger} />
+          <Step to="/top-up" icon={<CircleDollarSign className={icon} />} name={t.pages.topUp} />
         </Group>
         <Group name={t.shell.reference}>
-          <Step to="/pricing" icon={<Tags className={icon} aria-hidden />} name={t.pages.pricing} />
-          <Step
-            to="/quick-start"
-            icon={<BookOpen className={icon} aria-hidden />}
-            name={t.pages.quickStart}
-          />
+          <Step to="/pricing" icon={<Tags className={icon} />} name={t.pages.pricing} />
+          <Step to="/quick-start" icon={<BookOpen className={icon} />} name={t.pages.quickStart} />
         </Group>
         {user.role === "admin" && (
           <Group name={t.shell.admin}>
-            <Step
-              to="/admin/accounts"
-              icon={<Users className={icon} aria-hidden />}
-              name={t.pages.accounts}
-            />
-            <Step
-              to="/admin/vouchers"
-              icon={<Ticket className={icon} aria-hidden />}
-              name={t.pages.vouchers}
-            />
-            <Step
-              to="/admin/prices"
-              icon={<ReceiptText className={icon} aria-hidden />}
-              name={t.pages.prices}
-            />
-            <Step
-              to="/admin/sources"
-              icon={<DatabaseZap className={icon} aria-hidden />}
-              name={t.pages.sources}
-            />
-            <Step
-              to="/admin/datasets"
-              icon={<Boxes className={icon} aria-hidden />}
-              name={t.pages.datasets}
-            />
-            <Step
-              to="/admin/integrity"
-              icon={<ShieldCheck className={icon} aria-hidden />}
-              name={t.pages.integrity}
-            />
+            <Step to="/admin/accounts" icon={<Users className={icon} />} name={t.pages.accounts} />
+            <Step to="/admin/vouchers" icon={<Ticket className={icon} />} name={t.pages.vouchers} />
+            <Step to="/admin/prices" icon={<ReceiptText className={icon} />} name={t.pages.prices} />
+            <Step to="/admin/sources" icon={<DatabaseZap className={icon} />} name={t.pages.sources} />
+            <Step to="/admin/datasets" icon={<Boxes className={icon} />} name={t.pages.datasets} />
+            <Step to="/admin/integrity" icon={<ShieldCheck className={icon} />} name={t.pages.integrity} />
             {session?.models && (
-              <Step to="/admin/models" icon={<Cpu className={icon} aria-hidden />} name={t.pages.models} />
+              <Step to="/admin/models" icon={<Cpu className={icon} />} name={t.pages.models} />
             )}
           </Group>
         )}
       </nav>
       <div className="border-t border-line p-3">
         <ul>
-          <Step to="/settings" icon={<Settings className={icon} aria-hidden />} name={t.pages.settings} />
+          <Step to="/settings" icon={<Settings className={icon} />} name={t.pages.settings} />
         </ul>
         <Person name={user.name} email={user.is_local ? t.shell.local : user.email} />
       </div>
@@ -233,7 +199,7 @@ function Person({ name, email }: { readonly name: string; readonly email: string
         <span className="block truncate text-xs text-faint">{email}</span>
       </span>
       <IconButton label={t.shell.signOut} onClick={() => void leave()}>
-        <LogOut className="size-4" aria-hidden />
+        <LogOut className="size-4" />
       </IconButton>
     </div>
   );

@@ -1,5 +1,5 @@
-import { LoaderCircle } from "lucide-react";
 import type { ButtonHTMLAttributes, ReactNode } from "react";
+import LoaderCircle from "~icons/lucide/loader-circle";
 import { classes } from "./classes.ts";
 
 type Kind = "primary" | "plain" | "quiet" | "danger";
@@ -37,7 +37,7 @@ export function Button({ kind, size, isBusy, icon, children, className, disabled
       aria-busy={isBusy || undefined}
       className={classes(buttonClass(kind, size), className)}
     >
-      {isBusy ? <LoaderCircle className="size-4 animate-spin" aria-hidden /> : icon}
+      {isBusy ? <LoaderCircle className="size-4 animate-spin" /> : icon}
       {children}
     </button>
   );

@@ -1,5 +1,6 @@
-import { Check, Copy } from "lucide-react";
 import { useState } from "react";
+import Check from "~icons/lucide/check";
+import Copy from "~icons/lucide/copy";
 import { useText } from "../text/text.tsx";
 import { Button } from "./button.tsx";
 import { classes } from "./classes.ts";
@@ -13,11 +14,7 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
     setCopied(true);
     setTimeout(() => setCopied(false), 1600);
   };
-  const icon = isCopied ? (
-    <Check className="size-4 text-good" aria-hidden />
-  ) : (
-    <Copy className="size-4" aria-hidden />
-  );
+  const icon = isCopied ? <Check className="size-4 text-good" /> : <Copy className="size-4" />;
   return (
     <Button size="small" icon={icon} onClick={() => void copy()}>
       {label ?? t.copy}

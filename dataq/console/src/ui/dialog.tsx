@@ -1,6 +1,6 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
-import { X } from "lucide-react";
 import type { ReactNode } from "react";
+import X from "~icons/lucide/x";
 import { useText } from "../text/text.tsx";
 import { IconButton } from "./button.tsx";
 import { classes } from "./classes.ts";
@@ -38,7 +38,7 @@ export function Dialog({
               {about && <Base.Description className="mt-1 text-sm text-soft">{about}</Base.Description>}
             </div>
             <Base.Close render={<IconButton label={t.close} className="-mt-1 -mr-2" />}>
-              <X className="size-4.5" aria-hidden />
+              <X className="size-4.5" />
             </Base.Close>
           </div>
           <div className="px-5 pt-4 pb-5">{children}</div>

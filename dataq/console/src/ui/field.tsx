@@ -1,6 +1,6 @@
-import { ChevronDown } from "lucide-react";
 import type { InputHTMLAttributes, ReactNode, SelectHTMLAttributes, TextareaHTMLAttributes } from "react";
 import { useId } from "react";
+import ChevronDown from "~icons/lucide/chevron-down";
 import { classes } from "./classes.ts";
 
 interface FieldProps {
@@ -59,7 +59,7 @@ export function Select({ className, children, ...rest }: SelectHTMLAttributes<HT
       <select {...rest} className={classes(box, "h-9 appearance-none truncate pr-8 pl-3")}>
         {children}
       </select>
-      <ChevronDown className="pointer-events-none absolute top-2.5 right-2.5 size-4 text-faint" aria-hidden />
+      <ChevronDown className="pointer-events-none absolute top-2.5 right-2.5 size-4 text-faint" />
     </span>
   );
 }

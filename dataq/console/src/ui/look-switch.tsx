@@ -1,4 +1,7 @@
-import { Languages, Monitor, Moon, Sun } from "lucide-react";
+import Languages from "~icons/lucide/languages";
+import Monitor from "~icons/lucide/monitor";
+import Moon from "~icons/lucide/moon";
+import Sun from "~icons/lucide/sun";
 import { useText } from "../text/text.tsx";
 import { IconButton } from "./button.tsx";
 import { setLook, type Theme, useLook } from "./look.ts";
@@ -33,7 +36,7 @@ export function LookSwitch() {
         onClick={() => setLook({ language: language === "zh" ? "en" : "zh" })}
         className="flex h-9 items-center gap-1.5 rounded-md px-2 text-sm text-soft hover:bg-sunken hover:text-ink"
       >
-        <Languages className="size-4" aria-hidden />
+        <Languages className="size-4" />
         {language === "zh" ? "EN" : "中文"}
       </button>
       <IconButton label={t.shell.theme[theme]} onClick={() => setLook({ theme: following[theme] })}>

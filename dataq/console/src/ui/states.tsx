@@ -1,5 +1,8 @@
-import { CircleAlert, CircleCheck, Info, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
+import CircleAlert from "~icons/lucide/circle-alert";
+import CircleCheck from "~icons/lucide/circle-check";
+import Info from "~icons/lucide/info";
+import TriangleAlert from "~icons/lucide/triangle-alert";
 import { ServiceError } from "../service/call.ts";
 import { useText } from "../text/text.tsx";
 import { Button } from "./button.tsx";
@@ -18,13 +21,10 @@ export function Notice({
   readonly actions?: ReactNode;
 }) {
   const tones = {
-    info: ["border-line bg-sunken text-soft", <Info key="i" className="size-4.5" aria-hidden />],
-    good: ["border-good/25 bg-good-wash text-good", <CircleCheck key="i" className="size-4.5" aria-hidden />],
-    warn: [
-      "border-warn/25 bg-warn-wash text-warn",
-      <TriangleAlert key="i" className="size-4.5" aria-hidden />,
-    ],
-    bad: ["border-bad/25 bg-bad-wash text-bad", <CircleAlert key="i" className="size-4.5" aria-hidden />],
+    info: ["border-line bg-sunken text-soft", <Info key="i" className="size-4.5" />],
+    good: ["border-good/25 bg-good-wash text-good", <CircleCheck key="i" className="size-4.5" />],
+    warn: ["border-warn/25 bg-warn-wash text-warn", <TriangleAlert key="i" className="size-4.5" />],
+    bad: ["border-bad/25 bg-bad-wash text-bad", <CircleAlert key="i" className="size-4.5" />],
   } as const;
   const [look, icon] = tones[tone];
   return (

@@ -1,8 +1,8 @@
 import { type AccountWithWallet, tiers } from "@dataq/contract/wire";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { ArrowLeft } from "lucide-react";
 import { useState } from "react";
+import ArrowLeft from "~icons/lucide/arrow-left";
 import { accountQuery, adjustAccount, changeAccount, topUpAccount } from "../../service/admin.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -24,7 +24,7 @@ export function OneAccount() {
         to="/admin/accounts"
         className="mb-3 inline-flex items-center gap-1.5 text-sm text-soft hover:text-ink"
       >
-        <ArrowLeft className="size-4" aria-hidden />
+        <ArrowLeft className="size-4" />
         {t.pages.accounts}
       </Link>
       <Loaded query={query}>{(account) => <Details account={account} />}</Loaded>

@@ -1,8 +1,10 @@
 import { tiers } from "@dataq/contract/wire";
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Plus, Search, Users } from "lucide-react";
 import { type FormEvent, useState } from "react";
+import Plus from "~icons/lucide/plus";
+import Search from "~icons/lucide/search";
+import Users from "~icons/lucide/users";
 import {
   accountsQuery,
   approvePerson,
@@ -37,11 +39,7 @@ export function Accounts() {
         title={t.pages.accounts}
         about={t.accounts.about}
         actions={
-          <Button
-            kind="primary"
-            icon={<Plus className="size-4" aria-hidden />}
-            onClick={() => setMaking(true)}
-          >
+          <Button kind="primary" icon={<Plus className="size-4" />} onClick={() => setMaking(true)}>
             {t.accounts.make}
           </Button>
         }
@@ -52,7 +50,7 @@ export function Accounts() {
         isFlush
         actions={
           <search className="relative w-72 max-w-full">
-            <Search className="pointer-events-none absolute top-2.5 left-2.5 size-4 text-faint" aria-hidden />
+            <Search className="pointer-events-none absolute top-2.5 left-2.5 size-4 text-faint" />
             <Input
               aria-label={t.accounts.search}
               placeholder={t.accounts.searchAbout}

@@ -1,6 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { MessageSquare, SendHorizontal, Square } from "lucide-react";
 import { type FormEvent, useEffect, useRef, useState } from "react";
+import MessageSquare from "~icons/lucide/message-square";
+import SendHorizontal from "~icons/lucide/send-horizontal";
+import Square from "~icons/lucide/square";
 import { chat, type Message } from "../../service/models.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -127,7 +129,7 @@ export function Chat({ models }: { readonly models: readonly string[] }) {
           }}
         />
         {isRunning ? (
-          <Button icon={<Square className="size-4" aria-hidden />} onClick={() => stopper.current?.abort()}>
+          <Button icon={<Square className="size-4" />} onClick={() => stopper.current?.abort()}>
             {t.models.stop}
           </Button>
         ) : (
@@ -135,7 +137,7 @@ export function Chat({ models }: { readonly models: readonly string[] }) {
             type="submit"
             kind="primary"
             disabled={chosen === "" || draft.trim() === ""}
-            icon={<SendHorizontal className="size-4" aria-hidden />}
+            icon={<SendHorizontal className="size-4" />}
           >
             {t.models.send}
           </Button>

@@ -1,7 +1,7 @@
 import type { ConnectorTrial } from "@dataq/contract/wire";
 import { useQuery } from "@tanstack/react-query";
-import { PlugZap } from "lucide-react";
 import { useState } from "react";
+import PlugZap from "~icons/lucide/plug-zap";
 import { connectorsQuery, testConnector } from "../../service/datasets.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";

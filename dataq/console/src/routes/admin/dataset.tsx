@@ -1,8 +1,10 @@
 import type { DatasetRow } from "@dataq/contract/wire";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { ArrowLeft, RotateCcw, Trash2 } from "lucide-react";
 import { useState } from "react";
+import ArrowLeft from "~icons/lucide/arrow-left";
+import RotateCcw from "~icons/lucide/rotate-ccw";
+import Trash from "~icons/lucide/trash";
 import { datasetQuery, datasetsQuery, endOf, removeDataset, restoreDataset } from "../../service/datasets.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -26,7 +28,7 @@ export function OneDataset() {
         to="/admin/datasets"
         className="mb-3 inline-flex items-center gap-1.5 text-sm text-soft hover:text-ink"
       >
-        <ArrowLeft className="size-4" aria-hidden />
+        <ArrowLeft className="size-4" />
         {t.pages.datasets}
       </Link>
       <PageHead
@@ -124,12 +126,12 @@ function Changes({ set }: { readonly set: DatasetRow }) {
   return (
     <>
       {set.restorable !== null && (
-        <Button icon={<RotateCcw className="size-4" aria-hidden />} onClick={() => setAsked("restore")}>
+        <Button icon={<RotateCcw className="size-4" />} onClick={() => setAsked("restore")}>
           {t.datasets.restore}
         </Button>
       )}
       {set.state === "serving" && (
-        <Button icon={<Trash2 className="size-4" aria-hidden />} onClick={() => setAsked("remove")}>
+        <Button icon={<Trash className="size-4" />} onClick={() => setAsked("remove")}>
           {t.datasets.remove}
         </Button>
       )}

@@ -1,7 +1,7 @@
 import type { DatasetRow } from "@dataq/contract/wire";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { DatabaseZap } from "lucide-react";
+import DatabaseZap from "~icons/lucide/database-zap";
 import { datasetsQuery } from "../../service/datasets.ts";
 import { useText } from "../../text/text.tsx";
 import { useFormat } from "../../ui/format.tsx";

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
-import { ShieldCheck } from "lucide-react";
+import ShieldCheck from "~icons/lucide/shield-check";
 import { auditQuery, verifyLedger } from "../../service/admin.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -26,7 +26,7 @@ export function Integrity() {
           <Button
             kind="primary"
             isBusy={verify.isPending}
-            icon={<ShieldCheck className="size-4" aria-hidden />}
+            icon={<ShieldCheck className="size-4" />}
             onClick={() => verify.mutate()}
           >
             {t.integrity.verify}

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Cpu } from "lucide-react";
 import { type FormEvent, useRef, useState } from "react";
+import Cpu from "~icons/lucide/cpu";
 import { loadedQuery, modelsQuery, type PullStep, pull } from "../../service/models.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";

@@ -1,6 +1,7 @@
 import type { Job } from "@dataq/contract/wire";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { DatabaseZap, RefreshCw } from "lucide-react";
+import DatabaseZap from "~icons/lucide/database-zap";
+import RefreshCw from "~icons/lucide/refresh-cw";
 import { jobsQuery, refreshIndex, startImport } from "../../service/admin.ts";
 import { catalogQuery, statusQuery } from "../../service/catalog.ts";
 import { useText } from "../../text/text.tsx";
@@ -41,7 +42,7 @@ export function Sources() {
         title={t.pages.sources}
         about={t.sources.about}
         actions={
-          <Button icon={<RefreshCw className="size-4" aria-hidden />} onClick={() => void refresh()}>
+          <Button icon={<RefreshCw className="size-4" />} onClick={() => void refresh()}>
             {t.sources.refresh}
           </Button>
         }

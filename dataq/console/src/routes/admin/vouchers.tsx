@@ -1,8 +1,9 @@
 import { type CreatedVouchers, type VoucherState, voucherStates } from "@dataq/contract/wire";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Download, Ticket } from "lucide-react";
 import { useState } from "react";
+import Download from "~icons/lucide/download";
+import Ticket from "~icons/lucide/ticket";
 import { createVouchers, stateOfVoucher, vouchersQuery } from "../../service/admin.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -83,7 +84,7 @@ export function Vouchers() {
                 </Notice>
                 <Code label={made.batch} text={made.codes.join("\n")} />
                 <Button
-                  icon={<Download className="size-4" aria-hidden />}
+                  icon={<Download className="size-4" />}
                   className="self-start"
                   onClick={() => save(made)}
                 >

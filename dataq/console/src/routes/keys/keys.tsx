@@ -1,7 +1,8 @@
 import type { ApiKey, CreatedKey } from "@dataq/contract/wire";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
+import KeyRound from "~icons/lucide/key-round";
+import Plus from "~icons/lucide/plus";
 import { keysQuery, revokeKey, stateOf } from "../../service/keys.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -32,11 +33,7 @@ export function Keys() {
     void client.invalidateQueries({ queryKey: keysQuery.queryKey });
   };
   const make = (
-    <Button
-      kind="primary"
-      icon={<Plus className="size-4" aria-hidden />}
-      onClick={() => setDoing({ what: "make" })}
-    >
+    <Button kind="primary" icon={<Plus className="size-4" />} onClick={() => setDoing({ what: "make" })}>
       {t.keys.make}
     </Button>
   );

@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { Download, ScrollText } from "lucide-react";
+import Download from "~icons/lucide/download";
+import ScrollText from "~icons/lucide/scroll-text";
 import { balanceQuery, ledgerQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";
@@ -23,7 +24,7 @@ export function Ledger() {
         about={t.ledger.about}
         actions={
           <a href="/v1/ledger/export?format=csv" download className={buttonClass()}>
-            <Download className="size-4" aria-hidden />
+            <Download className="size-4" />
             {t.csv}
           </a>
         }

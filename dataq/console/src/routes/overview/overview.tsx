@@ -1,8 +1,9 @@
 import type { UsageRow } from "@dataq/contract/wire";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Activity, FlaskConical } from "lucide-react";
 import { lazy, Suspense } from "react";
+import Activity from "~icons/lucide/activity";
+import FlaskConical from "~icons/lucide/flask-conical";
 import { keysQuery, stateOf } from "../../service/keys.ts";
 import { balanceQuery, chinaDay, recentDays, recentUsageQuery, requestsQuery } from "../../service/money.ts";
 import { useSignedIn } from "../../service/session.ts";
@@ -31,7 +32,7 @@ export function Overview() {
         about={t.overview.about}
         actions={
           <Link to="/playground" search={{ operation: undefined }} className={buttonClass("primary")}>
-            <FlaskConical className="size-4" aria-hidden />
+            <FlaskConical className="size-4" />
             {t.overview.try}
           </Link>
         }

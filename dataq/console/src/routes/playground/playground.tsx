@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { Play } from "lucide-react";
 import { type FormEvent, useState } from "react";
+import Play from "~icons/lucide/play";
 import { ServiceError } from "../../service/call.ts";
 import { type CatalogOperation, catalogQuery, estimate, type QueryBody } from "../../service/catalog.ts";
 import { useText } from "../../text/text.tsx";
@@ -93,12 +93,7 @@ function Bench({
             <Availability operation={operation} onSample={setValues} />
             <ParameterFields operation={operation} values={values} onChange={setValues} />
             <Quote body={bodyOf(operation, values, 1)} />
-            <Button
-              type="submit"
-              kind="primary"
-              isBusy={isRunning}
-              icon={<Play className="size-4" aria-hidden />}
-            >
+            <Button type="submit" kind="primary" isBusy={isRunning} icon={<Play className="size-4" />}>
               {t.playground.send}
             </Button>
           </form>

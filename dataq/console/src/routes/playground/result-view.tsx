@@ -1,6 +1,6 @@
 import { Tabs } from "@base-ui/react/tabs";
 import { Link } from "@tanstack/react-router";
-import { SearchX } from "lucide-react";
+import SearchX from "~icons/lucide/search-x";
 import { isObject } from "../../service/call.ts";
 import type { Answer, CatalogOperation } from "../../service/catalog.ts";
 import { useText } from "../../text/text.tsx";

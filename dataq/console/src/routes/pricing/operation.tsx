@@ -1,7 +1,8 @@
 import type { Bilingual } from "@dataq/contract";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { ArrowLeft, FlaskConical } from "lucide-react";
+import ArrowLeft from "~icons/lucide/arrow-left";
+import FlaskConical from "~icons/lucide/flask-conical";
 import { catalogQuery, type Schema, statusQuery } from "../../service/catalog.ts";
 import { pricingQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
@@ -28,7 +29,7 @@ export function OneOperation() {
   return (
     <>
       <Link to="/pricing" className="mb-3 inline-flex items-center gap-1.5 text-sm text-soft hover:text-ink">
-        <ArrowLeft className="size-4" aria-hidden />
+        <ArrowLeft className="size-4" />
         {t.pages.pricing}
       </Link>
       <Loaded query={catalog}>
@@ -42,7 +43,7 @@ export function OneOperation() {
                 about={textIn(operation.description, language)}
                 actions={
                   <Link to="/playground" search={{ operation: name }} className={buttonClass("primary")}>
-                    <FlaskConical className="size-4" aria-hidden />
+                    <FlaskConical className="size-4" />
                     {t.overview.try}
                   </Link>
                 }

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { ArrowLeft } from "lucide-react";
+import ArrowLeft from "~icons/lucide/arrow-left";
 import { keysQuery } from "../../service/keys.ts";
 import { requestQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
@@ -32,7 +32,7 @@ export function OneRequest() {
   return (
     <>
       <Link to="/requests" className="mb-3 inline-flex items-center gap-1.5 text-sm text-soft hover:text-ink">
-        <ArrowLeft className="size-4" aria-hidden />
+        <ArrowLeft className="size-4" />
         {t.pages.requests}
       </Link>
       <PageHead

@@ -1,7 +1,8 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Activity, Search } from "lucide-react";
 import { type FormEvent, useState } from "react";
+import Activity from "~icons/lucide/activity";
+import Search from "~icons/lucide/search";
 import { catalogQuery } from "../../service/catalog.ts";
 import { keysQuery } from "../../service/keys.ts";
 import { requestsQuery } from "../../service/money.ts";

@@ -1,7 +1,8 @@
 import type { UsageRow } from "@dataq/contract/wire";
 import { useQuery } from "@tanstack/react-query";
-import { ChartColumn, Download } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
+import ChartColumn from "~icons/lucide/chart-column";
+import Download from "~icons/lucide/download";
 import { keysQuery } from "../../service/keys.ts";
 import { chinaDay, usageQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
@@ -33,7 +34,7 @@ export function Usage() {
         about={t.usage.about}
         actions={
           <a href={csv} download className={buttonClass()}>
-            <Download className="size-4" aria-hidden />
+            <Download className="size-4" />
             {t.csv}
           </a>
         }

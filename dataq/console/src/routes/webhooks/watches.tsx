@@ -1,7 +1,8 @@
 import type { Watch } from "@dataq/contract/wire";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Eye, Plus } from "lucide-react";
 import { useState } from "react";
+import Eye from "~icons/lucide/eye";
+import Plus from "~icons/lucide/plus";
 import { changeWatch, deleteWatch, watchesQuery } from "../../service/webhooks.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -25,7 +26,7 @@ export function Watches() {
     void client.invalidateQueries({ queryKey: watchesQuery.queryKey });
   };
   const make = (
-    <Button icon={<Plus className="size-4" aria-hidden />} onClick={() => setMaking(true)}>
+    <Button icon={<Plus className="size-4" />} onClick={() => setMaking(true)}>
       {t.watches.make}
     </Button>
   );

@@ -1,8 +1,9 @@
 import type { CreatedWebhook, Webhook } from "@dataq/contract/wire";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Plus, Webhook as WebhookIcon } from "lucide-react";
 import { useState } from "react";
+import Plus from "~icons/lucide/plus";
+import WebhookIcon from "~icons/lucide/webhook";
 import { changeWebhook, deleteWebhook, rotateSecret, webhooksQuery } from "../../service/webhooks.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -34,11 +35,7 @@ export function Webhooks() {
     void client.invalidateQueries({ queryKey: webhooksQuery.queryKey });
   };
   const make = (
-    <Button
-      kind="primary"
-      icon={<Plus className="size-4" aria-hidden />}
-      onClick={() => setDoing({ what: "make" })}
-    >
+    <Button kind="primary" icon={<Plus className="size-4" />} onClick={() => setDoing({ what: "make" })}>
       {t.webhooks.make}
     </Button>
   );
