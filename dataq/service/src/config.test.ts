@@ -148,6 +148,7 @@ describe("DATAQ_SEARCH", () => {
     "opensearch+https://u:hush-hush@search.example/a/b",
     "opensearch+https://u:hush-hush@search.example/?a=b",
     "opensearch+https://u:hush-hush@",
+    "opensearch+https://u:hush-hush%@search.example",
     "opensearch+",
   ])("rejects %s by name, without repeating a password", (wrong) => {
     expect(() => read(wrong)).toThrow("DATAQ_SEARCH");

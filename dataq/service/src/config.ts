@@ -247,13 +247,21 @@ function readSearch(
     throw new Error(
       "DATAQ_SEARCH sends records and passwords to another machine without encryption; use opensearch+https://.",
     );
-  const user = decodeURIComponent(url.username);
+  const [user, password] = [url.username, url.password].map(decodeCredential) as [string, string];
   return {
     url: url.origin,
     prefix,
-    ...(user !== "" && { credentials: { user, password: decodeURIComponent(url.password) } }),
+    ...(user !== "" && { credentials: { user, password } }),
     ...(certificateFile !== undefined && { certificateFile: resolve(certificateFile) }),
   };
+}
+
+function decodeCredential(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Error("DATAQ_SEARCH has a % in the user or the password; write it as %25.");
+  }
 }
 
 function isLoopback(host: string): boolean {

@@ -150,6 +150,10 @@ export async function createService(config: Config, options: ServiceOptions): Pr
 
     const index = await openIndex(database, config.search);
     closers.push(() => index.close());
+    if (config.search !== undefined)
+      void index.health().then(({ trouble }) => {
+        if (trouble !== null) progress(`Searches are unavailable: ${trouble}`);
+      });
     const cache = new AnswerCache(database, (places) => index.read(places));
     const firstData = new FirstData(database, { ...config, progress });
     closers.push(() => firstData.close());

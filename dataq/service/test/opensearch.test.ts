@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { request as plainRequest } from "node:http";
+import { createServer as createPlainServer, request as plainRequest } from "node:http";
 import { createServer } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,6 +14,7 @@ import { OpenSearchEngine, type OpenSearchOptions } from "../src/search/opensear
 import { PostingEngine } from "../src/search/postings/posting-engine.ts";
 import type { IndexDocument, SearchIndex } from "../src/search/search-index.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
+import { startInProcess } from "./in-process.ts";
 import { MortalDatabase } from "./mortal-database.ts";
 import { type OpenSearchServer, openSearchFolder, startOpenSearch } from "./opensearch-server.ts";
 import { conformance } from "./search-conformance.ts";
@@ -135,12 +136,11 @@ describe.skipIf(openSearchFolder === undefined)(
           [corpus],
         )
       ).rows;
-      const set = (node: string | null) =>
-        send(`${home}/_settings`, "PUT", { "index.routing.allocation.require._name": node });
-      await set("none");
-      // A shard that is opened again needs a node.
-      await send(`${home}/_close`, "POST");
-      await send(`${home}/_open?wait_for_active_shards=0`, "POST");
+      // An index whose disk was lost: its name is known, and no node can have it.
+      await send(home, "DELETE");
+      await send(`${home}?wait_for_active_shards=0`, "PUT", {
+        settings: { number_of_replicas: 0, "index.routing.allocation.require._name": "none" },
+      });
       const asked = () =>
         Promise.all([
           index.search(corpus, { query: { term: "新" } }, page).then(
@@ -151,8 +151,7 @@ describe.skipIf(openSearchFolder === undefined)(
           index.mostFrequent(corpus, ["7", "48"], 5).catch(({ code }) => code),
         ]);
       expect(await asked()).toEqual(["unavailable", "unavailable", "unavailable"]);
-      await set(null);
-      await send(`_cluster/health/${home}?wait_for_status=green`, "GET");
+      await index.refresh(corpus, each(list), { dataset: "d", mode: "replace" });
       expect(await asked()).toEqual([50, 50, ["48", "7"]]);
     });
 
@@ -180,6 +179,23 @@ describe.skipIf(openSearchFolder === undefined)(
       await one.close();
       index.forget(corpus);
       expect((await index.search(corpus, { query: { term: "新" } }, page))?.total).toBe(35);
+    });
+
+    test("a refresh through a proxy that loses, cuts, replaces and refuses answers serves every document once", async () => {
+      const corpus = "test:proxy";
+      const proxy = await startFaultyProxy(server.url);
+      const one = open({ address: { url: proxy.url }, options: { sizes, pauseMs: () => 1 } });
+      try {
+        const list = Array.from({ length: 70 }, (_, number) => words(`n${number}`, `新 ${number}`));
+        const { size } = await one.refresh(corpus, each(list), { dataset: "d", mode: "replace" });
+        expect(size).toBe(70);
+        expect(proxy.faults()).toBeGreaterThan(8);
+        expect((await index.search(corpus, { query: { term: "新" } }, page))?.total).toBe(70);
+        expect(await index.mostFrequent(corpus, ["0", "39", "40", "69"], 9)).toEqual(["0", "39", "40", "69"]);
+      } finally {
+        await one.close();
+        await proxy.close();
+      }
     });
 
     test("signs in with a password over TLS, with the operator's certificate; otherwise searches are unavailable", async () => {
@@ -312,6 +328,57 @@ describe.skipIf(openSearchFolder === undefined)(
     });
   },
 );
+
+test("a service whose OpenSearch does not answer starts, says why searches are unavailable, and tells monitoring", async () => {
+  await using service = await startInProcess({ DATAQ_SEARCH: "opensearch+http://127.0.0.1:1" });
+  await expect.poll(() => service.log()).toMatch(/Searches are unavailable: .*ECONNREFUSED/);
+  expect((await service.call("/readyz")).body).toEqual({ status: "ready", search: "down" });
+  expect((await service.call("/metrics")).text).toContain("dataq_search_up 0");
+  expect((await service.call("/v1/balance")).status).toBe(200);
+});
+
+/** A proxy of which only every third answer arrives. */
+async function startFaultyProxy(url: string) {
+  let requests = 0;
+  let faults = 0;
+  const proxy = createPlainServer((request, answer) => {
+    const kind = requests++ % 9;
+    if (kind % 3 !== 2) faults++;
+    if (kind === 0) {
+      request.resume().on("end", () => answer.writeHead(503).end("<html>no server</html>"));
+      return;
+    }
+    if (kind === 3) {
+      request.resume().on("end", () => answer.writeHead(429).end("{}"));
+      return;
+    }
+    const passed = plainRequest(
+      new URL(request.url ?? "/", url),
+      { method: request.method, headers: request.headers },
+      async (from) => {
+        const body = Buffer.concat(await from.toArray());
+        if (kind === 1) answer.destroy();
+        else if (kind === 4) answer.writeHead(200).end(body.subarray(0, body.length / 2));
+        else if (kind === 6) answer.writeHead(200).end("<html>Welcome</html>");
+        else if (kind === 7) {
+          answer.writeHead(200, { "content-length": body.length + 1 }).write(body);
+          setImmediate(() => answer.destroy());
+        } else answer.writeHead(from.statusCode ?? 502, from.headers).end(body);
+      },
+    );
+    request.pipe(passed);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const { port } = proxy.address() as { port: number };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    faults: () => faults,
+    close: async () => {
+      proxy.closeAllConnections();
+      await new Promise((resolve) => proxy.close(resolve));
+    },
+  };
+}
 
 /** A proxy that asks for a password and speaks TLS, as OpenSearch's security plugin does. */
 async function startGuard(url: string, user: string, password: string) {

@@ -191,6 +191,16 @@ export function conformance(name: string, engine: () => SearchIndex): void {
     const quotation = await ask("test:rank", { query: all, wanted: words200 });
     expect(quotation).toMatchObject({ total: 34, found: { complete: 0 } });
     expect(quotation.ids.slice(0, 4).sort()).toEqual(["long", "other", "short", "title"]);
+    // A hundred words, each with another word and a meaning, and a hint of little weight that finds a document.
+    const meaning = () => ({ terms: ["义", "意义", "价款"], weight: 0.5 });
+    const hints = many.map((word) => ({ terms: [word], weight: 0.1 }));
+    const long = {
+      ...wantedOf(many.slice(0, 100).map((word) => [wording("盗窃"), wording(word), meaning()])),
+      hints: [...hints, { terms: ["诈骗"], weight: 0.01 }],
+    };
+    const longest = await ask("test:rank", { query: all, wanted: long });
+    expect(longest).toMatchObject({ total: 34, found: { complete: 3 } });
+    expect(longest.ids.slice(0, 3)).toEqual(["title", "short", "long"]);
   });
 
   test(`${name}: filters by dates; at equal scores the newer comes first, and a data set can be put last or left out`, async () => {

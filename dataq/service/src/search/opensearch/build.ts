@@ -1,7 +1,7 @@
 import type { Analyser } from "../analysis/analyser.ts";
 import type { IndexDocument, MakeDocument, RefreshOptions, RefreshReport } from "../search-index.ts";
 import { alone, buildAgain, buildNew, removeUnfinished } from "../snapshots/build.ts";
-import { type Connection, OpenSearchError } from "./connection.ts";
+import { exists } from "./connection.ts";
 import { DocumentWriter, type IndexBuilding, type LeftSegment } from "./document-writer.ts";
 
 /**
@@ -74,16 +74,6 @@ async function interruptedSegments(
     if (!segment.isReady) break;
   }
   return left;
-}
-
-async function exists(connection: Connection, index: string): Promise<boolean> {
-  try {
-    await connection.askWithRetries({ method: "HEAD", path: `/${index}` });
-    return true;
-  } catch (error) {
-    if (error instanceof OpenSearchError && error.status === 404) return false;
-    throw error;
-  }
 }
 
 /** Removes our indices whose segments PostgreSQL no longer has, of all corpora. */

@@ -132,6 +132,17 @@ export class Connection {
   }
 }
 
+/** Whether there is an index of this name. */
+export async function exists(connection: Connection, index: string): Promise<boolean> {
+  try {
+    await connection.askWithRetries({ method: "HEAD", path: `/${index}` });
+    return true;
+  } catch (error) {
+    if (error instanceof OpenSearchError && error.status === 404) return false;
+    throw error;
+  }
+}
+
 /** How long to wait after so many tries. */
 export type PauseMs = (tries: number) => number;
 
@@ -166,6 +177,9 @@ function readJson<Answer>(text: string): Answer {
   try {
     return JSON.parse(text === "" ? "{}" : text);
   } catch {
-    throw new OpenSearchError(0, `OpenSearch did not answer with whole JSON: ${text.slice(0, mostMessage)}`);
+    throw new OpenSearchError(
+      0,
+      `OpenSearch did not answer with complete JSON: ${text.slice(0, mostMessage)}`,
+    );
   }
 }

@@ -3,7 +3,7 @@ import { dateNumber } from "../date-number.ts";
 import type { IndexDocument } from "../search-index.ts";
 import { type Position, packJson } from "../snapshots/bodies.ts";
 import type { Building, Writer } from "../snapshots/build.ts";
-import { type Connection, mostTries, OpenSearchError } from "./connection.ts";
+import { type Connection, exists, mostTries, OpenSearchError } from "./connection.ts";
 import { FieldMaker, mapping } from "./document-fields.ts";
 
 /** What a build works with. */
@@ -107,7 +107,7 @@ export class DocumentWriter implements Writer {
     await ask("POST", "_refresh");
     const { count } = await ask<{ readonly count?: number }>("GET", "_count");
     if (count !== segment.documents) {
-      // OpenSearch makes an index that was deleted meanwhile again, empty, with the next documents.
+      // If an index was deleted meanwhile, OpenSearch makes it again with the next documents.
       await client.query("update search_segment set resume_key = null where id = $1", [segment.id]);
       throw new Error(
         `OpenSearch lost documents of ${segment.home}: it has ${count} of ${segment.documents}. Run the refresh again.`,
@@ -137,7 +137,7 @@ export class DocumentWriter implements Writer {
     const { id } = made.rows[0] as { id: number };
     const home = `${connection.prefix}-${databaseId}-${id}`;
     await client.query("update search_segment set home = $2 where id = $1", [id, home]);
-    await connection.askWithRetries({
+    const making = connection.askWithRetries({
       method: "PUT",
       path: `/${home}`,
       body: {
@@ -152,6 +152,11 @@ export class DocumentWriter implements Writer {
       },
       limitMs: slowMs,
       signal,
+    });
+    await making.catch(async (error: unknown) => {
+      // If an answer was lost, the index is there when it is asked for again.
+      const isThere = error instanceof OpenSearchError && error.status === 400;
+      if (!isThere || !(await exists(connection, home))) throw error;
     });
     this.segments.push(id);
     return { id, home, documents: 0 };
@@ -187,7 +192,7 @@ export class DocumentWriter implements Writer {
     );
   }
 
-  /** Sends only those again that OpenSearch had no room for. */
+  /** Repeats only the documents that OpenSearch had no room for. */
   async #bulk(home: string, all: readonly string[]): Promise<void> {
     const { connection, signal } = this.#options;
     let left = all;
@@ -210,7 +215,7 @@ export class DocumentWriter implements Writer {
       if (left.length === 0) return;
       if (tries === mostTries) {
         const late = results.find(({ status }) => status >= 300) as BulkResult;
-        throw new OpenSearchError(late.status, `OpenSearch takes no documents: ${reasonOf(late)}`);
+        throw new OpenSearchError(late.status, `OpenSearch accepts no documents: ${reasonOf(late)}`);
       }
       await connection.pause(tries, signal);
     }
@@ -243,5 +248,5 @@ const batchBytes = 4 << 20;
 const slowMs = 120_000;
 /** A merge goes on when nobody waits for it; asking again waits for the same one. */
 const mergeMs = 600_000;
-/** Pages end here. Of a deeper one, OpenSearch would keep as many documents in memory. */
+/** Far more than the API allows. For a deeper page, OpenSearch would keep as many documents in memory. */
 const deepestPage = 1_000_000;

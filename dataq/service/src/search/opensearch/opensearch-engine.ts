@@ -27,6 +27,7 @@ import {
   exactScore,
   type Prepared,
   scoredOf,
+  scoringOf,
   shownScore,
 } from "./question-body.ts";
 import { documentsOf, type Scope, type ScoredPlace, Searches } from "./searches.ts";
@@ -131,12 +132,19 @@ export class OpenSearchEngine implements Engine {
 
   async health(): Promise<EngineHealth> {
     try {
-      const { version } = await this.#connection.ask<{ version: { number: string } }>({
+      const answer = await this.#connection.ask<{ version?: { number?: string } } | null>({
         method: "GET",
         path: "/",
         limitMs: healthLimitMs,
       });
-      return { engine: `OpenSearch ${version.number}`, trouble: null };
+      const version = answer?.version?.number ?? "";
+      const trouble =
+        Number.parseInt(version, 10) >= oldestVersion
+          ? null
+          : version === ""
+            ? "The server of DATAQ_SEARCH is not an OpenSearch."
+            : `dataq needs OpenSearch ${oldestVersion} or newer.`;
+      return { engine: `OpenSearch ${version}`.trim(), trouble };
     } catch (error) {
       return { engine: "OpenSearch", trouble: (error as Error).message };
     }
@@ -197,17 +205,34 @@ export class OpenSearchEngine implements Engine {
     const first =
       whole === undefined
         ? { total: 0, places: [] }
-        : await searches.page(scope, { filter: whole, scored: scoredOf(plain, true) }, page);
+        : await searches.page(
+            scope,
+            { filter: whole, scored: scoredOf(plain, true, scoringOf(plain, whole)) },
+            page,
+          );
     const complete = first.total;
     if (complete >= enoughComplete) return { ...first, complete, isEnough: true };
     if (whole !== undefined && complete >= page.offset + page.limit && findingTerms(wanted).length > 0) {
       const [hits, total] = await Promise.all([
-        searches.page(scope, { filter: whole, scored: scoredOf(ranked, true) }, page, false),
+        searches.page(
+          scope,
+          { filter: whole, scored: scoredOf(ranked, true, scoringOf(ranked, whole)) },
+          page,
+          false,
+        ),
         searches.count(scope, [...filter, anythingOf(ranked)]),
       ]);
       return { ...hits, total, complete, isEnough: false };
     }
-    const all = await searches.page(scope, { filter, scored: scoredOf(ranked), isScoreRequired: true }, page);
+    const scoring = scoringOf(ranked, whole ?? filter);
+    const scored = scoredOf(ranked, false, scoring);
+    const all = await searches.page(
+      scope,
+      scoring === wanted
+        ? { filter, scored, isScoreRequired: true }
+        : { filter: [...filter, anythingOf(ranked)], scored },
+      page,
+    );
     return { ...all, complete, isEnough: false };
   }
 
@@ -275,3 +300,5 @@ const nothingFound: Ranked = {
   uncounted: 0,
 };
 const healthLimitMs = 2_000;
+/** The first that reads sets of documents as bitmaps. */
+const oldestVersion = 3;

@@ -28,13 +28,17 @@ export function conditionsOf({ query, dates }: Pick<Question, "query" | "dates">
   return [...conditions, ...datesOf(dates)];
 }
 
-/** Many exact terms are one condition, because the number of clauses is limited. */
+/** Many terms are one condition, because the number of clauses is limited. */
 function anyOf(queries: readonly Query[]): Body {
-  const terms = queries.flatMap((query) =>
-    "term" in query && fieldOf(query.term) === "terms" ? [query.term] : [],
-  );
-  const others = queries.filter((query) => !("term" in query) || fieldOf(query.term) === "words");
-  const should = [...(terms.length > 0 ? [{ terms: { terms } }] : []), ...others.map(conditionOf)];
+  const terms = queries.flatMap((query) => ("term" in query ? [query.term] : []));
+  const others = queries.filter((query) => !("term" in query)).map(conditionOf);
+  const exact = terms.filter((term) => fieldOf(term) === "terms");
+  const words = terms.filter((term) => fieldOf(term) === "words");
+  const should = [
+    ...(exact.length > 0 ? [{ terms: { terms: exact } }] : []),
+    ...(words.length > mostApart ? [{ terms: { words } }] : words.map((term) => conditionOf({ term }))),
+    ...others,
+  ];
   return should.length === 0 ? { match_none: {} } : { bool: { should, minimum_should_match: 1 } };
 }
 
@@ -74,33 +78,76 @@ export function completeOf({ wanted, unknown }: Pick<Prepared, "wanted" | "unkno
   return complete && conditionOf(complete);
 }
 
-/** Documents with anything that is asked for. */
-export function anythingOf(ranked: Pick<Prepared, "wanted" | "unknown">): Body {
-  const complete = completeOf(ranked);
-  const terms = [...new Set(findingTerms(ranked.wanted))];
-  const should = [anyOf(terms.map((term) => ({ term }))), ...(complete ? [complete] : [])];
-  return { bool: { should, minimum_should_match: 1 } };
+/** Documents with anything that is asked for. Those with everything are among them. */
+export function anythingOf({ wanted }: Pick<Prepared, "wanted">): Body {
+  return anyOf([...new Set(findingTerms(wanted))].map((term) => ({ term })));
 }
 
 /**
  * Scores what is asked for as the embedded engine does. Documents without any of it do not match. `isWhole`: only
- * documents with everything are scored, so that nothing has to raise them.
+ * documents with everything are scored, so that nothing has to raise them. `scoring`: the wordings that score.
  */
-export function scoredOf(ranked: Prepared, isWhole = false): Body {
-  const { wanted } = ranked;
+export function scoredOf(ranked: Prepared, isWhole = false, scoring = ranked.wanted): Body {
   const complete = isWhole ? undefined : completeOf(ranked);
   const should = [
-    ...conceptsOf(ranked, isWhole),
-    ...wanted.hints.map(wordingOf),
-    ...wanted.exact.map((term) => flat({ term }, exactScore)),
+    ...conceptsOf({ ...ranked, wanted: scoring }, isWhole),
+    ...scoring.hints.map(wordingOf),
+    ...scoring.exact.map((term) => flat({ term }, exactScore)),
     ...(complete ? [{ constant_score: { filter: complete, boost: completeScore } }] : []),
   ];
   if (should.length === 0) return { match_none: {} };
   const scored = { bool: { should, minimum_should_match: 1 } };
-  return wanted.priors.length === 0
+  return scoring.priors.length === 0
     ? scored
-    : { bool: { must: [scored], should: wanted.priors.map(wordingOf) } };
+    : { bool: { must: [scored], should: scoring.priors.map(wordingOf) } };
 }
+
+/**
+ * What is wanted, without the lightest wordings of a question with more clauses than OpenSearch takes: they find documents
+ * without scoring them. Each concept keeps its first wording. `beside`: the conditions of complete documents, which are
+ * required or raise the score.
+ */
+export function scoringOf(ranked: Prepared, beside: readonly Body[]): Wanted {
+  const { wanted } = ranked;
+  if (findingTerms(wanted).length <= alwaysFew) return wanted;
+  const concepts = wanted.alternatives.flat();
+  const needed = [...concepts.flatMap((concept) => concept.slice(0, 1)), ...wanted.priors];
+  const others = [...concepts.flatMap((concept) => concept.slice(1)), ...wanted.hints];
+  const fixed = [...beside, anythingOf(ranked), needed.map(wordingOf)];
+  let left = mostClauses - clausesIn(fixed) - wanted.exact.length;
+  const kept = new Set(
+    others
+      .toSorted((a, b) => b.weight - a.weight)
+      .filter((wording) => {
+        left -= clausesIn(wordingOf(wording));
+        return left >= 0;
+      }),
+  );
+  if (kept.size === others.length) return wanted;
+  return {
+    ...wanted,
+    alternatives: wanted.alternatives.map((each) =>
+      each.map((concept) => concept.filter((wording, place) => place === 0 || kept.has(wording))),
+    ),
+    hints: wanted.hints.filter((hint) => kept.has(hint)),
+  };
+}
+
+/** As OpenSearch counts them: the conditions of functions are questions of their own. */
+function clausesIn(part: unknown): number {
+  if (typeof part !== "object" || part === null) return 0;
+  if (Array.isArray(part)) return part.reduce((sum: number, each) => sum + clausesIn(each), 0);
+  const entries = Object.entries(part).filter(([name]) => name !== "functions");
+  return entries.reduce((sum, [name, each]) => sum + (leaves.has(name) ? 1 : clausesIn(each)), 0);
+}
+
+const leaves = new Set(["term", "terms", "span_term", "span_gap", "range", "match_all", "match_none"]);
+/** OpenSearch refuses a question of more than 1,024 clauses. Some are left for the conditions of the page. */
+const mostClauses = 1_000;
+/** So few terms make fewer clauses, whatever wordings they are in. */
+const alwaysFew = 100;
+/** OpenSearch treats up to this many terms alike, whether they are one condition or several. */
+const mostApart = 16;
 
 /**
  * Added to the scores of documents that rank first. They are smaller than those of the embedded engine, because OpenSearch
@@ -161,7 +208,7 @@ function wordingOf({ terms, weight, isFlat }: Wording): Body {
         boost_mode: "multiply",
       },
     };
-  // The same without a function, which would read every document: each number of terms adds its part.
+  // Few terms need no function: each number of terms adds its part.
   return {
     bool: {
       should: terms.map((_, place) => ({
@@ -171,7 +218,7 @@ function wordingOf({ terms, weight, isFlat }: Wording): Body {
   };
 }
 
-/** OpenSearch refuses questions of more than 1,024 clauses. A long quotation has a hundred terms. */
+/** A long quotation has a hundred terms. */
 const mostSquared = 4;
 
 function flat(query: Query, boost: number): Body {

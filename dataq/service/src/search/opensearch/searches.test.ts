@@ -1,8 +1,10 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Database } from "../../database/database.ts";
 import type { OpenSegment } from "../snapshots/open-snapshot.ts";
 import { Connection } from "./connection.ts";
+import { OpenSearchEngine } from "./opensearch-engine.ts";
 import { Searches } from "./searches.ts";
 
 /** What a server or a proxy answers next. */
@@ -10,6 +12,7 @@ let answer: (response: ServerResponse) => void;
 const server = createServer((request, response) => {
   request.resume().on("end", () => answer(response));
 });
+let url: string;
 let searches: Searches;
 let connection: Connection;
 const segment = { id: 1, home: "dataq-1", dataset: "d", documents: 9, dead: null } as OpenSegment;
@@ -17,7 +20,8 @@ const segment = { id: 1, home: "dataq-1", dataset: "d", documents: 9, dead: null
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  connection = new Connection({ url: `http://127.0.0.1:${port}`, prefix: "dataq" });
+  url = `http://127.0.0.1:${port}`;
+  connection = new Connection({ url, prefix: "dataq" });
   searches = new Searches(connection);
 });
 afterAll(async () => {
@@ -78,6 +82,26 @@ for (const [fault, happens] of Object.entries(faults))
     // It must not be remembered as a word that no document has.
     expect(await searches.documentsWith([segment], ["词"]).catch(code)).toBe("unavailable");
   });
+
+test("health names a server that is no OpenSearch, or one that is too old", async () => {
+  const engine = new OpenSearchEngine({} as Database, { url, prefix: "dataq" });
+  const health = async (body: string) => {
+    answer = (response) => response.writeHead(200).end(body);
+    const { engine: name, trouble } = await engine.health();
+    return [name, trouble];
+  };
+  const version = (number: string) => JSON.stringify({ version: { number } });
+  expect(await health(version("3.4.0"))).toEqual(["OpenSearch 3.4.0", null]);
+  expect(await health(version("10.0.0"))).toEqual(["OpenSearch 10.0.0", null]);
+  expect(await health(version("2.19.1"))).toEqual([
+    "OpenSearch 2.19.1",
+    "dataq needs OpenSearch 3 or newer.",
+  ]);
+  for (const body of ["{}", "null", "[]"])
+    expect(await health(body)).toEqual(["OpenSearch", "The server of DATAQ_SEARCH is not an OpenSearch."]);
+  expect(await health("<html>")).toEqual(["OpenSearch", expect.stringContaining("complete JSON: <html>")]);
+  await engine.close();
+});
 
 test("an error names the cause, not only that all shards failed", async () => {
   const reason = { type: "too_many_nested_clauses", reason: "maxClauseCount is set to 1024" };

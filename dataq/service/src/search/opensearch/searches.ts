@@ -30,7 +30,7 @@ export interface ScoredPlace {
   readonly score: number;
 }
 
-/** Searches in the indices of segments. An answer that is not whole is none. */
+/** Searches in the indices of segments. An incomplete answer counts as none. */
 export class Searches {
   readonly #connection: Connection;
   /** Numbers of documents by segments and term. */
@@ -189,13 +189,13 @@ export class Searches {
       });
       const responses = answered?.responses ?? [];
       if (responses.length !== questions.length)
-        throw new OpenSearchError(0, "OpenSearch did not answer each question.");
+        throw new OpenSearchError(0, "OpenSearch did not answer every search.");
       for (const answer of responses) assertWhole(answer);
       return responses;
     } catch (error) {
-      // OpenSearch answers 400 to a question that is wrong: that is a fault of this service.
+      // 400: the question is wrong, which is a fault of this service.
       if (!(error instanceof OpenSearchError) || error.status === 400) throw error;
-      // Of 404, the index was deleted after the snapshot was opened, or by somebody else.
+      // 404: the index was deleted after the snapshot was opened, or by somebody else.
       throw new Failure("unavailable", { retry_after: error.status === 404 ? 30 : 5 }, error);
     }
   }
