@@ -9,6 +9,8 @@ if (!isConsoleBuilt() || process.argv.includes("--force")) await build();
 
 async function build() {
   const began = Date.now();
+  // biome-ignore lint/style/noProcessEnv: a run of tests that packs the service sets "test", which gives React's development build
+  process.env.NODE_ENV = "production";
   const { build } = await import("vite");
   // Builds next to the old build and then renames, so that a service that starts meanwhile finds a complete
   // build.
