@@ -71,22 +71,22 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
   });
 
   it("continues an answer while it tokenizes a text of megabytes", async () => {
-    const stream = runner.generate(newJob("Count: 1, 2, 3,", { sampling: endless, numPredict: 900 }));
+    const stream = runner.generate(newJob("Count: 1, 2, 3,", { sampling: endless, numPredict: 500 }));
     const events = stream[Symbol.asyncIterator]();
     await events.next();
     let isRead = false;
     const long = runner
-      .tokenize("a".repeat(1_500_000), { addSpecial: true, parseSpecial: true })
+      .tokenize("a".repeat(750_000), { addSpecial: true, parseSpecial: true })
       .finally(() => {
         isRead = true;
       });
     let tokens = 0;
     while (!isRead) tokens += Number((await events.next()).value?.kind === "text");
-    expect(await long).toHaveLength(375_000);
+    expect(await long).toHaveLength(187_500);
     await events.return?.();
-    // 24 steps happen in any case, one for each 64 KiB that the pipe accepts. A blocked loop would add only
+    // 12 steps happen in any case, one for each 64 KiB that the pipe accepts. A blocked loop would add only
     // one step.
-    expect(tokens).toBeGreaterThan(30);
+    expect(tokens).toBeGreaterThan(16);
   });
 
   it("frees the slot of a reader that leaves or aborts", async () => {
@@ -139,7 +139,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
   });
 
   it("pauses the slot of a reader that does not read, and finishes the others", async () => {
-    const tokens = 160;
+    const tokens = 120;
     const slow = runner
       .generate(newJob("A long tale:", { sampling: endless, numPredict: tokens }))
       [Symbol.asyncIterator]();
