@@ -115,6 +115,9 @@ describe("the operator's commands", () => {
         expect(stdout, words.join(" ")).toContain(`No dataq database in ${folder}. Check DATAQ_DATA`);
       }),
     );
+    const missing = join(service.folder, "missing.tar");
+    const { code, stdout } = await dataqIn(folder, "restore", missing);
+    expect([code, stdout]).toEqual([1, expect.stringContaining(`${missing} was not found. Check the path`)]);
     expect(existsSync(folder)).toBe(false);
   });
 
@@ -519,7 +522,7 @@ describe("the command line", () => {
     // The changed entry was verified above, and the check says that it did not read it again.
     const fresh = await dataq("ledger", "verify");
     expect(fresh.stdout).toMatch(
-      /\ncovers \d+ entr(y|ies) since .+ were verified before and not read again; /,
+      /\ncovers \d+ entr(y|ies) since .+ Not read again: \d+ earlier entr(y|ies), verified before\. --whole /,
     );
     expect(fresh.stdout).toMatch(/\nholds {2}L13 /);
     expect(fresh.stdout).toMatch(

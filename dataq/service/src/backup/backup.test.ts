@@ -146,6 +146,9 @@ test("a restored database has every row, job and sequence of the moment of the b
   expect((await writing).takenAt).toEqual(now);
   expect(lines).toContainEqual(expect.stringMatching(/^public\.entry: 104 rows, /));
   await expect(writeBackup(source, path, now, () => {})).rejects.toThrow("already exists");
+  await expect(writeBackup(source, join(folder, "none", "one.tar"), now, () => {})).rejects.toThrow(
+    `The folder ${join(folder, "none")} does not exist.`,
+  );
 
   const target = await openDatabase({ folder: join(folder, "target"), progress: () => {} });
   try {

@@ -35,6 +35,8 @@ export async function writeBackup(
   progress: (line: string) => void,
 ): Promise<BackupReport> {
   if (existsSync(path)) throw new Error(`${path} already exists. Choose another name, or delete the file.`);
+  if (!existsSync(dirname(path)))
+    throw new Error(`The folder ${dirname(path)} does not exist. Create it first.`);
   const partial = `${path}.partial`;
   const file = await open(partial, "w", 0o600);
   const client = await database.connectAsOwner();

@@ -53,7 +53,7 @@ Examples:
 
 function coverageOf({ whole, entries, verified_before, verified_at, whole_at }: Coverage): string {
   if (whole) return `all ${counted(entries, "entry", "entries")} of the ledger`;
-  return `${counted(entries, "entry", "entries")} since ${verified_at?.toISOString()}. ${counted(verified_before, "earlier entry", "earlier entries")} were verified before and not read again; a change of them is found with --whole, last run at ${whole_at?.toISOString()}`;
+  return `${counted(entries, "entry", "entries")} since ${verified_at?.toISOString()}. Not read again: ${counted(verified_before, "earlier entry", "earlier entries")}, verified before. --whole reads all entries; it last ran at ${whole_at?.toISOString()}`;
 }
 
 function readSeal(value: string, before: readonly string[] = []): string[] {

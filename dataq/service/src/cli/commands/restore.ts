@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { counted } from "@dataq/contract";
 import { Command } from "commander";
@@ -20,12 +21,14 @@ Examples:
   DATABASE_URL=postgres://… DATAQ_SECRET=… dataq restore /backups/dataq.tar`,
     )
     .action(async (path: string) => {
+      const file = resolve(path);
+      if (!existsSync(file)) throw new Error(`${file} was not found. Check the path of the backup.`);
       await withOwnDatabase(
         { applicationName: "dataq restore", poolSize: 2, tables: "new" },
         async (database, config) => {
           const secret = await findSecret(config.dataFolder, config.secret);
           const progress = (line: string) => console.error(line);
-          const report = await restoreBackup(database, resolve(path), { migrations, secret, progress });
+          const report = await restoreBackup(database, file, { migrations, secret, progress });
           console.log(
             `Restored ${counted(report.rows, "row")} as of ${report.takenAt.toISOString()}. ${counted(report.covers.entries, "entry", "entries")} of the ledger verified. Start the service with: dataq serve`,
           );
