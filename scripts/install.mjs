@@ -100,17 +100,28 @@ function install(level) {
       ? ["--workspace=locallm", "--workspace=autostart", "--include-workspace-root"]
       : []),
   ];
-  const npm = process.env.npm_execpath;
-  const result = npm
-    ? spawnSync(process.execPath, [npm, ...options], { cwd: root, stdio: "inherit" })
-    : spawnSync("npm", options, { cwd: root, stdio: "inherit", shell: process.platform === "win32" });
-  if (result.status !== 0) {
+  // What the cache knows need not be asked again: this saves a request for each package. But the cache may be older
+  // than a version in the lock file.
+  let status = npm([...options, "--prefer-offline"]);
+  if (status !== 0) {
+    console.log("The installation from npm's cache failed; trying again without it …");
+    status = npm(options);
+  }
+  if (status !== 0) {
     console.error("npm install failed; see its message above. Fix the cause and run the command again.");
     process.exitCode = 1;
     return;
   }
   markInstalled(level);
   console.log(`Packages installed in ${((Date.now() - begin) / 1000).toFixed(0)} s.`);
+}
+
+function npm(options) {
+  const own = process.env.npm_execpath;
+  const result = own
+    ? spawnSync(process.execPath, [own, ...options], { cwd: root, stdio: "inherit" })
+    : spawnSync("npm", options, { cwd: root, stdio: "inherit", shell: process.platform === "win32" });
+  return result.status;
 }
 
 /** Waits while another process holds the lock. Takes the lock over if that process has died. */
