@@ -382,6 +382,6 @@ async function peek(documents: AsyncIterable<IndexDocument>) {
   return { first: first.done ? undefined : first.value, all: all() };
 }
 
-const termListBytes = 4 << 20;
+const termListBytes = 16 << 20;
 const countBytes = 4 << 20;
 const contentsBytes = 1 << 20;

@@ -36,7 +36,7 @@ export interface Engine {
   rank(read: ReadSnapshot, question: Question, page: RankPage): Promise<Ranked>;
   /** How many documents contain all these terms. */
   count(read: ReadSnapshot, terms: readonly string[]): Promise<number>;
-  /** Exact terms that begin with a prefix, in order. */
+  /** Exact terms that begin with a prefix, in order, and no more than `mostTerms`. */
   terms(read: ReadSnapshot, prefix: string): Promise<readonly string[]>;
   /** The most frequent of these words, most frequent first. Words that no document contains are left out. */
   mostFrequent(read: ReadSnapshot, words: readonly string[], count: number): Promise<readonly string[]>;
@@ -53,6 +53,9 @@ export interface Engine {
   health(): Promise<EngineHealth>;
   close(): Promise<void>;
 }
+
+/** OpenSearch answers with 65,535 at most (`search.max_buckets`). */
+export const mostTerms = 60_000;
 
 export interface RankPage {
   readonly offset: number;

@@ -33,8 +33,8 @@ export interface SearchIndex {
   /** How many documents contain all these terms, excluding those of one data set. */
   count(corpus: string, terms: readonly string[], without?: string): Promise<number>;
   /**
-   * Exact terms that begin with a prefix; for short lists, such as all platforms. Returns the same array as long as the
-   * snapshot is served.
+   * The first 60,000 exact terms that begin with a prefix, such as the names of all laws. Returns the same array as long
+   * as the snapshot is served.
    */
   terms(corpus: string, prefix: string): Promise<readonly string[]>;
   /** The most frequent of these words, most frequent first. Words that no document contains are left out. */

@@ -1,4 +1,5 @@
 import { Failure } from "@dataq/contract";
+import { mostTerms } from "../engine.ts";
 import { Recent } from "../recent.ts";
 import type { SearchPage } from "../search-index.ts";
 import { BitSet } from "../snapshots/bitset.ts";
@@ -286,7 +287,6 @@ function placeOf(
  * between scores that matter.
  */
 const firstScore = 0.001;
-const mostTerms = 10_000;
 const matchingAtOnce = 20_000;
 const countBytes = 8 << 20;
 /** How long OpenSearch may search; then the call is free. */

@@ -1,6 +1,6 @@
 import type { Database } from "../../database/database.ts";
 import type { Analyser } from "../analysis/analyser.ts";
-import type { Engine, Ranked, RankPage } from "../engine.ts";
+import { type Engine, mostTerms, type Ranked, type RankPage } from "../engine.ts";
 import type {
   Concept,
   EngineHealth,
@@ -91,8 +91,8 @@ export class PostingEngine implements Engine {
     const found = await this.#reads.query<{ term: string }>({
       name: "search-terms",
       text: `select distinct term from search_posting
-              where term >= $1 and term < $2 and segment = any($3) order by term limit 10000`,
-      values: [prefix, `${prefix}\u{10ffff}`, segments.map(({ id }) => id)],
+              where term >= $1 and term < $2 and segment = any($3) order by term limit $4`,
+      values: [prefix, `${prefix}\u{10ffff}`, segments.map(({ id }) => id), mostTerms],
     });
     return found.rows.map(({ term }) => term);
   }
