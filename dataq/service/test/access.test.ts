@@ -121,6 +121,12 @@ test("metrics are open to this machine, and to operators behind a proxy", async 
 });
 
 describe("nobody can change somebody with more rights", () => {
+  /** Whoever lacks the action is refused for every role alike, so each of them tries one role, in rotation. */
+  function targetsOf(actor: Actor, action: Action): readonly Role[] {
+    if (refusalOf(actor, action) === undefined) return roleNames;
+    return [roleNames[actors.indexOf(actor) % roleNames.length]!];
+  }
+
   test.each(kinds)(
     "members of a %s account",
     async (kind) => {
@@ -131,7 +137,7 @@ describe("nobody can change somebody with more rights", () => {
           const expected = refusalOf(actor, "members.manage") ?? excessOf(actor, touched);
           if (got !== expected) wrong.push(`${cell} by ${actor.name}: ${got}, not ${expected}`);
         };
-        for (const target of roleNames) {
+        for (const target of targetsOf(actor, "members.manage")) {
           for (const role of roleNames)
             await check(`${target} becomes ${role}`, "PATCH", await memberOf(kind, target), { role }, [
               role,
@@ -163,7 +169,7 @@ describe("nobody can change somebody with more rights", () => {
       const walk = async (actor: Actor) => {
         // A test key's mode counts for the caller, not for the scopes: one role tries it.
         for (const [target, mode] of [
-          ...roleNames.map((role) => [role, "live"] as const),
+          ...targetsOf(actor, "keys.manage").map((role) => [role, "live"] as const),
           ["owner", "test"] as const,
         ]) {
           const wanted = rights[kind][target];
