@@ -2,24 +2,26 @@ import { createHash } from "node:crypto";
 import type { Pool } from "pg";
 import { Analyser, analysisRules, isAddable } from "./analyser.ts";
 
+/** Of all databases of this process: the version names the words, and reading a dictionary takes a tenth of a second. */
+const analysers = new Map<string, Promise<Analyser>>();
+
 /**
  * Analysers by version. Imported words make a new version. A corpus keeps the version that its documents were split
  * with until it is rebuilt, and its queries use the same.
  */
 export class Lexicons {
   readonly #pool: Pool;
-  readonly #analysers = new Map<string, Promise<Analyser>>();
 
   constructor(pool: Pool) {
     this.#pool = pool;
   }
 
   analyser(version: string): Promise<Analyser> {
-    const known = this.#analysers.get(version);
+    const known = analysers.get(version);
     if (known !== undefined) return known;
     const made = this.#make(version);
-    this.#analysers.set(version, made);
-    made.catch(() => this.#analysers.delete(version));
+    analysers.set(version, made);
+    made.catch(() => analysers.delete(version));
     return made;
   }
 
