@@ -22,6 +22,8 @@ export async function openIndex(database: Database, engine: SearchEngine | undef
   const { certificateFile, ...address } = engine;
   const certificates =
     certificateFile === undefined ? undefined : await readFile(certificateFile, "utf8").catch(unreadable);
+  if (certificates?.includes("-----BEGIN CERTIFICATE-----") === false)
+    throw new Error(`DATAQ_SEARCH_CA: ${certificateFile} contains no certificate in PEM.`);
   return new EngineIndex(database, {
     embedded: new PostingEngine(database),
     chosen: new OpenSearchEngine(database, {

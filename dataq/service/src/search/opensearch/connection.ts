@@ -96,7 +96,7 @@ export class Connection {
       (answer) => readAnswer<Answer>(answer).then(resolve, reject),
     );
     sent.on("error", (error) =>
-      reject(signal?.aborted ? signal.reason : new OpenSearchError(0, error.message)),
+      reject(signal?.aborted ? signal.reason : new OpenSearchError(0, messageOf(error))),
     );
     const timer = setTimeout(
       () => sent.destroy(new Error(`OpenSearch did not answer within ${limitMs / 1000} s.`)),
@@ -170,6 +170,11 @@ async function readAnswer<Answer>(answer: IncomingMessage): Promise<Answer> {
   if (status === 401 || (status === 403 && !text.includes("cluster_block_exception")))
     throw new OpenSearchError(status, "OpenSearch rejected the credentials or lacks a permission for them.");
   throw new OpenSearchError(status, `OpenSearch answered ${status}: ${text.slice(0, mostMessage)}`);
+}
+
+/** OpenSSL's own words say nothing about the address. */
+function messageOf({ code, message }: NodeJS.ErrnoException): string {
+  return code === "EPROTO" ? "The port in DATAQ_SEARCH does not answer with TLS." : message;
 }
 
 /** The answer to HEAD has no body. */

@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../database/database.ts";
+import { openIndex } from "../open-index.ts";
 import type { OpenSegment } from "../snapshots/open-snapshot.ts";
 import { Connection } from "./connection.ts";
 import { OpenSearchEngine } from "./opensearch-engine.ts";
@@ -101,6 +105,23 @@ test("health names a server that is no OpenSearch, or one that is too old", asyn
     expect(await health(body)).toEqual(["OpenSearch", "The server of DATAQ_SEARCH is not an OpenSearch."]);
   expect(await health("<html>")).toEqual(["OpenSearch", expect.stringContaining("complete JSON: <html>")]);
   await engine.close();
+});
+
+test("a port without TLS, and a file without certificates, are named", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "dataq-ca-"));
+  const certificateFile = join(folder, "ca.der");
+  writeFileSync(certificateFile, Buffer.from([0x30, 0x82, 3, 4]));
+  const address = { url: url.replace("http:", "https:"), prefix: "dataq" };
+  const tls = new Connection(address);
+  try {
+    await expect(tls.ask({ method: "GET", path: "/" })).rejects.toThrow("does not answer with TLS");
+    await expect(openIndex({} as Database, { ...address, certificateFile })).rejects.toThrow(
+      `DATAQ_SEARCH_CA: ${certificateFile} contains no certificate in PEM.`,
+    );
+  } finally {
+    tls.close();
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test("an error names the cause, not only that all shards failed", async () => {
