@@ -32,6 +32,7 @@ from dataq_client import (
     AuthenticationError,
     BadRequestError,
     BudgetExceededError,
+    Clock,
     ConfigurationError,
     ConnectionError,
     DataQuery,
@@ -373,6 +374,14 @@ class Results(unittest.TestCase):
         self.assertIn("pip install 'dataq-client[pandas]'", str(caught.exception))
 
 
+async def outcome(task: "asyncio.Future[Any]") -> Optional[str]:
+    try:
+        await task
+    except asyncio.CancelledError:
+        return "cancelled"
+    return None
+
+
 class Sharing(unittest.TestCase):
     def test_threads_share_a_client_and_each_call_has_its_own_idempotency_key(self) -> None:
         with serving(ok) as server, DataQuery(KEY, base_url=server.url) as client:
@@ -385,19 +394,44 @@ class Sharing(unittest.TestCase):
             self.assertEqual((len(keys), asked), (64, sorted(words)))
 
     def test_a_task_that_is_cancelled_stops_waiting_at_once(self) -> None:
+        class Announced(Clock):
+            def __init__(self) -> None:
+                self.waits = asyncio.Event()
+
+            async def sleep_async(self, seconds: float) -> None:
+                self.waits.set()
+                await super().sleep_async(seconds)
+
         async def ask(url: str) -> Optional[str]:
-            async with AsyncDataQuery(KEY, base_url=url, retry_delay=3_600) as client:
+            clock = Announced()
+            async with AsyncDataQuery(KEY, base_url=url, retry_delay=3_600, clock=clock) as client:
                 task = asyncio.ensure_future(client.legal_laws("x"))
-                await asyncio.sleep(0.1)
+                await clock.waits.wait()
                 task.cancel()
-                try:
-                    await task
-                except asyncio.CancelledError:
-                    return "cancelled"
-            return None
+                return await outcome(task)
 
         with serving(lambda handler: reply(handler, 503, {})) as server:
             self.assertEqual(asyncio.run(ask(server.url)), "cancelled")
+
+    def test_a_task_that_is_cancelled_while_its_answer_arrives_does_not_ask_again(self) -> None:
+        class NeverWaits(Clock):
+            async def sleep_async(self, seconds: float) -> None:
+                await super().sleep_async(0)
+                raise AssertionError("the cancelled task waits to ask again")
+
+        async def ask() -> Optional[str]:
+            def answer(_: httpx.Request) -> httpx.Response:
+                task.cancel()
+                return httpx.Response(503, json={})
+
+            async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as http_client:
+                client = AsyncDataQuery(
+                    KEY, base_url="http://localhost", http_client=http_client, clock=NeverWaits()
+                )
+                task = asyncio.ensure_future(client.legal_laws("x"))
+                return await outcome(task)
+
+        self.assertEqual(asyncio.run(ask()), "cancelled")
 
     def test_a_client_of_the_caller_is_used_and_stays_open(self) -> None:
         seen: List[str] = []

@@ -78,12 +78,20 @@ async def exchange_async(
             await response.aclose()
         return _reply(response, body)
 
+    sending = asyncio.ensure_future(send())
     try:
-        return await asyncio.wait_for(send(), timeout)
-    except asyncio.TimeoutError:
-        return Failed("timeout")
+        # Not asyncio.wait_for: before Python 3.12 it loses a cancellation that comes together with the response.
+        await asyncio.wait({sending}, timeout=timeout)
+        return sending.result() if sending.done() else Failed("timeout")
     except Exception as error:
         return _failed(error)
+    finally:
+        if not sending.done():
+            sending.cancel()
+            await asyncio.wait({sending})
+        if not sending.cancelled():
+            # Read, or asyncio would log that it never was.
+            sending.exception()
 
 
 class _Body:
