@@ -12,7 +12,7 @@ export interface ThreadBudget {
   readonly processorMs: number;
   /** Heap of one thread, including what it caches. */
   readonly memoryMb: number;
-  /** A thread without work ends after this time. */
+  /** A thread without work ends after this time; see `keepLonger`. */
   readonly idleMs: number;
 }
 
@@ -66,10 +66,17 @@ export class BudgetedThreads<Task, Result, Fault> {
   #quickRunning = 0;
   #slowRunning = 0;
   #idleTimer: NodeJS.Timeout | undefined;
+  #idleMs: number;
 
   constructor(request: ThreadsRequest) {
     this.#request = request;
     this.#budget = request.budget;
+    this.#idleMs = request.budget.idleMs;
+  }
+
+  /** From now on, a thread without work ends only after this time. */
+  keepLonger(idleMs: number): void {
+    this.#idleMs = Math.max(this.#idleMs, idleMs);
   }
 
   /** A `large` task counts as slow from the start. Rejects with the signal's reason, and with unexpected errors. */
@@ -158,7 +165,7 @@ export class BudgetedThreads<Task, Result, Fault> {
     clearTimeout(this.#idleTimer);
     this.#idleTimer = setTimeout(() => {
       for (const idle of this.#idle.splice(0)) this.#endThread(idle);
-    }, this.#budget.idleMs).unref();
+    }, this.#idleMs).unref();
   }
 
   /** Starts a thread for the next task. */

@@ -6,12 +6,11 @@ import { type AnswerGrammar, answerConstraint, type Constraint } from "./constra
 import { formatOf } from "./formats/find.ts";
 import { harmony } from "./formats/harmony.ts";
 import type { SchemaThreads } from "./grammar/schema-threads.ts";
-import { isBegunAnswer } from "./model-template.ts";
 import { wholeText, withoutStart } from "./prompt-text.ts";
 import type { DialogueSource } from "./prompter.ts";
 import type { Templates } from "./template-work.ts";
 import type { ThinkingTags } from "./thinking.ts";
-import { offeredTools, type Turn } from "./turn.ts";
+import { isBegunAnswer, offeredTools, type Turn } from "./turn.ts";
 
 /** What a template supports. A request that needs more is rejected before anything is rendered. */
 export interface DialogueTraits {

@@ -9,7 +9,7 @@ import { goPrompter } from "./go-prompt.ts";
 import { jinjaPrompter } from "./jinja-prompt.ts";
 import type { DialogueSource, Prompter } from "./prompter.ts";
 import { findThinking, type ThinkingTags } from "./thinking.ts";
-import { type Message, plainTurn, type Turn } from "./turn.ts";
+import { isBegunAnswer, plainTurn, type Turn } from "./turn.ts";
 
 /** What a model's template supports, found by rendering small conversations. */
 export interface TemplateFacts {
@@ -88,8 +88,4 @@ function renderTurn(prompter: Prompter, turn: Turn): string {
   }
   // If a template drops or rejects such a message, open a new answer and append the text.
   return prompter.render({ ...turn, messages: earlier }) + begun.content;
-}
-
-export function isBegunAnswer({ role, content, tool_calls: calls = [] }: Message): boolean {
-  return role === "assistant" && content !== "" && calls.length === 0;
 }

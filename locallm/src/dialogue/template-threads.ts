@@ -9,8 +9,11 @@ export const templateBudget: ThreadBudget = {
   quickMs: 100,
   processorMs: 1000,
   memoryMb: 512,
-  idleMs: 5 * 60_000,
+  idleMs: 10_000,
 };
+
+/** Threads stay this long once there are conversations: starting one would delay the next turn by about 50 ms. */
+const conversationIdleMs = 5 * 60_000;
 
 /** A task with a longer conversation counts as slow from the start. */
 const quickChars = 1_000_000;
@@ -36,6 +39,7 @@ export class TemplateThreads implements Templates {
     signal?: AbortSignal,
   ): Promise<TemplateResults[Kind]> {
     const task = { kind, ...work } as TemplateTask;
+    if (kind === "render") this.#threads.keepLonger(conversationIdleMs);
     const outcome = await this.#threads.run(task, isLarge(task), signal);
     if (outcome.kind === "done") return outcome.result as TemplateResults[Kind];
     if (outcome.kind === "over_budget") throw new TemplateOverBudget(outcome.limit);

@@ -90,3 +90,8 @@ export function mergeNeighbours(messages: readonly Message[]): Message[] {
   }
   return merged;
 }
+
+/** Whether the client has begun the answer. */
+export function isBegunAnswer({ role, content, tool_calls: calls = [] }: Message): boolean {
+  return role === "assistant" && content !== "" && calls.length === 0;
+}
