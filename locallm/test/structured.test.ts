@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hermesTemplate } from "./hermes-template.ts";
 import { createModelStore, createSmallStore, type ModelStore } from "./model-store.ts";
@@ -43,6 +44,8 @@ describe("structured output of a model with random weights", () => {
           options: { num_predict: 4 },
         });
         answers += 1;
+        // Without a pause these requests would take most of the processor time.
+        await sleep(20);
       }
       return answers;
     })();
@@ -146,9 +149,9 @@ describe.skipIf(starter === null)("structured output of the starter model (needs
   // Uses small schemas, because large ones take long. The tests above cover large ones with random weights.
   const small = seededSchemas(80, 2).filter((schema) => JSON.stringify(schema).length < 350);
 
-  it.each(small.slice(0, 4).map((schema, index) => ({ schema, index })))(
+  it.each(small.slice(0, 3).map((schema, index) => ({ schema, index })))(
     "schema $index: the answer parses and validates",
-    // Four requests share each step.
+    // Three requests share each step.
     { concurrent: true, timeout: 240_000 },
     async ({ schema, index }) => {
       expect((await askForSchema(server, "smollm2:135m", schema, index + 1)).problem).toBeNull();
