@@ -28,6 +28,7 @@ import { Keys } from "./keys/keys.ts";
 import { systemKeyClock } from "./keys/usage.ts";
 import { makeFolder } from "./library/durable.ts";
 import { Store } from "./library/store.ts";
+import { type LogDestination, logOutput } from "./log-output.ts";
 import { RemoteConnections } from "./remotes/connection.ts";
 import { DrainedHosts } from "./remotes/drained-hosts.ts";
 import { engines } from "./remotes/engines.ts";
@@ -62,11 +63,6 @@ export interface Server {
   notify(notice: string | null): void;
   /** Rejects new requests, lets running ones finish until the deadline, then stops all child processes. */
   close(deadlineMs?: number): Promise<void>;
-}
-
-/** Receives the log, one JSON line per call. */
-export interface LogDestination {
-  write(json: string): void;
 }
 
 /** Parts that an embedding program may replace. */
@@ -275,7 +271,7 @@ function keepingStart(start: StartRunner, conversations: KeptConversations): Sta
 const drainMs = 8_000;
 const lastBytesMs = 500;
 
-function createLog(config: Config, to: LogDestination = errorOutput()): Logger {
+function createLog(config: Config, to = errorOutput()): Logger {
   const level = config.debug ? "debug" : "info";
   return pino(
     {
@@ -290,25 +286,9 @@ function createLog(config: Config, to: LogDestination = errorOutput()): Logger {
 
 let output: LogDestination | null = null;
 
-/**
- * Standard error. The lines of one turn of the event loop are written together, because a write takes longer than all
- * else that a small request needs for its line.
- */
+/** All servers of this process share it. */
 function errorOutput(): LogDestination {
-  if (output !== null) return output;
-  const file = pino.destination({ dest: 2, sync: true });
-  let lines = "";
-  const flush = () => {
-    if (lines !== "") file.write(lines);
-    lines = "";
-  };
-  process.on("exit", flush);
-  output = {
-    write(json) {
-      if (lines === "") setImmediate(flush);
-      lines += json;
-    },
-  };
+  output ??= logOutput(2);
   return output;
 }
 
