@@ -84,8 +84,7 @@ export class Context {
   readonly contextPerSequence: number;
   /** The maximum number of rows in one step. */
   readonly capacity: number;
-  /** Whether tokens can be removed from the middle of a sequence. */
-  readonly canShift: boolean;
+  readonly #canShift: boolean;
   readonly kind: MemoryKind;
   readonly #sequences: number;
   readonly #memory: Pointer | null;
@@ -135,7 +134,7 @@ export class Context {
     this.#memory = library.llama_get_memory(pointer);
     this.#compute = this.#memory === null ? library.llama_encode : library.llama_decode;
     const { hasCache, hasState } = request.memory;
-    this.canShift =
+    this.#canShift =
       this.#memory !== null && !(hasCache && hasState) && library.llama_memory_can_shift(this.#memory);
     // The library may accept less than requested.
     this.capacity = Math.min(request.batch, library.llama_n_batch(pointer));
@@ -330,6 +329,14 @@ export class Context {
       Number(library.llama_state_seq_set_data_ext(this.pointer, bytes, length, sequence, uncuttablePart)) ===
       length
     );
+  }
+
+  /**
+   * Whether tokens after a sequence's first `keep` can be removed from its middle. The layers with a sliding window may
+   * lack the first ones, which the next token sees again when the ones after them are removed.
+   */
+  canCutOut(sequence: number, keep: number): boolean {
+    return this.#canShift && (this.kind.slidingWindow === 0 || this.canCutTo(sequence, keep));
   }
 
   /** Removes the positions [from, to) and moves the following ones into their place. */

@@ -544,7 +544,7 @@ export class Slots {
     const asked = numKeep < 0 ? answer.prompt.length : numKeep;
     const keep = Math.min(Math.max(asked, 1), answer.window - Math.min(4, answer.window - 1));
     const dropped = Math.max(1, Math.floor((cached.length - keep) / 2));
-    if (this.#context.canShift) {
+    if (this.#context.canCutOut(slot.index, keep)) {
       this.#context.cutOut(slot.index, keep, keep + dropped);
       slot.shift(keep, dropped);
     } else {

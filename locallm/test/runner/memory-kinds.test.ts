@@ -263,17 +263,22 @@ describe.each(kinds)("a model such as %s, with %s", (architecture, _, lengths) =
     expect(reused).toEqual([0, 0, 384, 384]);
   });
 
-  it("continues an answer beyond a full window", async () => {
-    const prompt = text(280, 9);
-    const changes = { numCtx: 300, numKeep: 20, shift: true };
-    const { done, logprobs } = await warm.ask(prompt, { ...changes, numPredict: 30 });
+  it.each([
+    [300, 1024],
+    // The sliding window has as many cells as the context, but not the first tokens after it went to a checkpoint.
+    [100, 256],
+  ])("continues an answer beyond a full window of %i tokens in a context of %i", async (numCtx, window) => {
+    const bench = new Bench(models.get(architecture)!, 1, window);
+    const asked = { numCtx, numKeep: 20, shift: true, numPredict: 30 };
+    const { done, logprobs } = await bench.ask(text(numCtx - 10, 9), asked);
+    const dropped = (numCtx - 20) / 2;
     expect(done.evalTokens).toBe(30);
-    expect(done.shiftedTokens).toBe(140);
+    expect(done.shiftedTokens).toBe(dropped);
     // A state remembers the tokens that were dropped.
     if (architecture === "mamba") return;
-    const shifted = done.context!.slice(0, 301);
-    shifted.splice(20, 140);
-    await expectAsCold({ done, logprobs: logprobs.slice(21) }, shifted);
+    const shifted = done.context!.slice(0, numCtx + 1);
+    shifted.splice(20, dropped);
+    await expectAsCold({ done, logprobs: logprobs.slice(11) }, shifted);
   });
 
   it("answers correctly if another prompt of the same step is cancelled", async () => {
