@@ -1,46 +1,29 @@
 import { readFileSync } from "node:fs";
 import koffi from "koffi";
-import { anonymousBytes } from "./anonymous-bytes.ts";
 import type { Pointer } from "./libllama/functions.ts";
-
-/** Memory that is or will be allocated, and that the system provides once it is used. */
-export interface UnusedMemory {
-  readonly bytes: number;
-  /** The memory without a file that the process has while all of `bytes` is unused. */
-  readonly besideBytes: number;
-}
 
 /**
  * Calls `allocate`. The returned function gives the memory that `allocate` filled with zeros back to the system, which
  * supplies zeros again when a page is used. The engine fills a new cache with zeros, so without this a cache takes all
  * of its memory before it holds a token. Nothing may use the new memory before. Where the system does not tell what
- * memory is new, as on systems other than Linux, the function does nothing and returns null.
+ * memory is new, as on systems other than Linux, the function does nothing.
  */
 export function clearedMemory<Result>(allocate: () => Result): {
   readonly result: Result;
-  readonly giveBack: () => UnusedMemory | null;
+  readonly giveBack: () => void;
 } {
   const before = anonymousRanges();
   const result = allocate();
   const after = before === null ? null : anonymousRanges();
-  if (before === null || after === null) return { result, giveBack: () => null };
+  if (before === null || after === null) return { result, giveBack: () => {} };
   const added = without(after, before);
   return { result, giveBack: () => giveBack(added) };
 }
 
-export function noUnusedMemory(): UnusedMemory | null {
-  const besideBytes = anonymousBytes("self");
-  return besideBytes === null ? null : { bytes: 0, besideBytes };
-}
-
-function giveBack(ranges: readonly Range[]): UnusedMemory | null {
+function giveBack(ranges: readonly Range[]): void {
   const { madvise } = systemCalls();
-  const takenBytes = anonymousBytes("self");
   for (const range of ranges)
     for (const { from, to } of zerosIn(range)) madvise(BigInt(from), to - from, dontNeed);
-  const besideBytes = anonymousBytes("self");
-  if (takenBytes === null || besideBytes === null) return null;
-  return { bytes: Math.max(0, takenBytes - besideBytes), besideBytes };
 }
 
 /** Memory is compared in blocks of this size, which is a multiple of the size of a page. */

@@ -6,8 +6,9 @@ import {
   type VocabularyInfo,
 } from "../wire/inference/load.ts";
 import { Allocation } from "./allocation.ts";
+import { anonymousBytes } from "./anonymous-bytes.ts";
 import { type CheckpointNeeds, checkpointNeeds } from "./checkpoints.ts";
-import { clearedMemory, noUnusedMemory, type UnusedMemory } from "./cleared-memory.ts";
+import { clearedMemory } from "./cleared-memory.ts";
 import { Context } from "./context.ts";
 import { Embedder } from "./embedder.ts";
 import { Grammars } from "./grammar.ts";
@@ -31,10 +32,12 @@ export interface Engine {
   /** Null if no states are kept. */
   readonly kept: KeptStates | null;
   /**
-   * Gives memory of the cache back to the system until it is used. Call it before the first job. Returns what will be
-   * used in addition, with the checkpoints. Returns null if that is not known.
+   * The memory without a file that this process has once all memory of the model is in use. Null if it is not known.
+   * Call it before `giveBackMemory`.
    */
-  giveBackMemory(): UnusedMemory | null;
+  fullBytes(): number | null;
+  /** Gives memory of the cache back to the system until it is used. Call it before the first job. */
+  giveBackMemory(): void;
   /** Created on the first call, because it has its own context. */
   embedder(): Embedder;
   /** One number per loop that computes steps. If a number stops changing, its loop hangs. */
@@ -165,12 +168,13 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
   const makeEmbedder = (pool: Threadpool | null) =>
     newEmbedder(library, model, request, window, newThreads(), pool);
 
+  const isOnProcessor = request.placement.devices.length === 0;
   let slots: Slots | null = null;
   let checkpoints = noCheckpoints;
   let kept: KeptStates | null = null;
   let embedder: Embedder | null = null;
   let contextLength = window;
-  let giveBackMemory: () => UnusedMemory | null = () => null;
+  let giveBackMemory = () => {};
   if (canGenerate) {
     const cleared = clearedMemory(() =>
       newSlotsContext(library, model, request, window, threads, threadpool),
@@ -182,11 +186,8 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
       kept = new KeptStates(context, keeper, group, model.dependsOnWindow ? contextLength : 0);
     }
     checkpoints = checkpointsOf(context, allocation);
-    giveBackMemory = () => {
-      // The driver of a GPU may use memory of this process by its physical address.
-      const unused = request.placement.devices.length === 0 ? cleared.giveBack() : noUnusedMemory();
-      return unused === null ? null : { ...unused, bytes: unused.bytes + sizeBytes.checkpoints };
-    };
+    // The driver of a GPU may use memory of this process by its physical address.
+    if (isOnProcessor) giveBackMemory = cleared.giveBack;
     slots = new Slots({
       context,
       kept,
@@ -214,6 +215,12 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
     vocabulary,
     slots,
     kept,
+    fullBytes() {
+      const takenBytes = anonymousBytes("self");
+      // Buffers for computing are allocated, but not used before the first step. A GPU has its own.
+      const computeBytes = isOnProcessor ? sizeBytes.compute : 0;
+      return takenBytes === null ? null : takenBytes + computeBytes + sizeBytes.checkpoints;
+    },
     giveBackMemory,
     embedder() {
       if (pooling === "rank")

@@ -65,11 +65,10 @@ function finish(numCtx: number): void {
   if (weights === null) return;
   engine = weights.finish(numCtx);
   weights = null;
-  report({ kind: "ready", info: engine.info });
+  report({ kind: "ready", info: engine.info, fullBytes: engine.fullBytes() });
   // After the report, so that the server prepares the first job meanwhile. Not while another thread tokenizes a text,
   // because it allocates memory too.
-  const unused = aborts.size === 0 ? engine.giveBackMemory() : null;
-  if (unused !== null) report({ kind: "unused", unused });
+  if (aborts.size === 0) engine.giveBackMemory();
   for (const command of early.splice(0)) obey(engine, command);
 }
 

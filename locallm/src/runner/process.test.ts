@@ -48,7 +48,7 @@ describe("a runner process that hangs", () => {
   const loaded = (onAsk: string) => `
     let turns = 0;
     process.on("message", ({ kind }) => {
-      if (kind === "load") process.send({ kind: "ready", info: { slots: 1 } });
+      if (kind === "load") process.send({ kind: "ready", info: { slots: 1 }, fullBytes: null });
       if (kind === "ask") { ${onAsk} }
     });
   `;

@@ -1,7 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { anonymousBytes } from "../engine/anonymous-bytes.ts";
-import type { UnusedMemory } from "../engine/cleared-memory.ts";
 import { withoutPaths } from "../engine/libllama/without-paths.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
@@ -47,7 +46,8 @@ export class RunnerProcess implements Runner {
   #killing: NodeJS.Timeout | null = null;
   #asking: NodeJS.Timeout | null = null;
   #info: ModelInfo | null = null;
-  #unused: UnusedMemory | null = null;
+  /** The memory without a file that the process has once all of it is in use. Null if it is not known. */
+  #fullBytes: number | null = null;
   #loading: Call | null = null;
   #nextId = 1;
   #asked = false;
@@ -98,10 +98,9 @@ export class RunnerProcess implements Runner {
   }
 
   get unusedBytes(): number {
+    if (this.#fullBytes === null) return 0;
     const takenBytes = anonymousBytes(this.pid);
-    if (this.#unused === null || takenBytes === null) return 0;
-    const { bytes, besideBytes } = this.#unused;
-    return Math.max(0, bytes - Math.max(0, takenBytes - besideBytes));
+    return takenBytes === null ? 0 : Math.max(0, this.#fullBytes - takenBytes);
   }
 
   /** Loads the model. Call it once, before anything else. If it fails, the process is ended. */
@@ -310,10 +309,8 @@ export class RunnerProcess implements Runner {
         break;
       case "ready":
         this.#info = report.info;
+        this.#fullBytes = report.fullBytes;
         this.#loading?.answer(report);
-        break;
-      case "unused":
-        this.#unused = report.unused;
         break;
       case "rejected":
         this.#loading?.fail(receiveError(report.error));

@@ -1,4 +1,3 @@
-import type { UnusedMemory } from "../engine/cleared-memory.ts";
 import { type ErrorCode, LocallmError } from "../wire/errors.ts";
 import type { EmbedJob } from "../wire/inference/embed.ts";
 import type { GenerateDone, GenerateJob, PromptText, TextDetails } from "../wire/inference/generate.ts";
@@ -54,10 +53,9 @@ export type Report =
    */
   | { readonly kind: "progress"; readonly loops: readonly number[] }
   | { readonly kind: "vocabulary"; readonly info: VocabularyInfo }
-  | { readonly kind: "ready"; readonly info: ModelInfo }
+  /** `fullBytes` is the memory without a file that the process has once all of it is in use, or null. */
+  | { readonly kind: "ready"; readonly info: ModelInfo; readonly fullBytes: number | null }
   | { readonly kind: "rejected"; readonly error: SentError }
-  /** Sent once, after `ready`. */
-  | { readonly kind: "unused"; readonly unused: UnusedMemory }
   | {
       readonly kind: "steps";
       readonly texts: readonly (readonly [id: number, text: string, tokens: number, details?: TextDetails])[];

@@ -33,13 +33,14 @@ describe.skipIf(process.platform !== "linux")("memory that was filled with zeros
       fc.property(places, (written) => {
         const older = write(4 * mib, [5]);
         const { result: newer, giveBack } = clearedMemory(() => write(bytes, written));
-        const unused = giveBack()!;
+        const before = anonymousBytes("self")!;
+        giveBack();
+        const givenBack = before - anonymousBytes("self")!;
         const expected = new Uint8Array(bytes);
         for (const place of written) expected[place] = 1;
         expect(Buffer.compare(newer.view, expected)).toBe(0);
         expect(older.view.indexOf(1)).toBe(5);
-        if (written.length < 2) expect(unused.bytes).toBeGreaterThan(3 * mib);
-        expect(unused.bytes).toBeLessThan(9 * mib);
+        if (written.length < 2) expect(givenBack).toBeGreaterThan(3 * mib);
         munmap(older.address, 4 * mib);
         munmap(newer.address, bytes);
       }),
@@ -66,8 +67,10 @@ describe.skipIf(process.platform !== "linux")("the cache of a model", () => {
       startModel(path, { slots: 64, numCtx: 4096 }),
       startModel(path, { numCtx: 512 }),
     ]);
-    const { context } = large.info.sizeBytes;
+    const { context, compute } = large.info.sizeBytes;
     expect(context).toBeGreaterThan(60 * mib);
+    // The buffers of the first step. Known at once, so that memory counts as taken while it is given back.
+    expect(large.unusedBytes).toBeGreaterThan(compute / 2);
     await expect.poll(() => large.unusedBytes).toBeGreaterThan(0.95 * context);
     const job = newJob("the story of a village ".repeat(12), { numCtx: 512 });
     expect((await collect(large.generate(job))).text).toBe((await collect(small.generate(job))).text);
