@@ -9,7 +9,7 @@ export const templateBudget: ThreadBudget = {
   quickMs: 100,
   processorMs: 1000,
   memoryMb: 512,
-  idleMs: 10_000,
+  idleMs: 1_000,
 };
 
 /** Threads stay this long once there are conversations: starting one would delay the next turn by about 50 ms. */
