@@ -50,6 +50,13 @@ describe("the checkpoints of a slot", () => {
     expect(checkpoints.upTo(5)?.bytes).toEqual(new Uint8Array(8).fill(5));
     expect(checkpoints.upTo(4)).toBeNull();
   });
+
+  it("do not keep one that there is no memory for", () => {
+    const checkpoints = added(2, [5]);
+    expect(checkpoints.add(6, Number.MAX_SAFE_INTEGER, () => true)).toBeNull();
+    expect(tokens(checkpoints)).toEqual([5]);
+    expect(checkpoints.add(7, 8, () => true)?.tokens).toBe(7);
+  });
 });
 
 describe("the number and size of checkpoints", () => {

@@ -78,7 +78,8 @@ export class Checkpoints {
 
   /**
    * Adds a checkpoint with more tokens than all others. `fill` writes it, or returns false. If there would be too many,
-   * the one that saves least is dropped: from the one before it, the fewest tokens have to be computed.
+   * the one that saves least is dropped: from the one before it, the fewest tokens have to be computed. Returns null if
+   * there is no checkpoint, for example for lack of memory.
    */
   add(tokens: number, bytes: number, fill: (into: Uint8Array) => boolean): Checkpoint | null {
     if (this.#most === 0) return null;
@@ -87,7 +88,8 @@ export class Checkpoints {
       const least = saves.indexOf(Math.min(...saves));
       this.#drop((_, index) => index === least);
     }
-    const buffer = this.#free.find(({ byteLength }) => byteLength >= bytes) ?? new ArrayBuffer(bytes);
+    const buffer = this.#free.find(({ byteLength }) => byteLength >= bytes) ?? newBuffer(bytes);
+    if (buffer === null) return null;
     const added = { tokens, bytes: new Uint8Array(buffer, 0, bytes) };
     const isFilled = fill(added.bytes);
     if (isFilled) this.#held = [...this.#held, added];
@@ -108,5 +110,13 @@ export class Checkpoints {
     const dropped = this.#held.filter(isDropped);
     this.#held = this.#held.filter((one) => !dropped.includes(one));
     this.#free = [...this.#free, ...dropped.map(({ bytes }) => bytes.buffer as ArrayBuffer)];
+  }
+}
+
+function newBuffer(bytes: number): ArrayBuffer | null {
+  try {
+    return new ArrayBuffer(bytes);
+  } catch {
+    return null;
   }
 }

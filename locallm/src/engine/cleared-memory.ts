@@ -5,7 +5,7 @@ import type { Pointer } from "./libllama/functions.ts";
 /**
  * Calls `allocate`. The returned function gives the memory that `allocate` filled with zeros back to the system, which
  * supplies zeros again when a page is used. The engine fills a new cache with zeros, so without this a cache takes all
- * of its memory before it holds a token. Nothing may use the new memory before. Where the system does not tell what
+ * of its memory before it holds a token. Nothing may use the new memory before that. Where the system does not tell what
  * memory is new, as on systems other than Linux, the function does nothing.
  */
 export function clearedMemory<Result>(allocate: () => Result): {
@@ -67,7 +67,7 @@ function without(ranges: readonly Range[], others: readonly Range[]): Range[] {
     .filter(({ from, to }) => to - from >= leastBytes);
 }
 
-/** The long runs of zeros in a range. Pages that take no memory are not read: reading them takes longer than zeros. */
+/** The long runs of zeros in a range. Pages without memory are not read, because the system would provide it only for that. */
 function zerosIn(range: Range): Range[] {
   const { memcmp, mincore, getpagesize } = systemCalls();
   const pageBytes = getpagesize();

@@ -37,6 +37,14 @@ describe("a runner process that ends by itself", () => {
     expect((await runner.exited).log).toHaveLength(3);
   });
 
+  it("fails its calls with the likely cause if the system killed it, not with an older log line", async () => {
+    const runner = runnerOf(
+      "console.error('graph_compute: failed with error 1'); process.kill(process.pid, 'SIGKILL')",
+    );
+    const reason = "SIGKILL: the system may have run out of memory";
+    await expect(runner.load(load)).rejects.toMatchObject({ code: "runner_died", details: { reason } });
+  });
+
   it("names the signal if the engine logged nothing", async () => {
     const runner = runnerOf("process.kill(process.pid, 'SIGSEGV'); setInterval(() => {}, 1e6)");
     await expect(runner.load(load)).rejects.toMatchObject({ details: { reason: "SIGSEGV" } });

@@ -326,9 +326,17 @@ export class RunnerProcess implements Runner {
     if (this.#closing) this.#fail(new LocallmError("shutting_down", {}));
     if (this.#isStalled) this.#fail(this.#stalled());
     const status = signal ?? (code === null ? "it could not be started" : `exit code ${code}`);
-    const said = this.#log.findLast((line) => /assert|error|terminate|exception|fatal/i.test(line));
-    const reason = this.#asked || said === undefined ? status : `${status}: ${withoutPaths(said)}`;
+    const said = this.#asked ? undefined : this.#cause(signal);
+    const reason = said === undefined ? status : `${status}: ${said}`;
     this.#fail(new LocallmError("runner_died", { reason }));
+  }
+
+  /** Why the process ended, as far as it is known. */
+  #cause(signal: NodeJS.Signals | null): string | undefined {
+    // This signal leaves no time to log anything, so the last error is an older one.
+    if (signal === "SIGKILL") return "the system may have run out of memory";
+    const said = this.#log.findLast((line) => /assert|error|terminate|exception|fatal/i.test(line));
+    return said === undefined ? undefined : withoutPaths(said);
   }
 
   /** Fails every open call and all later calls. The first error is kept. */
