@@ -27,13 +27,17 @@ export function Keys() {
   const say = useToast();
   const [doing, setDoing] = useState<Doing | null>(null);
   const [made, setMade] = useState<CreatedKey | null>(null);
+  // A further press of Enter would open another dialog above the one that shows the new key.
+  const start = (next: Doing) => {
+    if (made === null) setDoing(next);
+  };
   const done = (key?: CreatedKey) => {
     setDoing(null);
     if (key) setMade(key);
     void client.invalidateQueries({ queryKey: keysQuery.queryKey });
   };
   const make = (
-    <Button kind="primary" icon={<Plus className="size-4" />} onClick={() => setDoing({ what: "make" })}>
+    <Button kind="primary" icon={<Plus className="size-4" />} onClick={() => start({ what: "make" })}>
       {t.keys.make}
     </Button>
   );
@@ -48,7 +52,7 @@ export function Keys() {
                 {t.keys.noneAbout}
               </Empty>
             ) : (
-              <KeyTable keys={data} onDo={setDoing} />
+              <KeyTable keys={data} onDo={start} />
             )
           }
         </Loaded>

@@ -29,13 +29,17 @@ export function Webhooks() {
   const say = useToast();
   const [doing, setDoing] = useState<Doing | null>(null);
   const [made, setMade] = useState<CreatedWebhook | null>(null);
+  // A further press of Enter would open another dialog above the one that shows the new secret.
+  const start = (next: Doing) => {
+    if (made === null) setDoing(next);
+  };
   const done = (created?: CreatedWebhook) => {
     setDoing(null);
     if (created) setMade(created);
     void client.invalidateQueries({ queryKey: webhooksQuery.queryKey });
   };
   const make = (
-    <Button kind="primary" icon={<Plus className="size-4" />} onClick={() => setDoing({ what: "make" })}>
+    <Button kind="primary" icon={<Plus className="size-4" />} onClick={() => start({ what: "make" })}>
       {t.webhooks.make}
     </Button>
   );
@@ -51,7 +55,7 @@ export function Webhooks() {
                   {t.webhooks.noneAbout}
                 </Empty>
               ) : (
-                <WebhookTable webhooks={data} onDo={setDoing} onChanged={done} />
+                <WebhookTable webhooks={data} onDo={start} onChanged={done} />
               )
             }
           </Loaded>
