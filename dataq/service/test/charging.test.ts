@@ -100,6 +100,14 @@ describe("a citation check costs as much as a law query per ten citations, round
 });
 
 describe("free calls appear as hold and void, or not at all", () => {
+  const expectWholeBalance = async (key: string) =>
+    expect((await service.call("/v1/balance", { key })).body).toMatchObject({ balance: 100_000, held: 0 });
+  const expectVoided = async (key: string) => {
+    const [, hold, end] = await service.ledger(key);
+    expect([hold?.[0], end?.[0]]).toEqual(["hold", "void"]);
+    expect(hold![1] + end![1]).toBe(0);
+    await expectWholeBalance(key);
+  };
   const free: [string, string, string, number, string | null][] = [
     ["a page past the end", "legal_cases", "past_end", 200, "no_result"],
     ["a question that lacks something", "enterprise_tax_invoice", "lacking", 200, "insufficient_elements"],
@@ -121,13 +129,7 @@ describe("free calls appear as hold and void, or not at all", () => {
     if (status === 200)
       expect(answer.body.usage).toMatchObject({ tokens: 0, billed: false, reason, balance: 100_000 });
     else expect(answer.body).not.toHaveProperty("data");
-    const [, hold, end] = await service.ledger(keys[0]!);
-    expect([hold?.[0], end?.[0]]).toEqual(["hold", "void"]);
-    expect(hold![1] + end![1]).toBe(0);
-    expect((await service.call("/v1/balance", { key: keys[0]! })).body).toMatchObject({
-      balance: 100_000,
-      held: 0,
-    });
+    await expectVoided(keys[0]!);
   });
 
   // At the same time as the next one, because each waits until the source's time is over.
@@ -136,13 +138,7 @@ describe("free calls appear as hold and void, or not at all", () => {
     const answer = await ask(keys[0]!, "legal_cases", "hang");
     expect(answer.status).toBe(504);
     expect(answer.body).not.toHaveProperty("data");
-    const [, hold, end] = await service.ledger(keys[0]!);
-    expect([hold?.[0], end?.[0]]).toEqual(["hold", "void"]);
-    expect(hold![1] + end![1]).toBe(0);
-    expect((await service.call("/v1/balance", { key: keys[0]! })).body).toMatchObject({
-      balance: 100_000,
-      held: 0,
-    });
+    await expectVoided(keys[0]!);
   });
 
   test.concurrent("equal questions to a source that never answers wait once, not one after the other", async () => {
@@ -153,10 +149,7 @@ describe("free calls appear as hold and void, or not at all", () => {
     );
     expect(answers.map(({ body }) => body.code)).toEqual(Array(8).fill("upstream_timeout"));
     expect(service.sources.runs - before).toBeLessThan(8);
-    expect((await service.call("/v1/balance", { key: keys[0]! })).body).toMatchObject({
-      balance: 100_000,
-      held: 0,
-    });
+    await expectWholeBalance(keys[0]!);
   });
 
   test.each([

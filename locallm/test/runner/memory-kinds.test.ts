@@ -3,26 +3,22 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Context, type ContextRequest } from "../../src/engine/context.ts";
-import { Grammars } from "../../src/engine/grammar.ts";
+import type { Context } from "../../src/engine/context.ts";
 import { KeptStates, type StateKeeper } from "../../src/engine/kept/kept-states.ts";
-import { openLibrary } from "../../src/engine/libllama/library.ts";
 import { hearLog } from "../../src/engine/libllama/log.ts";
 import { Model } from "../../src/engine/model.ts";
-import { type SlotEvent, Slots } from "../../src/engine/slots.ts";
+import type { SlotEvent, Slots } from "../../src/engine/slots.ts";
 import type { GenerateDone, GenerateJob } from "../../src/wire/inference/generate.ts";
 import { defaultSampling } from "../../src/wire/inference/generate.ts";
 import { type SmallArchitecture, smallModel } from "../small-llama.ts";
 import { loadOf, newJob } from "./jobs.ts";
+import { library, newContext, newSlots } from "./slots-here.ts";
 
 // Uses real slots and the real engine in this process, which is quicker than a process for each model.
 
-const library = openLibrary();
 /** Drops what the engine logs. */
 const silently = <Result>(work: () => Result) => hearLog(library, () => {}, work);
 const sampling = { ...defaultSampling, temperature: 1.2, topK: 0, topP: 1, seed: 3 };
-/** Rows of a step. The sliding window's cells are those of 64 tokens and one step, rounded up to 256. */
-const batch = 64;
 
 interface Asked {
   readonly done: GenerateDone;
@@ -42,50 +38,17 @@ class Bench {
   beforeStep = () => {};
 
   constructor(model: Model, slots = 1, window = 1024, keeper: StateKeeper | null = null) {
-    const request: ContextRequest = {
-      sequences: slots,
-      contextPerSequence: window,
-      vocabSize: model.vocabulary.size,
-      batch,
-      microBatch: batch,
-      outputs: slots,
-      threads: 1,
-      threadpool: null,
-      flashAttention: "auto",
-      kvCacheType: "f16",
-      embeddings: false,
-      pooling: 0,
-      unified: false,
-      memory: model.memory,
-    };
-    this.context = silently(() => new Context(library, model.pointer, request));
+    this.context = silently(() => newContext(model, slots, window));
     this.kept = keeper === null ? null : new KeptStates(this.context, keeper, "0".repeat(64), 0);
-    const { vocabulary } = model;
-    this.slots = new Slots({
+    this.slots = newSlots({
+      model,
       context: this.context,
       kept: this.kept,
       slots,
       checkpoints: 3,
-      threads: {
-        most: 1,
-        begin: () => {
-          this.beforeStep();
-          return 1;
-        },
-        end: () => {},
-        measuresPrompts: () => false,
-        rest: () => {},
-      },
+      beforeStep: () => this.beforeStep(),
       onStep: (events) => {
         for (const event of events) this.#hear(event);
-      },
-      breathe: () => new Promise((resolve) => setImmediate(resolve)),
-      makers: {
-        library,
-        vocabulary,
-        grammars: new Grammars(library, vocabulary),
-        now: () => performance.now() * 1e6,
-        randomSeed: () => 1,
       },
     });
   }
@@ -128,7 +91,10 @@ function text(length: number, seed: number): number[] {
 
 let folder: string;
 const models = new Map<SmallArchitecture, Model>();
-/** The lengths are next to those of the window, of steps, of the window's cells, and of two steps more. */
+/**
+ * The lengths are next to those of the window, of steps, of the window's cells, and of two steps more. The cells are
+ * those of 64 tokens and one step, rounded up to 256.
+ */
 const kinds = [
   ["gemma3", "a sliding window", [63, 65, 257, 300, 511]],
   ["mamba", "a state in place of a cache", [65]],

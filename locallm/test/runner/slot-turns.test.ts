@@ -2,14 +2,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { Context } from "../../src/engine/context.ts";
-import { Grammars } from "../../src/engine/grammar.ts";
+import type { Context } from "../../src/engine/context.ts";
 import { KeptStates } from "../../src/engine/kept/kept-states.ts";
-import { openLibrary } from "../../src/engine/libllama/library.ts";
 import { Model } from "../../src/engine/model.ts";
-import { type SlotEvent, Slots } from "../../src/engine/slots.ts";
+import type { SlotEvent, Slots } from "../../src/engine/slots.ts";
 import { smallLlama } from "../small-llama.ts";
 import { loadOf, newJob } from "./jobs.ts";
+import { library, newContext, newSlots } from "./slots-here.ts";
 
 // Uses real slots and the real engine in this process, so that a test can act in the middle of a step.
 
@@ -17,7 +16,6 @@ const folder = await mkdtemp(join(tmpdir(), "locallm-slots-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 const path = join(folder, "small.gguf");
 await writeFile(path, smallLlama(3));
-const library = openLibrary();
 const model = Model.load(library, loadOf(path), () => {});
 
 let context: Context;
@@ -33,56 +31,24 @@ beforeEach(() => {
   onEvents = () => {};
   beforeStep = () => {};
   onAhead = () => {};
-  context = new Context(library, model.pointer, {
-    sequences: 1,
-    contextPerSequence: 128,
-    vocabSize: model.vocabulary.size,
-    batch: 64,
-    microBatch: 64,
-    outputs: 1,
-    threads: 1,
-    threadpool: null,
-    flashAttention: "auto",
-    kvCacheType: "f16",
-    embeddings: false,
-    pooling: 0,
-    unified: false,
-    memory: model.memory,
-  });
-  slots = newSlots(null);
+  context = newContext(model, 1, 128);
+  slots = slotsWith(null);
 });
 
-function newSlots(kept: KeptStates | null): Slots {
-  const threads = {
-    most: 1,
-    begin() {
-      beforeStep();
-      return 1;
-    },
-    end(_: number, rows: number) {
-      if (rows === 0) onAhead();
-    },
-    measuresPrompts: () => false,
-    rest() {},
-  };
-  const { vocabulary } = model;
-  return new Slots({
+function slotsWith(kept: KeptStates | null): Slots {
+  return newSlots({
+    model,
     context,
     kept,
     slots: 1,
     checkpoints: 0,
-    threads,
+    beforeStep: () => beforeStep(),
+    afterStep(rows) {
+      if (rows === 0) onAhead();
+    },
     onStep(step) {
       events.push(...step);
       onEvents();
-    },
-    breathe: () => new Promise((resolve) => setImmediate(resolve)),
-    makers: {
-      library,
-      vocabulary,
-      grammars: new Grammars(library, vocabulary),
-      now: () => performance.now() * 1e6,
-      randomSeed: () => 1,
     },
   });
 }
@@ -166,7 +132,7 @@ test("sends no events for a job that is cancelled while its slot's cache is bein
     release: (id: number) => void told.push(`released ${id}`),
     damaged: (id: number) => void told.push(`damaged ${id}`),
   };
-  slots = newSlots(new KeptStates(context, keeper, "0".repeat(64), 0));
+  slots = slotsWith(new KeptStates(context, keeper, "0".repeat(64), 0));
   const prompt = (first: number) => Array.from({ length: 60 }, (_, index) => ((first + index) % 90) + 4);
   const answers = new Map<number, readonly number[] | null | undefined>();
   const run = async (id: number, first: number, act: () => void = () => {}) => {

@@ -28,7 +28,7 @@ const database = await openDatabase({
 try {
   const index = await openIndex(database, task.search);
   const laws = bringLaws(index);
-  // Laws come first, because people ask for them first. If their download is slow, the samples do not wait for it.
+  // People ask for laws first. If their download or import takes long, the samples begin before it ends.
   await Promise.race([laws, setTimeout(longestHeadStartMs, undefined, { ref: false })]);
   await Promise.all([laws, buildSamples(index)]);
 } finally {

@@ -1,0 +1,68 @@
+import { Context } from "../../src/engine/context.ts";
+import { Grammars } from "../../src/engine/grammar.ts";
+import type { KeptStates } from "../../src/engine/kept/kept-states.ts";
+import { openLibrary } from "../../src/engine/libllama/library.ts";
+import type { Model } from "../../src/engine/model.ts";
+import { type SlotEvent, Slots } from "../../src/engine/slots.ts";
+
+export const library = openLibrary();
+/** Rows of a step. */
+const batch = 64;
+
+/** A context of this many tokens for each slot. */
+export function newContext(model: Model, slots: number, window: number): Context {
+  return new Context(library, model.pointer, {
+    sequences: slots,
+    contextPerSequence: window,
+    vocabSize: model.vocabulary.size,
+    batch,
+    microBatch: batch,
+    outputs: slots,
+    threads: 1,
+    threadpool: null,
+    flashAttention: "auto",
+    kvCacheType: "f16",
+    embeddings: false,
+    pooling: 0,
+    unified: false,
+    memory: model.memory,
+  });
+}
+
+interface SlotsHere {
+  readonly model: Model;
+  readonly context: Context;
+  readonly kept: KeptStates | null;
+  readonly slots: number;
+  readonly checkpoints: number;
+  beforeStep(): void;
+  /** `rows` is 0 after a step that computed tokens of an expected turn. */
+  afterStep?(rows: number): void;
+  onStep(events: readonly SlotEvent[]): void;
+}
+
+/** Real slots in this process, with one thread and seeds that are always 1. */
+export function newSlots({ model, beforeStep, afterStep, ...request }: SlotsHere): Slots {
+  const { vocabulary } = model;
+  return new Slots({
+    ...request,
+    threads: {
+      most: 1,
+      begin() {
+        beforeStep();
+        return 1;
+      },
+      end: (_: number, rows: number) => afterStep?.(rows),
+      measuresPrompts: () => false,
+      rest: () => {},
+    },
+    breathe: () => new Promise((resolve) => setImmediate(resolve)),
+    makers: {
+      library,
+      vocabulary,
+      grammars: new Grammars(library, vocabulary),
+      now: () => performance.now() * 1e6,
+      randomSeed: () => 1,
+    },
+  });
+}
