@@ -6,7 +6,16 @@ import { processorPackage } from "../locallm/src/engine/libllama/release.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { packages } = JSON.parse(readFileSync(`${root}package-lock.json`, "utf8")) as {
-  packages: Record<string, { version?: string; os?: string[]; cpu?: string[]; optional?: boolean }>;
+  packages: Record<
+    string,
+    {
+      version?: string;
+      os?: string[];
+      cpu?: string[];
+      optional?: boolean;
+      optionalDependencies?: Record<string, string>;
+    }
+  >;
 };
 
 const platforms = [
@@ -44,6 +53,17 @@ function optionalDependency(folder: string, name: string): string | undefined {
   };
   return manifest.optionalDependencies[name];
 }
+
+// npm installs no build that the lock file lacks. It leaves out the builds that its registry does not have, and says nothing.
+it("the lock file has the builds of every package for all of these systems", () => {
+  const builds = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies)
+      .filter((name) => /(?:linux|darwin|win32)-(?:x64|arm64)(?:-(?:gnu|msvc))?$/.test(name))
+      .map((name) => ({ name, paths: [`${path}/node_modules/${name}`, `node_modules/${name}`] })),
+  );
+  expect(builds.length).toBeGreaterThan(20);
+  expect(builds.filter(({ paths }) => !paths.some((path) => path in packages))).toEqual([]);
+});
 
 it("no npm script needs a POSIX shell", () => {
   const { workspaces } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { workspaces: string[] };
