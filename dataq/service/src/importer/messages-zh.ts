@@ -37,7 +37,7 @@ export const messagesZh: Record<keyof typeof messages, string> = {
   package_not_found: "pip 找不到 {name}。请检查 python3、pip 及其软件源是否可用。",
   package_unclear: "无法识别 pip 对 {name} 的答复。",
   not_https: "不支持 {protocol} 地址，请使用 https。",
-  not_fetched: "无法下载 {file}。",
+  not_fetched: "无法下载 {file}：{reason}。请检查网络、代理和证书。",
   fetch_refused: "无法下载 {file}：服务器返回 {status}。",
   unsafe_redirect: "无法下载 {file}：服务器重定向到 {address}，而它不是公网的 https 地址。",
   redirected: "无法下载 {file}：重定向次数过多。",

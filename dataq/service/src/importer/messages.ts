@@ -40,7 +40,7 @@ export const messages = {
     "pip cannot find {name}. Check that python3 and pip are installed and that the package index is reachable.",
   package_unclear: "pip returned an unknown report for {name}.",
   not_https: "{protocol} addresses are not supported. Use https.",
-  not_fetched: "{file} cannot be downloaded.",
+  not_fetched: "{file} cannot be downloaded: {reason}. Check the network, proxy and certificates.",
   fetch_refused: "{file} cannot be downloaded: the server answered {status}.",
   unsafe_redirect:
     "{file} cannot be downloaded: the server redirects to {address}, which is not a public https address.",

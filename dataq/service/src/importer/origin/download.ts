@@ -116,7 +116,9 @@ function open(
     request.on("timeout", () => request.destroy(new Error(`no data received for ${idleMs / 1000} s`)));
     request.on("error", (error) =>
       reject(
-        error instanceof ImportError ? error : new ImportError("not_fetched", { file: fileName(url) }, error),
+        error instanceof ImportError
+          ? error
+          : new ImportError("not_fetched", { file: fileName(url), reason: reasonOf(error) }, error),
       ),
     );
   });
@@ -128,6 +130,11 @@ async function sizeOf(path: string): Promise<number> {
   } catch {
     return 0;
   }
+}
+
+/** Node's error about a name with several addresses has no text. */
+function reasonOf({ message, code }: NodeJS.ErrnoException): string {
+  return message || (code ?? "unknown error");
 }
 
 /** SHA-256 of a file, or undefined when there is none. */

@@ -63,18 +63,19 @@ export async function askPip(name: string, signal?: AbortSignal): Promise<Wheel>
 const pipTimeoutMs = 60_000;
 const python = process.platform === "win32" ? "python" : "python3";
 
-async function certificatesOfPip(): Promise<string | undefined> {
-  for (const section of ["global", "install"]) {
-    try {
-      const { stdout } = await run(python, ["-m", "pip", "config", "get", `${section}.cert`], {
-        timeout: pipTimeoutMs,
-      });
-      return await readFile(stdout.trim(), "utf8");
-    } catch {
-      // Not set: the system's certificates are enough.
-    }
+/** `pip config get` reads only one of pip's files, which is not the one that a machine's owner writes. */
+export async function certificatesOfPip(): Promise<string | undefined> {
+  try {
+    const { stdout } = await run(python, ["-m", "pip", "config", "list"], { timeout: pipTimeoutMs });
+    const settings = new Map(
+      Array.from(stdout.matchAll(/^(\S+?)=["'](.*)["']\s*$/gm), ([, key, value]) => [key, value]),
+    );
+    const file = settings.get(":env:.cert") ?? settings.get("install.cert") ?? settings.get("global.cert");
+    return file === undefined ? undefined : await readFile(file, "utf8");
+  } catch {
+    // The system's certificates may be enough; if not, the download reports it.
+    return undefined;
   }
-  return undefined;
 }
 
 function readJson(text: string): unknown {
