@@ -31,7 +31,8 @@ function machine(memoryBytes: number, slots = 2) {
           exited.resolve({ code: 0, signal: null, asked: true, stalled: false, log: [] });
           return exited.promise;
         };
-        const sizeBytes = { weights, context: size(numCtx), compute: 0, checkpoints: 0 };
+        const part = size(numCtx) / 4;
+        const sizeBytes = { weights, context: 2 * part, compute: part, checkpoints: part };
         const info = { contextLength: numCtx, sizeBytes, devices: [] };
         return { pid: 1, slots, info, exited: exited.promise, close: end, kill: end } as unknown as Runner;
       },
@@ -121,12 +122,12 @@ test("grows no further than memory allows, and keeps the model loaded", async ()
 
 test("counts the memory of an idle model, but not of one that answers", async () => {
   // The windows take 256, 128 and 512 MiB, and the weights 100 MiB.
-  const { request, loads } = machine(860 * mib);
+  const { request, loads } = machine(640 * mib);
   const other = request("other");
   const busy = await other.window.grow(await other.lease(), 3000, strict);
   const { lease, window } = request();
   const held = await lease();
-  await expect(window.grow(held, 7000, strict)).rejects.toThrow(/needs 0\.6 GiB of memory, 0\.6 GiB is/);
+  await expect(window.grow(held, 7000, strict)).rejects.toThrow(/needs 0\.6 GiB of memory, 0\.4 GiB is/);
   busy.release();
   expect((await window.grow(held, 7000, strict)).numCtx).toBe(8192);
   expect(loads.map(({ model }) => model)).toEqual(["other", "other", "a", "a"]);

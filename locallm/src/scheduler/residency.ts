@@ -107,8 +107,8 @@ export class Resident {
    */
   get freeableBytes(): number {
     if (this.runner === null) return 0;
-    const { context, compute } = this.runner.info.sizeBytes;
-    return Math.min(this.hostBytes, context + compute);
+    const { context, compute, checkpoints } = this.runner.info.sizeBytes;
+    return Math.min(this.hostBytes, context + compute + checkpoints);
   }
 
   get isPinned(): boolean {
