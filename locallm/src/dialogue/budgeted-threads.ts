@@ -174,7 +174,11 @@ export class BudgetedThreads<Task, Result, Fault> {
   }
 
   #takeThread(): Thread<Task, Result, Fault> {
-    return this.#idle.pop() ?? this.#newThread();
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      if (!idle.hasEnded) return idle;
+      this.#endThread(idle);
+    }
+    return this.#newThread();
   }
 
   #newThread(): Thread<Task, Result, Fault> {
@@ -221,10 +225,18 @@ class Thread<Task, Result, Fault> {
       const isMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
       this.#fail(isMemory ? { kind: "spent", limit: `${memoryMb} MB of memory` } : { kind: "lost", error });
     });
-    this.#worker.on("exit", () =>
-      this.#fail({ kind: "lost", error: new Error(`a thread of ${name} ended`) }),
+    this.#worker.on("exit", (code) =>
+      this.#fail({
+        kind: "lost",
+        error: new Error(`a thread of ${name} ended unexpectedly (exit code ${code})`),
+      }),
     );
     this.#worker.unref();
+  }
+
+  /** Whether it has ended by itself. */
+  get hasEnded(): boolean {
+    return this.#failure !== null;
   }
 
   async begin(task: Task): Promise<void> {

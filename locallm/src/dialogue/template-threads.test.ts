@@ -1,3 +1,4 @@
+import type { Worker } from "node:worker_threads";
 import { afterAll, describe, expect, test } from "vitest";
 import { checkTemplate, createDialogue } from "./dialogue.ts";
 import { TemplateThreads, templateBudget } from "./template-threads.ts";
@@ -12,6 +13,9 @@ const jinja = (text: string) => ({
 });
 const go = (text: string) => ({ template: { language: "go" as const, text }, bosText: "", eosText: "" });
 const plain = jinja("{% for m in messages %}<|im_start|>{{ m.content }}{% endfor %}");
+
+/** Takes forever. */
+const nest = `${"{% for a in range(9999) %}".repeat(6)}x${"{% endfor %}".repeat(6)}`;
 
 const threads = new TemplateThreads();
 afterAll(() => threads.close());
@@ -51,7 +55,7 @@ describe("a task that spends its budget", () => {
   const lines = "\n".repeat(60_000);
   const hostile: [string, Parameters<typeof createDialogue>[0]][] = [
     ["the Jinja lexer on 60,000 lines", jinja(`${lines}{{ messages }}`)],
-    ["a nest of loops", jinja(`${"{% for a in range(9999) %}".repeat(6)}x${"{% endfor %}".repeat(6)}`)],
+    ["a nest of loops", jinja(nest)],
   ];
 
   test.each(hostile)("fails with a named error while others are rendered: %s", async (_, source) => {
@@ -101,6 +105,24 @@ test("starts another thread after one without work has ended", async () => {
     expect(await createDialogue(plain, budgeted)).toMatchObject({ marked: false });
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+  budgeted.close();
+});
+
+test("replaces a thread that has ended without work; one that ends fails only its own task", async () => {
+  const budgeted = new TemplateThreads({ ...templateBudget, quickThreads: 1 });
+  const workers: Worker[] = [];
+  const started = (worker: Worker) => workers.push(worker);
+  process.on("worker", started);
+  await createDialogue(plain, budgeted);
+  await workers[0]!.terminate();
+  expect(await createDialogue(plain, budgeted)).toMatchObject({ marked: false });
+  const endless = budgeted.run("read", { source: jinja(nest) });
+  const next = createDialogue(plain, budgeted);
+  void workers[1]!.terminate();
+  await expect(endless).rejects.toThrow("a thread of locallm templates ended unexpectedly (exit code 1)");
+  expect(await next).toMatchObject({ marked: false });
+  expect(workers).toHaveLength(3);
+  process.off("worker", started);
   budgeted.close();
 });
 
