@@ -83,6 +83,11 @@ export class Answer {
     this.#cachedTokens = cachedTokens;
   }
 
+  /** Called when all but the first `kept` tokens of the prompt are computed again. */
+  recompute(kept: number): void {
+    this.#cachedTokens = Math.min(this.#cachedTokens, kept);
+  }
+
   /**
    * Called when the prompt has been computed, and again if tokens were computed again after a shift. Returns the end of
    * the answer if nothing is to be generated, else null.

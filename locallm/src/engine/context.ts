@@ -262,6 +262,19 @@ export class Context {
     return Number(library.llama_state_seq_set_data_ext(this.pointer, held, got, target, wholeState)) > 0;
   }
 
+  /**
+   * Makes a copy that waits for the next step, so that it cannot overwrite a checkpoint that is restored before that.
+   * The copied sequence has `tokens` tokens and gets one more. Returns false if the step failed.
+   */
+  finishCopy(sequence: number, tokens: number): boolean {
+    if (!this.#copiesWait) return true;
+    this.batch.clear();
+    this.batch.add(0, tokens, sequence, false);
+    const isDone = this.step() === "done";
+    this.batch.clear();
+    return isDone;
+  }
+
   /** The size of a sequence's complete state. */
   stateBytes(sequence: number): number {
     check("sequence", sequence, this.#sequences);

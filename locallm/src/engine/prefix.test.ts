@@ -27,10 +27,10 @@ it("commonLength counts the common beginning", () => {
 describe("the head of a prompt", () => {
   const count = (length: number) => Array.from({ length }, (_, at) => at);
   const prompt = count(100);
-  const slot = (cached: readonly number[], ahead: readonly number[] | null = null, canCut = true) => ({
+  const slot = (cached: readonly number[], ahead: readonly number[] | null = null, most = Infinity) => ({
     cached,
     ahead,
-    canCutTo: () => canCut,
+    cuttable: (tokens: number) => (tokens === cached.length ? tokens : Math.min(tokens, most)),
   });
 
   it("is copied from the neighbour that has most of it, unless that is only a few tokens", () => {
@@ -58,8 +58,15 @@ describe("the head of a prompt", () => {
 
   it("is not copied from a neighbour that went on if its memory cannot be cut, and nobody waits for that one", () => {
     const tail = [...count(50), 7, 7, 7];
-    expect(headFrom(prompt, 0, [slot(tail, [...tail, 7, 7], false)], 8)).toBeNull();
-    const exact = slot(count(50), null, false);
+    expect(headFrom(prompt, 0, [slot(tail, [...tail, 7, 7], 0)], 8)).toBeNull();
+    const exact = slot(count(50), null, 0);
     expect(headFrom(prompt, 0, [exact], 8)).toEqual({ from: exact, tokens: 50, isAhead: false });
+  });
+
+  it("is copied from the neighbour whose memory can be cut to most of it", () => {
+    const early = slot([...count(60), 7], null, 30);
+    const late = slot([...count(50), 7], null, 40);
+    expect(headFrom(prompt, 0, [early, late], 8)).toEqual({ from: late, tokens: 40, isAhead: false });
+    expect(headFrom(prompt, 33, [early, late], 8)).toBeNull();
   });
 });

@@ -11,8 +11,8 @@ export interface Neighbour {
   readonly cached: readonly number[];
   /** The prompt that this slot will compute before ours. Null if there is none. */
   readonly ahead: readonly number[] | null;
-  /** Whether a copy of its cache could be cut to this many tokens. */
-  canCutTo(tokens: number): boolean;
+  /** To how many of its first tokens a copy of its cache can be cut, at most `tokens`. */
+  cuttable(tokens: number): number;
 }
 
 /** The neighbour whose cache has, or will have, the prompt's first `tokens`. */
@@ -37,11 +37,12 @@ export function headFrom<Slot extends Neighbour>(
   let coming: Head<Slot> | null = null;
   for (const neighbour of neighbours) {
     const { cached, ahead } = neighbour;
-    const tokens = reusable(cached, prompt);
-    if (tokens > (had?.tokens ?? own + least - 1) && (tokens === cached.length || neighbour.canCutTo(tokens)))
-      had = { from: neighbour, tokens, isAhead: false };
+    const common = reusable(cached, prompt);
+    const most = had?.tokens ?? own + least - 1;
+    const tokens = common > most ? neighbour.cuttable(common) : 0;
+    if (tokens > most) had = { from: neighbour, tokens, isAhead: false };
     // If its cache already differs from the prompt, nothing more is coming.
-    if (ahead === null || tokens < cached.length) continue;
+    if (ahead === null || common < cached.length) continue;
     const soon = reusable(ahead, prompt);
     if (soon > (coming?.tokens ?? 0)) coming = { from: neighbour, tokens: soon, isAhead: true };
   }

@@ -157,6 +157,7 @@ export class Slot {
 
   /** Records that the cache holds only its first `kept` tokens. The others are pending again. */
   rollBack(kept: number): void {
+    if (!this.#isGenerating) this.#answer?.recompute(kept);
     this.#pending = [...this.cached.splice(kept), ...this.#pending];
     this.checkpoints.cut(kept);
     if (this.#isGenerating && this.#pending.length > 1) {

@@ -406,7 +406,7 @@ export class Slots {
         cached: other.cached,
         // If the memory cannot be cut, the other slot has to stop where the prompts differ. One that is alone must not.
         ahead: ahead.includes(other) && (isAnywhere || !other.isAlone) ? other.answer.prompt : null,
-        canCutTo: (tokens: number) => context.canCutTo(other.index, tokens),
+        cuttable: (tokens: number) => this.#copyable(other, tokens).tokens,
       }));
     const least = Math.max(leastCopied, Math.ceil(context.contextPerSequence * copiedShare));
     const head = headFrom(prompt, slot.cached.length, neighbours, least);
@@ -416,10 +416,23 @@ export class Slots {
     return !head.isAhead;
   }
 
+  /** To how many of its first tokens a copy of a slot's cache can be cut, at most `most`, and from which checkpoint. */
+  #copyable({ index, cached, checkpoints }: Slot, most: number): Cut {
+    const context = this.#context;
+    if (most === cached.length || context.canCutTo(index, most)) return { tokens: most, from: null };
+    // The step that finishes a copy needs a cell.
+    const from = cached.length < context.contextPerSequence ? checkpoints.upTo(most) : null;
+    return { tokens: from?.tokens ?? 0, from };
+  }
+
   /** Fills a slot's cache from another slot's, with its checkpoints. */
   #takeOver(slot: Slot, from: Slot, tokens: number): void {
-    const isCopied = this.#context.copy(from.index, slot.index);
-    const kept = this.#context.truncate(slot.index, isCopied ? tokens : 0) && isCopied ? tokens : 0;
+    const context = this.#context;
+    const cut = this.#copyable(from, tokens);
+    const isCopied =
+      context.copy(from.index, slot.index) &&
+      (cut.from === null || context.finishCopy(slot.index, from.cached.length));
+    const kept = this.#cutTo(slot, isCopied ? cut : { tokens: 0, from: null });
     this.#canCopy = kept > 0;
     slot.isShifted ||= from.isShifted;
     for (let index = slot.cached.length; index < kept; index++) slot.cached.push(from.cached[index]!);

@@ -211,9 +211,32 @@ describe.each(kinds)("a model such as %s, with %s", (architecture, _, lengths) =
       const prompt = [...head, ...text(40, 72)];
       const beside = await bench.ask(prompt);
       await expectAsCold(beside, prompt);
-      expect(beside.done.cachedTokens).toBe(architecture === "gemma3" && further === 10 ? 300 : 0);
+      // A state has a checkpoint before the end of its prompt.
+      const has = architecture === "gemma3" ? 300 : 294;
+      expect(beside.done.cachedTokens).toBe(further === 10 ? has : 0);
       await going;
     }
+  });
+
+  it("copies the beginning from a slot that went on if that slot has a checkpoint of it", async () => {
+    const bench = new Bench(models.get(architecture)!, 4);
+    const head = text(300, 73);
+    const prompts = [150, 150, 90, 200].map((length, index) => [...head, ...text(length, 74 + index)]);
+    const asked: Promise<Asked>[] = [];
+    for (const prompt of prompts) {
+      // The others are still answering.
+      asked.push(bench.ask(prompt, { numPredict: 45 }));
+      await new Promise<void>((resolve) => {
+        let steps = 0;
+        bench.beforeStep = () => {
+          if (++steps === 12) resolve();
+        };
+      });
+    }
+    const answers = await Promise.all(asked);
+    for (const [index, answer] of answers.entries()) await expectAsCold(answer, prompts[index]!);
+    // The second prompt shows where the conversations part.
+    expect(answers.map(({ done }) => done.cachedTokens)).toEqual([0, 0, 284, 284]);
   });
 
   it("continues from where conversations with the same beginning parted", async () => {
@@ -260,6 +283,25 @@ describe.each(kinds)("a model such as %s, with %s", (architecture, _, lengths) =
       };
       await expectAsCold(await answer, prompt);
     }
+  });
+
+  it("does not count tokens as cached that were computed again because another prompt was cancelled", async () => {
+    const bench = new Bench(models.get(architecture)!, 2);
+    const first = await bench.ask(text(350, 80));
+    const prompt = [...first.done.context!, ...text(20, 81)];
+    const answer = bench.ask(prompt);
+    const other = bench.nextId;
+    void bench.ask(text(350, 82));
+    const { stepAside } = bench.context;
+    // The step ends before its first operation.
+    bench.context.stepAside = async () => {
+      bench.context.stepAside = stepAside;
+      bench.slots.cancel(other);
+      return "aborted";
+    };
+    const { done } = await answer;
+    // A state goes back to the checkpoint before the end of the first prompt.
+    expect(done.cachedTokens).toBe(architecture === "gemma3" ? 353 : 334);
   });
 
   it("continues and repeats conversations that lost their slot, also with another window", async () => {
