@@ -45,6 +45,33 @@ describe("a runner process that ends by itself", () => {
     await expect(runner.load(load)).rejects.toMatchObject({ code: "runner_died", details: { reason } });
   });
 
+  it("drops the engine's routine lines after the load, so that they do not replace an error", async () => {
+    const runner = runnerOf(`
+      process.on("message", ({ kind }) => {
+        if (kind === "load") {
+          console.error("llama_context: n_ctx = 256");
+          process.send({ kind: "ready", info: { slots: 1 }, fullBytes: null });
+        } else if (kind === "detokenize") {
+          console.error("decode: error: no memory slot");
+          console.error("state_read_meta: cell_count = 7, dest_seq_id = 0\\n".repeat(99));
+          console.error("ggml.c:12: no such line");
+          console.error("state_read_meta: failed to find available cells");
+          process.exit(134);
+        }
+      });
+    `);
+    await runner.load(load);
+    await expect(runner.detokenize([1])).rejects.toMatchObject({
+      details: { reason: "exit code 134: decode: error: no memory slot" },
+    });
+    expect((await runner.exited).log.filter((line) => line !== "")).toEqual([
+      "llama_context: n_ctx = 256",
+      "decode: error: no memory slot",
+      "ggml.c:12: no such line",
+      "state_read_meta: failed to find available cells",
+    ]);
+  });
+
   it("names the signal if the engine logged nothing", async () => {
     const runner = runnerOf("process.kill(process.pid, 'SIGSEGV'); setInterval(() => {}, 1e6)");
     await expect(runner.load(load)).rejects.toMatchObject({ details: { reason: "SIGSEGV" } });

@@ -46,6 +46,7 @@ export class RunnerProcess implements Runner {
   #killing: NodeJS.Timeout | null = null;
   #asking: NodeJS.Timeout | null = null;
   #info: ModelInfo | null = null;
+  #isLoaded = false;
   /** The memory without a file that the process has once all of it is in use. Null if it is not known. */
   #fullBytes: number | null = null;
   #loading: Call | null = null;
@@ -77,6 +78,7 @@ export class RunnerProcess implements Runner {
     child.on("message", (report: Report) => this.#receive(report));
     if (child.stderr !== null) {
       createInterface({ input: child.stderr }).on("line", (line) => {
+        if (this.#isLoaded && isRoutine(line)) return;
         this.#log.push(line);
         if (this.#log.length > keptLogLines) this.#log.shift();
         start.onLog?.(line);
@@ -310,6 +312,10 @@ export class RunnerProcess implements Runner {
       case "ready":
         this.#info = report.info;
         this.#fullBytes = report.fullBytes;
+        // Later, because the last lines of the load may not have been read yet.
+        setImmediate(() => {
+          this.#isLoaded = true;
+        });
         this.#loading?.answer(report);
         break;
       case "rejected":
@@ -353,6 +359,18 @@ export class RunnerProcess implements Runner {
     if (this.#child.connected) this.#child.send(command, () => {});
   }
 }
+
+/**
+ * Whether a line of the engine only tells of its normal work. After a load, it writes lines of all levels without
+ * naming the level; each begins with the name of a function. A callback would be told the level, but the engine's own
+ * threads must not call JavaScript.
+ */
+function isRoutine(line: string): boolean {
+  return /^\w+: /.test(line) && !trouble.test(line);
+}
+
+const trouble =
+  /abort|assert|cannot|could not|error|exceed|exception|fail|fatal|invalid|mismatch|missing|not |out of|terminate|too |unable|unexpected|unknown|unsupported|warn/i;
 
 function unexpected(report: Report): Error {
   return new Error(`unexpected answer from the runner: ${report.kind}`);
