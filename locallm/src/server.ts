@@ -81,18 +81,15 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
   await makeModelsFolder(config.modelsFolder);
   const store = new Store(config.modelsFolder);
   const metrics = createMetrics();
-  const freeBytes = () => Math.max(0, availableBytes() - scheduler.unusedBytes());
-  const conversations = await openConversations(config, log, freeBytes);
+  const conversations = await openConversations(config, log, () => scheduler.freeBytes());
   const responses = await openResponses(config, log);
-  /** Counts kept conversations as free, because they are discarded when a model needs the memory. */
-  const loadableBytes = () => freeBytes() + conversations.memoryBytes;
   const backend = machineBackend(config);
   const accelerator = new Accelerator(backend, (folder) => devicesIn(folder, config), config);
   const memoryNeeds = new MemoryNeeds({
     store,
     measure: measureLoad,
     hasGpu: backend.folder !== null,
-    availableBytes: loadableBytes,
+    availableBytes: () => scheduler.loadableBytes(),
   });
   const scheduler: Scheduler = createScheduler(
     {
@@ -109,8 +106,8 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
       startRunner: keepingStart(parts.startRunner ?? rememberingStart(), conversations),
       needs: (model, load) => memoryNeeds.of(model, load),
       place: (needs, wish) => accelerator.place(needs, wish),
-      availableBytes: loadableBytes,
-      makeRoom: (bytes) => conversations.makeRoom(bytes),
+      availableBytes,
+      conversations,
       onDecision: (decision) => record(decision, metrics, log),
       onLog: (model, line) => log.debug({ model, line }, "engine"),
     },

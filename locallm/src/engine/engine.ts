@@ -4,6 +4,7 @@ import {
   type ModelInfo,
   onlyProcessor,
   type VocabularyInfo,
+  type WindowChoice,
 } from "../wire/inference/load.ts";
 import { Allocation } from "./allocation.ts";
 import { anonymousBytes } from "./anonymous-bytes.ts";
@@ -66,41 +67,75 @@ export interface Keeping {
 }
 
 /** A model whose window is not chosen yet. */
-export interface LoadedWeights {
+export interface BegunLoad {
   readonly vocabulary: Vocabulary;
   readonly info: VocabularyInfo;
-  /** Blocks until the model can compute with this window. Call it once. Throws `model_load_failed`. */
-  finish(numCtx: number): Engine;
+  /**
+   * Blocks until the model can compute with this window. Call it once, when nothing uses `vocabulary` any more. Throws
+   * `model_load_failed`.
+   */
+  finish(choice: WindowChoice): Engine;
 }
 
 /** Blocks until the model is loaded. Throws `engine_missing`, `engine_mismatch` or `model_load_failed`. */
 export function loadEngine(request: LoadRequest, events: EngineEvents, keeping: Keeping | null): Engine {
-  return loadWeights(request, events, keeping).finish(request.numCtx);
+  return loadWeights(request, events, keeping).finish(request);
 }
 
-/** Blocks until weights and vocabulary are loaded. Throws like `loadEngine`. */
-export function loadWeights(
+/** Blocks until weights and vocabulary are loaded. The weights stay where they are. Throws like `loadEngine`. */
+export function loadWeights(request: LoadRequest, events: EngineEvents, keeping: Keeping | null): BegunLoad {
+  const loading = open(request, events);
+  const model = loading.listen(() => Model.load(loading.library, request, events.onProgress));
+  return {
+    ...vocabularyOf(model, loading.allocation),
+    finish: ({ numCtx }) =>
+      loading.listen(() => load({ ...loading, model, request: { ...request, numCtx }, events, keeping })),
+  };
+}
+
+/** Blocks until the vocabulary is loaded. `finish` then loads the weights. Throws like `loadEngine`. */
+export function loadVocabulary(
   request: LoadRequest,
   events: EngineEvents,
   keeping: Keeping | null,
-): LoadedWeights {
-  const library = openLibrary(request.placement.library ?? undefined, request.processorFile);
+): BegunLoad {
+  const loading = open(request, events);
+  const { library } = loading;
+  const only = { ...request, adapters: [], placement: onlyProcessor };
+  const first = loading.listen(() => Model.load(library, only, () => {}, "vocabulary"));
+  return {
+    ...vocabularyOf(first, loading.allocation),
+    finish: ({ numCtx, placement: { devices } }) => {
+      first.free();
+      // The library is already open, even if no layer fits on its devices.
+      const placement = { library: request.placement.library, devices };
+      const chosen = { ...request, numCtx, placement };
+      return loading.listen(() => {
+        const model = Model.load(library, chosen, events.onProgress);
+        return load({ ...loading, model, request: chosen, events, keeping });
+      });
+    },
+  };
+}
+
+/** Opens the library and hears what it allocates. */
+function open({ placement, processorFile }: LoadRequest, { onLog }: EngineEvents) {
+  const library = openLibrary(placement.library ?? undefined, processorFile);
   const allocation = new Allocation();
   const onLine = (line: string) => {
     allocation.hear(line);
-    events.onLog(line);
+    onLog(line);
   };
-  const model = hearLog(library, onLine, () => Model.load(library, request, events.onProgress));
-  const { vocabulary } = model;
-  const { addBos, markers, keepsBytes } = vocabulary;
   return {
-    vocabulary,
-    info: { addBos, markers, longestToken: keepsBytes ? allocation.longestToken : null },
-    finish: (numCtx) =>
-      hearLog(library, onLine, () =>
-        load({ library, model, request: { ...request, numCtx }, events, allocation, keeping }),
-      ),
+    library,
+    allocation,
+    listen: <Result>(work: () => Result) => hearLog(library, onLine, work),
   };
+}
+
+function vocabularyOf({ vocabulary }: Model, { longestToken }: Allocation) {
+  const { addBos, markers, keepsBytes } = vocabulary;
+  return { vocabulary, info: { addBos, markers, longestToken: keepsBytes ? longestToken : null } };
 }
 
 /**
@@ -116,7 +151,7 @@ export function measureEngine(request: LoadRequest): ModelInfo["sizeBytes"] {
     library,
     (line) => allocation.hear(line),
     () => {
-      const model = Model.load(library, dry, () => {}, true);
+      const model = Model.load(library, dry, () => {}, "dry");
       const window = Math.max(1, Math.min(dry.numCtx, model.trainContext));
       if (!model.canGenerate) {
         newEmbedder(library, model, dry, window, fixedThreads(1), null);

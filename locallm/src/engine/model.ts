@@ -26,13 +26,14 @@ export class Model {
 
   /**
    * Blocks until the weights are loaded and calls `onProgress` meanwhile. A dry load reads the header and
-   * vocabulary and allocates nothing. The resulting model can be measured but not computed with.
+   * vocabulary and allocates nothing. The resulting model can be measured but not computed with. A load of the
+   * vocabulary allows nothing but tokenizing.
    */
   static load(
     library: Library,
     request: LoadRequest,
     onProgress: (fraction: number) => void,
-    isDry = false,
+    kind: "whole" | "dry" | "vocabulary" = "whole",
   ): Model {
     const gpus = devicesOf(library, request.placement);
     const callback = koffi.register(
@@ -46,8 +47,9 @@ export class Model {
       const params = {
         ...library.llama_model_default_params(),
         ...gpus.params,
-        load_mode: isDry ? loadMode(false) : loadMode(request.useMmap),
-        no_alloc: isDry,
+        load_mode: kind === "dry" ? loadMode(false) : loadMode(request.useMmap),
+        no_alloc: kind === "dry",
+        vocab_only: kind === "vocabulary",
         progress_callback: callback,
       };
       const paths = [request.modelPath, ...(request.furtherPaths ?? [])];

@@ -1,17 +1,20 @@
 // The runner process. It loads one model, follows its parent's messages, and ends with its parent.
-import { type Engine, type LoadedWeights, loadWeights } from "../engine/engine.ts";
+import { type BegunLoad, type Engine, loadVocabulary, loadWeights } from "../engine/engine.ts";
 import { encodeEnds } from "../engine/prompt-ends.ts";
 import type { SlotEvent, Slots } from "../engine/slots.ts";
 import { isLongPrompt, type Vocabulary } from "../engine/vocabulary.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { EmbedJob } from "../wire/inference/embed.ts";
 import { countedChars, promptChars } from "../wire/inference/generate.ts";
+import type { WindowChoice } from "../wire/inference/load.ts";
 import { Gathering } from "./gathering.ts";
 import { type Command, type Report, sendError } from "./protocol.ts";
 import { StatePlaces } from "./state-places.ts";
 
 /** Set while the model waits for its window. */
-let weights: LoadedWeights | null = null;
+let begun: BegunLoad | null = null;
+/** The window, once it is chosen. */
+let chosen: WindowChoice | null = null;
 let engine: Engine | null = null;
 /** Commands that need the engine and arrived before it was ready. */
 const early: EngineCommand[] = [];
@@ -26,9 +29,11 @@ process.on("disconnect", end);
 process.on("SIGINT", () => {});
 process.on("message", (command: Command) => {
   if (command.kind === "load") load(command);
-  else if (command.kind === "window") attempt(() => finish(command.numCtx));
-  else if (engine !== null) obey(engine, command);
-  else if (weights !== null) obeyEarly(weights, command);
+  else if (command.kind === "window") {
+    chosen = command.choice;
+    finishIfFree();
+  } else if (engine !== null) obey(engine, command);
+  else if (begun !== null) obeyEarly(begun, command);
 });
 
 type EngineCommand = Exclude<Command, { kind: "load" | "window" }>;
@@ -43,7 +48,8 @@ function end(): never {
 function load({ load: request, group, awaitsWindow }: Extract<Command, { kind: "load" }>): void {
   let told = 0;
   attempt(() => {
-    weights = loadWeights(
+    const isDivided = awaitsWindow && request.placement.devices.length > 0;
+    begun = (isDivided ? loadVocabulary : loadWeights)(
       request,
       {
         onProgress(fraction) {
@@ -56,20 +62,28 @@ function load({ load: request, group, awaitsWindow }: Extract<Command, { kind: "
       },
       group === null ? null : { group, keeper: places },
     );
-    if (awaitsWindow) report({ kind: "vocabulary", info: weights.info });
-    else finish(request.numCtx);
+    if (awaitsWindow) report({ kind: "vocabulary", info: begun.info });
+    else chosen = request;
   });
+  finishIfFree();
 }
 
-function finish(numCtx: number): void {
-  if (weights === null) return;
-  engine = weights.finish(numCtx);
-  weights = null;
-  report({ kind: "ready", info: engine.info, fullBytes: engine.fullBytes() });
-  // After the report, so that the server prepares the first job meanwhile. Not while another thread tokenizes a text,
-  // because it allocates memory too.
-  if (aborts.size === 0) engine.giveBackMemory();
-  for (const command of early.splice(0)) obey(engine, command);
+/**
+ * Finishes the load when its window is chosen. Waits for other threads that tokenize texts of clients that have left:
+ * they use the vocabulary and allocate memory.
+ */
+function finishIfFree(): void {
+  if (begun === null || chosen === null || aborts.size > 0) return;
+  const { finish } = begun;
+  const choice = chosen;
+  begun = null;
+  attempt(() => {
+    engine = finish(choice);
+    report({ kind: "ready", info: engine.info, fullBytes: engine.fullBytes() });
+    // After the report, so that the server prepares the first job meanwhile.
+    engine.giveBackMemory();
+    for (const command of early.splice(0)) obey(engine, command);
+  });
 }
 
 /** Runs a part of the load. The process ends if it fails. */
@@ -82,7 +96,7 @@ function attempt(work: () => void): void {
   }
 }
 
-function obeyEarly({ vocabulary }: LoadedWeights, command: EngineCommand): void {
+function obeyEarly({ vocabulary }: BegunLoad, command: EngineCommand): void {
   switch (command.kind) {
     case "tokenize":
     case "detokenize":
@@ -205,6 +219,7 @@ async function abortable(id: number, work: (signal: AbortSignal) => Promise<void
     if (!abort.signal.aborted) fail(id, error);
   } finally {
     aborts.delete(id);
+    finishIfFree();
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
 import type { GenerateEvent, GenerateJob, PromptText } from "../wire/inference/generate.ts";
 import type { KeptEntry } from "../wire/inference/kept-state.ts";
-import type { LoadRequest, ModelInfo, VocabularyInfo } from "../wire/inference/load.ts";
+import type { LoadRequest, ModelInfo, VocabularyInfo, WindowChoice } from "../wire/inference/load.ts";
 import type { HeartbeatLimits } from "./heartbeat.ts";
 
 /** How a runner process ended. */
@@ -24,10 +24,10 @@ export interface RunnerStart {
   /** Called with a number from 0 to 1 while the weights are read. */
   readonly onProgress?: (fraction: number) => void;
   /**
-   * Chooses the window by the vocabulary, as soon as weights and vocabulary are loaded. By default the window is the
-   * load's.
+   * Chooses the window as soon as the vocabulary is loaded, and the devices for it. By default they are the load's.
+   * A model that was to be loaded on the CPU is already loaded there, and stays.
    */
-  readonly chooseWindow?: (vocabulary: LoadedVocabulary) => Promise<number>;
+  readonly chooseWindow?: (vocabulary: LoadedVocabulary) => Promise<WindowChoice>;
   /** Called with each line of the engine's own log. */
   readonly onLog?: (line: string) => void;
   /** Keeps the states of the runner's conversations. By default they are not kept. */

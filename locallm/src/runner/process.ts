@@ -230,8 +230,8 @@ export class RunnerProcess implements Runner {
 
   async #sendWindow(info: VocabularyInfo): Promise<void> {
     try {
-      const numCtx = await this.#chooseWindow?.({ runner: this, info });
-      if (numCtx !== undefined) this.#send({ kind: "window", numCtx });
+      const choice = await this.#chooseWindow?.({ runner: this, info });
+      if (choice !== undefined) this.#send({ kind: "window", choice });
     } catch (error) {
       this.#loading?.fail(error);
     }

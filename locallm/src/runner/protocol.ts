@@ -2,7 +2,7 @@ import { type ErrorCode, LocallmError } from "../wire/errors.ts";
 import type { EmbedJob } from "../wire/inference/embed.ts";
 import type { GenerateDone, GenerateJob, PromptText, TextDetails } from "../wire/inference/generate.ts";
 import type { KeptEntry } from "../wire/inference/kept-state.ts";
-import type { LoadRequest, ModelInfo, VocabularyInfo } from "../wire/inference/load.ts";
+import type { LoadRequest, ModelInfo, VocabularyInfo, WindowChoice } from "../wire/inference/load.ts";
 
 /** An error as it is sent through the pipe. */
 export interface SentError {
@@ -14,7 +14,7 @@ export interface SentError {
  * Commands from server to runner. `id` is the server's number of a call. `load` is the first command and is
  * sent once. `group` names what kept states and this load must have in common. If it is null, nothing is
  * kept. With `awaitsWindow`, the runner reports `vocabulary` and waits for `window` before it reserves memory for
- * the window.
+ * the window, and before it loads weights on GPUs: how many layers fit there depends on the window.
  */
 export type Command =
   | {
@@ -23,7 +23,7 @@ export type Command =
       readonly group: string | null;
       readonly awaitsWindow: boolean;
     }
-  | { readonly kind: "window"; readonly numCtx: number }
+  | { readonly kind: "window"; readonly choice: WindowChoice }
   /** The answer to `reserve`. */
   | { readonly kind: "reserved"; readonly id: number; readonly state: number | null }
   /** Where a kept state is now. Null means that the state is gone. */

@@ -136,8 +136,13 @@ export interface Scheduler {
   /** Sets `keep_alive: 0` on a model without loading it. */
   expire(model: RunnableModel): void;
   view(): SchedulerView;
-  /** Memory that the loaded models have allocated and not used yet, so that the system counts it as available. */
-  unusedBytes(): number;
+  /**
+   * The host memory that is available, without what the loaded models have allocated and not used yet: the system
+   * counts that as available too.
+   */
+  freeBytes(): number;
+  /** The host memory that a load can use: what is free, and what kept conversations take. */
+  loadableBytes(): number;
   /** False while the queue is full or the server is shutting down. */
   accepts(): boolean;
   /** Seconds after which a refused client may try again. */

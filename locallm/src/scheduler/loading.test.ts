@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Choice, type Needs, onProcessor, place } from "../gpu/placement.ts";
-import type { Runner, RunnerExit, StartRunner } from "../runner/handle.ts";
+import type { LoadedVocabulary, Runner, RunnerExit, StartRunner } from "../runner/handle.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Device } from "../wire/inference/load.ts";
 import { systemClock } from "./clock.ts";
@@ -17,16 +17,20 @@ function world(
   refuse: (layers: number) => Error | null,
   { maxLoadedModels = 1, layerGib = 1 } = {},
 ) {
-  const layers = new Array<number>(7).fill(layerGib * gib);
-  const needs: Needs = { layers, output: gib, compute: 0, lookup: 0, total: 8 * gib };
+  /** A window of 2,048 tokens takes as much as the weights. */
+  const needs = (numCtx: number): Needs => {
+    const layers = new Array<number>(7).fill(layerGib * gib * (numCtx < 2048 ? 1 : 2));
+    return { layers, output: gib, compute: 0, lookup: 0, total: numCtx < 2048 ? 8 * gib : 15 * gib };
+  };
   const tried: number[] = [];
   const taken = new Map<string, number>();
-  const startRunner: StartRunner = async (load) => {
+  const startRunner: StartRunner = async (asked, start) => {
+    const load = { ...asked, ...(await start?.chooseWindow?.({} as LoadedVocabulary)) };
     const layers = load.placement.devices.reduce((sum, device) => sum + device.layers, 0);
     tried.push(layers);
     const error = refuse(layers);
     if (error !== null) throw error;
-    taken.set(load.modelPath, layers);
+    taken.set(load.modelPath, layers * (load.numCtx < 2048 ? 1 : 2));
     const exited = Promise.withResolvers<RunnerExit>();
     const end = () => {
       taken.delete(load.modelPath);
@@ -65,7 +69,7 @@ function world(
     {
       clock: systemClock,
       startRunner,
-      needs: async () => needs,
+      needs: async (_, { numCtx }) => needs(numCtx),
       place: async (needed, wish): Promise<Choice> =>
         gpuGib === 0 ? onProcessor(needed, "no GPU found") : place("/lib", [device()], needed, wish),
       availableBytes: () => 64 * gib,
@@ -146,6 +150,52 @@ describe("a load on a GPU", () => {
     await scheduler.lease(request("second"));
     expect(tried).toEqual([8, 8]);
     expect(scheduler.view().residents.map(({ model }) => model.name)).toEqual(["second"]);
+    await scheduler.close(0);
+  });
+});
+
+describe("a window that is chosen by the vocabulary", () => {
+  /** A request whose prompt needs 2,048 tokens. */
+  const long = (name = "m") => {
+    const asked = request(name);
+    let sizings = 0;
+    const sizing = async () => {
+      sizings++;
+      return { ...asked.load, numCtx: 2048 };
+    };
+    return { asked: { ...asked, sizing }, sizings: () => sizings };
+  };
+
+  it("decides how many layers go to the GPU, in one load", async () => {
+    const { scheduler, tried } = world(12, () => null);
+    const { info } = await scheduler.lease(long().asked);
+    expect(info).toMatchObject({ contextLength: 2048, devices: [{ layers: 6 }] });
+    expect(tried).toEqual([6]);
+    expect(scheduler.view().residents[0]?.whyThere).toMatch(/^6 of 8 layers fit on G0/);
+    await scheduler.close(0);
+  });
+
+  it("is kept if the load fails and is retried with fewer layers, then on the CPU", async () => {
+    const { scheduler, tried } = world(12, (layers) => (layers > 0 ? noMemory : null));
+    const { asked, sizings } = long();
+    const { info } = await scheduler.lease(asked);
+    expect(info).toMatchObject({ contextLength: 2048, devices: [] });
+    expect([tried, sizings()]).toEqual([[6, 3, 0], 1]);
+    await scheduler.close(0);
+  });
+
+  it("does not grow while another model takes the GPU's memory that it needs", async () => {
+    const { scheduler, tried } = world(20, () => null, { maxLoadedModels: 2 });
+    (await scheduler.lease(request("first"))).release();
+    const small = await scheduler.lease(long("second").asked);
+    expect(small.info).toMatchObject({ contextLength: 64, devices: [{ layers: 8 }] });
+    small.release();
+    // The request asks for the larger window, and the other model leaves.
+    const asked = request("second");
+    const { info } = await scheduler.lease({ ...asked, load: { ...asked.load, numCtx: 2048 } });
+    expect(info).toMatchObject({ contextLength: 2048, devices: [{ layers: 8 }] });
+    expect(scheduler.view().residents.map(({ model }) => model.name)).toEqual(["second"]);
+    expect(tried).toEqual([8, 8, 8]);
     await scheduler.close(0);
   });
 });

@@ -1,7 +1,7 @@
 import { type Choice, type Needs, onProcessor, withFewerLayers } from "../gpu/placement.ts";
-import type { LoadedVocabulary, Runner } from "../runner/handle.ts";
+import type { LoadedVocabulary, Runner, RunnerStart } from "../runner/handle.ts";
 import { type ErrorCode, LocallmError } from "../wire/errors.ts";
-import type { LeaseRequest } from "./lease.ts";
+import type { LoadWish } from "./lease.ts";
 import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
 import type { Resident } from "./residency.ts";
 
@@ -14,32 +14,34 @@ export async function loadRunner(
   settings: SchedulerSettings,
   parts: SchedulerParts,
   resident: Resident,
-  request: LeaseRequest,
-  { needs, choice, onRetry, chooseWindow }: Placed & LoadCalls,
+  { placed, onRetry, chooseWindow }: LoadCalls,
 ): Promise<Runner> {
-  const fallbacks = choice.deviceBytes === 0 ? [] : fallbackChoices(choice, needs);
-  for (let tried: Choice = choice; ; ) {
-    resident.choice = tried;
+  let { needs, choice } = placed;
+  let isChosen = chooseWindow === undefined;
+  const choose = async (vocabulary: LoadedVocabulary) => {
+    ({ needs, choice } = await chooseWindow!(vocabulary));
+    isChosen = true;
+    return { numCtx: resident.numCtx, placement: choice.placement };
+  };
+  for (let tries = 1; ; tries++) {
+    resident.choice = choice;
     try {
-      // Layers are divided between GPUs before the load, for the window that is known then.
-      const choose = tried.deviceBytes === 0 ? chooseWindow : undefined;
-      return await loadOnce(settings, parts, resident, request, { ...tried, choose });
+      return await loadOnce(settings, parts, resident, choice, isChosen ? undefined : choose);
     } catch (error) {
-      const next = fallbacks.shift();
-      if (next === undefined || !isEngineError(error)) throw error;
-      tried = { ...next, why: `${next.why}: ${error.message}` };
-      onRetry(tried.why);
+      const next = fallback(choice, needs, tries);
+      if (next === null || !isEngineError(error)) throw error;
+      choice = { ...next, why: `${next.why}: ${error.message}` };
+      onRetry(choice.why);
     }
   }
 }
 
 interface LoadCalls {
+  readonly placed: Placed;
   onRetry(why: string): void;
-  /** Called when the vocabulary is loaded, and the model is on the CPU only. */
-  readonly chooseWindow?: ChooseWindow | undefined;
+  /** Called when the vocabulary is loaded. Returns the devices for the window that it chose. */
+  readonly chooseWindow?: ((vocabulary: LoadedVocabulary) => Promise<Placed>) | undefined;
 }
-
-type ChooseWindow = (vocabulary: LoadedVocabulary) => Promise<number>;
 
 /** A model's memory needs and the devices chosen for it. */
 export interface Placed {
@@ -47,10 +49,11 @@ export interface Placed {
   readonly choice: Choice;
 }
 
-function fallbackChoices(choice: Choice, needs: Needs): Choice[] {
-  const fewer = withFewerLayers(choice, needs);
-  const last = onProcessor(needs, "CPU instead of GPU");
-  return fewer === null ? [last] : [fewer, last];
+/** Returns the choice after a failed load. Null if no other choice could help. */
+function fallback(choice: Choice, needs: Needs, tries: number): Choice | null {
+  if (choice.deviceBytes === 0) return null;
+  const fewer = tries === 1 ? withFewerLayers(choice, needs) : null;
+  return fewer ?? onProcessor(needs, "CPU instead of GPU");
 }
 
 const engineErrors: readonly ErrorCode[] = [
@@ -77,9 +80,10 @@ async function loadOnce(
   settings: SchedulerSettings,
   parts: SchedulerParts,
   resident: Resident,
-  { model, load }: LeaseRequest,
-  { placement, hostBytes, choose }: Choice & { readonly choose?: ChooseWindow | undefined },
+  { placement, hostBytes }: Choice,
+  choose: RunnerStart["chooseWindow"],
 ): Promise<Runner> {
+  const { model, load } = resident;
   const stalled = new AbortController();
   let cancelTimer = () => {};
   const progressed = () => {
@@ -89,7 +93,7 @@ async function loadOnce(
   };
   progressed();
   try {
-    parts.makeRoom?.(hostBytes);
+    parts.conversations?.makeRoom(hostBytes);
     return await parts.startRunner(
       {
         modelPath: model.modelPath,
@@ -121,6 +125,15 @@ async function loadOnce(
   }
 }
 
+/** A model to be loaded. */
+export interface Loading {
+  readonly resident: Resident;
+  /** The other models in memory. */
+  readonly others: readonly Resident[];
+  /** The host memory that the load can use. */
+  loadableBytes(): number;
+}
+
 /**
  * Chooses devices for the resident and sets its size. Returns null if one of the `others` must be unloaded first.
  * Throws `model_too_large` if unloading them would not help.
@@ -128,16 +141,13 @@ async function loadOnce(
 export async function placeResident(
   settings: SchedulerSettings,
   parts: SchedulerParts,
-  { resident, request, others }: { resident: Resident; request: LeaseRequest; others: readonly Resident[] },
+  { resident, others, loadableBytes }: Loading,
 ): Promise<Placed | null> {
-  const { numGpu, mainGpu } = request.load;
-  const needs = await needsOf(settings, parts, resident);
-  const choice = await parts.place(needs, { numGpu, mainGpu });
+  const needs = await needsOf(settings, parts, resident, resident.numCtx);
+  const choice = await parts.place(needs, resident.load);
   resident.place(choice);
-  const available = parts.availableBytes();
-  // Another model's GPU memory keeps some of this model's layers off the GPU.
-  const isCrowded = choice.isCut && others.some(({ runner }) => (runner?.info.devices.length ?? 0) > 0);
-  if (choice.hostBytes <= available && !isCrowded) return { needs, choice };
+  const available = loadableBytes();
+  if (choice.hostBytes <= available && !isCrowded(choice, others)) return { needs, choice };
   // Do not unload others if the model would not fit even then. Count only host memory, because that is what
   // is missing.
   const availableAlone = others.reduce((sum, { hostBytes }) => sum + hostBytes, available);
@@ -148,22 +158,40 @@ export async function placeResident(
   });
 }
 
-/** Sets the size of a resident on the CPU to that of its new window, and makes room for it. */
-export async function resize(
+/** Whether another model's GPU memory keeps some of this model's layers off the GPU. */
+function isCrowded(choice: Choice, others: readonly Resident[]): boolean {
+  return choice.isCut && others.some(({ runner }) => (runner?.info.devices.length ?? 0) > 0);
+}
+
+/**
+ * Gives a resident that is loading a larger window, and chooses devices for it. Changes nothing if another model would
+ * have to leave the GPU first: the request then asks for the larger window once the model is loaded.
+ */
+export async function widen(
   settings: SchedulerSettings,
   parts: SchedulerParts,
-  resident: Resident,
-): Promise<void> {
-  const needs = await needsOf(settings, parts, resident);
-  const choice = onProcessor(needs, resident.choice?.why ?? "");
+  { resident, others }: Loading,
+  load: LoadWish,
+  placed: Placed,
+): Promise<Placed> {
+  const needs = await needsOf(settings, parts, resident, load.numCtx);
+  const choice =
+    // The weights are already in the host's memory.
+    placed.choice.deviceBytes === 0
+      ? onProcessor(needs, placed.choice.why)
+      : await parts.place(needs, resident.load);
+  if (isCrowded(choice, others)) return placed;
+  resident.widen(load);
   resident.place(choice);
-  parts.makeRoom?.(choice.hostBytes);
+  parts.conversations?.makeRoom(choice.hostBytes);
+  return { needs, choice };
 }
 
 function needsOf(
   { slots, kvCacheType, flashAttention }: SchedulerSettings,
   parts: SchedulerParts,
-  { model, numCtx, load: { numBatch } }: Resident,
+  { model, load: { numBatch } }: Resident,
+  numCtx: number,
 ): Promise<Needs> {
   return parts.needs(model, { numCtx, numBatch, slots, kvCacheType, flashAttention });
 }

@@ -17,6 +17,13 @@ export interface SchedulerSettings {
   readonly environment: Readonly<Record<string, string>>;
 }
 
+/** Kept conversations. They are discarded when a model needs their memory. */
+export interface DiscardableMemory {
+  readonly memoryBytes: number;
+  /** Discards conversations until this much host memory is free. */
+  makeRoom(bytes: number): void;
+}
+
 /** The scheduler's dependencies; tests inject their own. */
 export interface SchedulerParts {
   readonly clock: Clock;
@@ -25,10 +32,9 @@ export interface SchedulerParts {
   readonly needs: (model: RunnableModel, load: MeasuredLoad) => Promise<Needs>;
   /** Chooses devices by their free memory. */
   readonly place: (needs: Needs, wish: PlacementWish) => Promise<Choice>;
-  /** Returns the host memory in bytes that a load can use. */
+  /** Returns the host memory in bytes that the system reports as available. */
   readonly availableBytes: () => number;
-  /** Discards kept conversations until this much host memory is free. */
-  readonly makeRoom?: (bytes: number) => void;
+  readonly conversations?: DiscardableMemory;
   readonly onDecision?: (decision: Decision) => void;
   readonly onLog?: (model: string, line: string) => void;
 }

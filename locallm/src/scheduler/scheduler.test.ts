@@ -24,7 +24,11 @@ interface World {
   hold: { loads: boolean; release: (() => void)[]; progress: () => void };
 }
 
-function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12): World {
+function world(
+  settings: Partial<SchedulerSettings> = {},
+  availableBytes = 1e12,
+  conversationBytes = 0,
+): World {
   const clock = new ManualClock();
   const loads: string[] = [];
   const running = new Set<string>();
@@ -89,6 +93,7 @@ function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12)
     place: async (needs) => onProcessor(needs, "no GPU found"),
     availableBytes: () =>
       availableBytes - [...running].reduce((sum, name) => sum + (sizes.get(name) ?? 1), 0),
+    conversations: { memoryBytes: conversationBytes, makeRoom: () => {} },
     onDecision: (decision) => logged.push(decision),
   };
   return {
@@ -167,13 +172,20 @@ describe("loaded models", () => {
     expect(loads).toEqual(["a", "a"]);
   });
 
-  it("adds up what loaded models have not used yet", async () => {
-    const { scheduler } = world({ maxLoadedModels: 2 });
-    expect(scheduler.unusedBytes()).toBe(0);
-    for (const name of ["a", "b"]) (await scheduler.lease(request(name))).release();
-    expect(scheduler.unusedBytes()).toBe(20);
-    await scheduler.unload(({ name }) => name === "a", "test");
-    expect(scheduler.unusedBytes()).toBe(10);
+  it("does not place a model in memory that a loaded model has allocated and not used yet", async () => {
+    // A model that is loaded has 10 bytes that the system still counts as available.
+    const { scheduler, sizes, running } = world({ maxLoadedModels: 3 }, 25, 3);
+    sizes.set("a", 2).set("b", 16).set("c", 17);
+    const free = () => [scheduler.freeBytes(), scheduler.loadableBytes()];
+    expect(free()).toEqual([25, 28]);
+    (await scheduler.lease(request("a"))).release();
+    expect(free()).toEqual([13, 16]);
+    (await scheduler.lease(request("b"))).release();
+    expect([...running]).toEqual(["a", "b"]);
+    expect(free()).toEqual([0, 3]);
+    await scheduler.unload(({ name }) => name === "b", "test");
+    (await scheduler.lease(request("c"))).release();
+    expect([...running]).toEqual(["c"]);
   });
 
   it("loads one model at a time, so that each sees how much memory the previous one left", async () => {

@@ -12,7 +12,7 @@ import type {
   SchedulerView,
   WindowLimit,
 } from "./lease.ts";
-import { loadRunner, placeResident, resize } from "./loading.ts";
+import { type Loading, loadRunner, type Placed, placeResident, widen } from "./loading.ts";
 import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
 import { Queue } from "./queue.ts";
 import { contextLengthOf, lineOf, Resident } from "./residency.ts";
@@ -113,7 +113,8 @@ class PlaceScheduler implements Scheduler {
     return await largestWindow(this.#settings, this.#parts, {
       ...{ model, load, wanted },
       loaded: own?.runner?.info.contextLength ?? 0,
-      freeableBytes: freeable.reduce((sum, resident) => sum + resident.freeableBytes, 0),
+      availableBytes: () =>
+        this.loadableBytes() + freeable.reduce((sum, resident) => sum + resident.freeableBytes, 0),
     });
   }
 
@@ -154,8 +155,13 @@ class PlaceScheduler implements Scheduler {
     };
   }
 
-  unusedBytes(): number {
-    return [...this.#residents].reduce((sum, { runner }) => sum + (runner?.unusedBytes ?? 0), 0);
+  freeBytes(): number {
+    const unused = [...this.#residents].reduce((sum, { runner }) => sum + (runner?.unusedBytes ?? 0), 0);
+    return Math.max(0, this.#parts.availableBytes() - unused);
+  }
+
+  loadableBytes(): number {
+    return this.freeBytes() + (this.#parts.conversations?.memoryBytes ?? 0);
   }
 
   async close(deadlineMs: number): Promise<void> {
@@ -343,7 +349,9 @@ class PlaceScheduler implements Scheduler {
     const startedMs = this.#clock.now();
     try {
       const others = [...this.#residents].filter((other) => other !== resident);
-      const placed = await placeResident(this.#settings, this.#parts, { resident, request: first, others });
+      const loadableBytes = () => this.loadableBytes();
+      const loading = { resident, others, loadableBytes };
+      const placed = await placeResident(this.#settings, this.#parts, loading);
       if (placed !== null) {
         const { name } = first.model;
         this.#decisions.add(
@@ -353,11 +361,10 @@ class PlaceScheduler implements Scheduler {
         );
         const onRetry = (why: string) => this.#decisions.add(name, "retry", why);
         const chooseWindow = waiters.some(({ request }) => request.sizing !== undefined)
-          ? (vocabulary: LoadedVocabulary) => this.#chooseWindow(resident, vocabulary)
+          ? (vocabulary: LoadedVocabulary) => this.#chooseWindow(loading, vocabulary, placed)
           : undefined;
-        const calls = { onRetry, chooseWindow };
         resident.ready(
-          await loadRunner(this.#settings, this.#parts, resident, first, { ...placed, ...calls }),
+          await loadRunner(this.#settings, this.#parts, resident, { placed, onRetry, chooseWindow }),
         );
         this.#coolDown.clear(line);
         const why = `context length ${resident.numCtx}, ${describeDevices(resident)}`;
@@ -379,15 +386,18 @@ class PlaceScheduler implements Scheduler {
    * Widens the window to what the waiting requests need. A request whose window cannot be chosen fails for the same
    * reason when it runs.
    */
-  async #chooseWindow(resident: Resident, vocabulary: LoadedVocabulary): Promise<number> {
-    const waiters = this.#queue.line(resident.line);
+  async #chooseWindow(loading: Loading, vocabulary: LoadedVocabulary, placed: Placed): Promise<Placed> {
+    const { line, numCtx } = loading.resident;
     const wishes = await Promise.all(
-      waiters.map(async ({ request }) => (await request.sizing?.(vocabulary).catch(() => null)) ?? null),
+      this.#queue
+        .line(line)
+        .map(async ({ request }) => (await request.sizing?.(vocabulary).catch(() => null)) ?? null),
     );
-    const loaded = resident.numCtx;
-    for (const wish of wishes) if (wish !== null && wish.numCtx > resident.numCtx) resident.widen(wish);
-    if (resident.numCtx > loaded) await resize(this.#settings, this.#parts, resident);
-    return resident.numCtx;
+    const largest = wishes
+      .filter((wish) => wish !== null)
+      .reduce<LoadWish | null>((a, b) => (a === null || b.numCtx > a.numCtx ? b : a), null);
+    if (largest === null || largest.numCtx <= numCtx) return placed;
+    return await widen(this.#settings, this.#parts, loading, largest, placed);
   }
 
   /** Rejects all requests waiting for the model; later ones get the same error until the cool-down ends. */

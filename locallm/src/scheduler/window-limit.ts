@@ -11,8 +11,8 @@ interface Wanted {
   readonly wanted: number;
   /** The window that the model is loaded with; 0 if it is not loaded. */
   readonly loaded: number;
-  /** The memory that the model can use in addition to the available memory. */
-  readonly freeableBytes: number;
+  /** The memory that the model can use. */
+  availableBytes(): number;
 }
 
 /**
@@ -21,7 +21,7 @@ interface Wanted {
 export async function largestWindow(
   settings: SchedulerSettings,
   parts: SchedulerParts,
-  { model, load, wanted, loaded, freeableBytes }: Wanted,
+  { model, load, wanted, loaded, availableBytes }: Wanted,
 ): Promise<WindowLimit> {
   const { slots, kvCacheType, flashAttention } = settings;
   const { numBatch, numGpu, mainGpu } = load;
@@ -35,7 +35,7 @@ export async function largestWindow(
   for (const numCtx of steps.filter((step) => step <= enough && step > loaded).reverse()) {
     const needs = await parts.needs(model, { numCtx, numBatch, slots, kvCacheType, flashAttention });
     const { hostBytes } = await parts.place(needs, { numGpu, mainGpu });
-    const available = parts.availableBytes() + freeableBytes;
+    const available = availableBytes();
     if (hostBytes <= available) return { tokens: numCtx, why };
     why = `a window of ${numCtx} tokens needs ${gib(hostBytes)} of memory, ${gib(available)} is available`;
   }

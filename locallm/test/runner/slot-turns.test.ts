@@ -3,9 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import type { Context } from "../../src/engine/context.ts";
+import { loadVocabulary } from "../../src/engine/engine.ts";
 import { KeptStates } from "../../src/engine/kept/kept-states.ts";
 import { Model } from "../../src/engine/model.ts";
 import type { SlotEvent, Slots } from "../../src/engine/slots.ts";
+import { onlyProcessor } from "../../src/wire/inference/load.ts";
 import { smallLlama } from "../small-llama.ts";
 import { loadOf, newJob } from "./jobs.ts";
 import { library, newContext, newSlots } from "./slots-here.ts";
@@ -87,6 +89,29 @@ test.each([
   await finished(2);
   expect(events.filter(({ id }) => id === 1)).toEqual([]);
   expect(events.at(-1)).toMatchObject({ id: 2, error: null, done: { evalTokens: 5, promptTokens: 3 } });
+});
+
+test("loads the vocabulary first and the weights later, with the window that was chosen by it", async () => {
+  const heard: SlotEvent[] = [];
+  const done = Promise.withResolvers<void>();
+  const { vocabulary, info, finish } = loadVocabulary(
+    loadOf(path, { numCtx: 256 }),
+    {
+      onProgress: () => {},
+      onLog: () => {},
+      onStep(step) {
+        heard.push(...step);
+        if (step.some((event) => (event.done ?? event.error) !== null)) done.resolve();
+      },
+    },
+    null,
+  );
+  expect(vocabulary.tokenize("a thing", { addSpecial: false, parseSpecial: false })).toHaveLength(6);
+  const engine = finish({ numCtx: 1024, placement: onlyProcessor });
+  expect(engine.info).toMatchObject({ ...info, contextLength: 1024, vocabSize: model.vocabulary.size });
+  engine.slots!.submit(1, { ...job(5), prompt: "a thing".repeat(60), numCtx: 1024 });
+  await done.promise;
+  expect(heard.at(-1)).toMatchObject({ error: null, done: { evalTokens: 5, promptTokens: 360 } });
 });
 
 test("rejects an empty prompt, and answers the next job in the same slot", async () => {

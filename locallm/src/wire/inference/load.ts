@@ -47,6 +47,9 @@ export interface Device {
 /** The maximum number of checkpoints that a slot keeps; see `engine/checkpoints.ts`. */
 export const mostCheckpoints = 3;
 
+/** What may be chosen when the vocabulary is loaded. */
+export type WindowChoice = Pick<LoadRequest, "numCtx" | "placement">;
+
 /** What is known of a model as soon as its vocabulary is loaded. */
 export type VocabularyInfo = Pick<ModelInfo, "addBos" | "markers" | "longestToken">;
 
