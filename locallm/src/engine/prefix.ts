@@ -38,7 +38,7 @@ export function headFrom<Slot extends Neighbour>(
   for (const neighbour of neighbours) {
     const { cached, ahead } = neighbour;
     const common = reusable(cached, prompt);
-    const most = had?.tokens ?? own + least - 1;
+    const most: number = had?.tokens ?? own + least - 1;
     const tokens = common > most ? neighbour.cuttable(common) : 0;
     if (tokens > most) had = { from: neighbour, tokens, isAhead: false };
     // If its cache already differs from the prompt, nothing more is coming.
