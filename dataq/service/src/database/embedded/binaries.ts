@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readFileSync, symlinkSync } from "node:fs";
 import { cp, mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, normalize, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Owner } from "./owner.ts";
+import { modesAllow, type Owner } from "./owner.ts";
 
 /** The programs of one PostgreSQL release, ready to be run by the server's owner. */
 export interface Binaries {
@@ -16,15 +16,19 @@ export interface Binaries {
 
 /**
  * PostgreSQL from the npm package of this platform. It runs from there if the owner may do so, and otherwise from a
- * copy in `copyFolder` (root with a home of mode 0700, or a read-only install without its links).
+ * copy in `copyFolder` (root with a home of mode 0700, or a read-only install without its links). If it `hasRun` here
+ * before, it is not run again to find out.
  */
 export async function findBinaries(
   owner: Owner,
   copyFolder: string,
   progress: (line: string) => void,
+  hasRun = false,
 ): Promise<Binaries> {
   const { folder, version } = findPackage();
   if (makeLinks(folder)) {
+    const known = programsIn(folder);
+    if (hasRun && modesAllow(owner, known.postgres)) return { ...known, major: version.split(".")[0]! };
     const inPlace = tryRun(owner, folder);
     if ("major" in inPlace) return inPlace;
   }
@@ -87,11 +91,15 @@ function makeLinks(folder: string): boolean {
 
 /** The programs of a folder if the owner can run them. */
 function tryRun(owner: Owner, folder: string): Binaries | { readonly reason: string } {
-  const program = (name: string) => join(folder, "native", "bin", name);
-  const postgres = program("postgres");
+  const programs = programsIn(folder);
   const options = { ...owner.ids, cwd: "/", encoding: "utf8" } as const;
-  const { status, stdout, stderr, error } = spawnSync(postgres, ["--version"], options);
+  const { status, stdout, stderr, error } = spawnSync(programs.postgres, ["--version"], options);
   const major = /\) (\d+)/.exec(stdout ?? "")?.[1];
   if (status !== 0 || major === undefined) return { reason: error?.message ?? `${stdout}${stderr}`.trim() };
-  return { initdb: program("initdb"), postgres, control: program("pg_ctl"), major };
+  return { ...programs, major };
+}
+
+function programsIn(folder: string): Omit<Binaries, "major"> {
+  const program = (name: string) => join(folder, "native", "bin", name);
+  return { initdb: program("initdb"), postgres: program("postgres"), control: program("pg_ctl") };
 }

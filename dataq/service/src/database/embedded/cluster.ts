@@ -51,6 +51,11 @@ export function findHome(dataFolder: string, owner: Owner, progress: (line: stri
   return elsewhere;
 }
 
+/** Whether PostgreSQL has already created a cluster in `home`. */
+export function hasCluster(home: string): boolean {
+  return existsSync(join(home, "cluster"));
+}
+
 /**
  * Opens the cluster of `home`, and creates it first if there is none. The caller holds the lock of the home.
  */
@@ -68,7 +73,7 @@ export async function openCluster(
   // Left over by an interrupted first start; never used.
   for (const entry of readdirSync(home))
     if (entry.startsWith("cluster.new")) await rm(join(home, entry), { recursive: true, force: true });
-  if (!existsSync(data)) {
+  if (!hasCluster(home)) {
     progress("Creating the database (first start only) …");
     const password = randomBytes(24).toString("base64url");
     await writeFileAtomic(passwordFile, password, { mode: 0o600 });

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import lockfile from "proper-lockfile";
 import { type Binaries, findBinaries } from "./binaries.ts";
-import { type Cluster, findHome, openCluster, ROOT_FOLDER } from "./cluster.ts";
+import { type Cluster, findHome, hasCluster, openCluster, ROOT_FOLDER } from "./cluster.ts";
 import { findOwner } from "./owner.ts";
 import {
   answers,
@@ -36,7 +36,8 @@ export async function holdServer(dataFolder: string, progress: (line: string) =>
   const home = findHome(dataFolder, owner, progress);
   const unlock = await takeTurn(home, progress);
   try {
-    const binaries = await findBinaries(owner, owner.ids ? ROOT_FOLDER : home, progress);
+    const copyFolder = owner.ids ? ROOT_FOLDER : home;
+    const binaries = await findBinaries(owner, copyFolder, progress, hasCluster(home));
     const cluster = await openCluster(home, owner, binaries, progress);
     const lifeline = openLifeline(cluster, owner);
     try {

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { statSync } from "node:fs";
-import { join } from "node:path";
+import { realpathSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 /** The user of the embedded server. PostgreSQL does not run as root, so root needs another user. */
 export interface Owner {
@@ -35,7 +35,23 @@ export function findOwner(dataFolder: string, progress: (line: string) => void):
 
 /** Whether `owner` can reach `path` through all folders above it. */
 export function canReach(owner: Owner, path: string): boolean {
+  if (modesAllow(owner, path)) return true;
   return spawnSync("/bin/sh", ["-c", 'test -x "$0"', path], { ...owner.ids, cwd: "/" }).status === 0;
+}
+
+/**
+ * Whether the modes of `path` and of all folders above it let `owner` enter or execute them. If not, other groups of the
+ * owner or an access control list may still allow it.
+ */
+export function modesAllow({ ids }: Owner, path: string): boolean {
+  const uid = ids?.uid ?? process.getuid?.();
+  const gid = ids?.gid ?? process.getgid?.();
+  for (let at = realpathSync(path); ; at = dirname(at)) {
+    const found = statSync(at);
+    const bit = found.uid === uid ? 0o100 : found.gid === gid ? 0o010 : 0o001;
+    if ((found.mode & bit) === 0) return false;
+    if (at === dirname(at)) return uid !== undefined;
+  }
 }
 
 function lookUp(): Owner["ids"] {
