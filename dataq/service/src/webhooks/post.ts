@@ -1,8 +1,11 @@
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
 import { guardedLookup } from "../network/private-address.ts";
 import { hostOf, isAllowedAddress, needsHttps, type TargetRule } from "./targets.ts";
+
+/** An `import` would also load Node's `fetch`, which takes 9 MiB. */
+const http = process.getBuiltinModule("node:http");
 
 /** What an endpoint answered, or why there is no answer. */
 export type Outcome =
@@ -38,7 +41,7 @@ export async function post(
   const limit = AbortSignal.timeout(limitMs);
   const signals = signal ? AbortSignal.any([limit, signal]) : limit;
   try {
-    const send = isPlain ? httpRequest : httpsRequest;
+    const send = isPlain ? http.request : httpsRequest;
     const request = send(url, {
       method: "POST",
       headers: {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, rename, rm, stat } from "node:fs/promises";
-import { get as httpGet, type IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { get as httpsGet } from "node:https";
 import type { LookupFunction } from "node:net";
 import { dirname } from "node:path";
@@ -10,6 +10,9 @@ import { rootCertificates } from "node:tls";
 import { isPrivateAddress } from "../../network/private-address.ts";
 import { ImportError } from "../import-error.ts";
 import { assertSafeRedirect, publicLookup } from "./redirect.ts";
+
+/** An `import` would also load Node's `fetch`, which takes 9 MiB. */
+const http = process.getBuiltinModule("node:http");
 
 export interface DownloadOptions {
   readonly sha256?: string;
@@ -84,7 +87,7 @@ function open(
   if (target.protocol !== "https:" && target.protocol !== "http:") {
     throw new ImportError("not_https", { protocol: target.protocol });
   }
-  const get = target.protocol === "https:" ? httpsGet : httpGet;
+  const get = target.protocol === "https:" ? httpsGet : http.get;
   return new Promise((resolve, reject) => {
     const request = get(
       target,
