@@ -440,7 +440,7 @@ describe("a service that sends to public addresses only", () => {
       expect((await deliveries(hosted, made.body.id))[0]).toMatchObject({
         attempts: 1,
         status: null,
-        error: "The address is not one that this service sends to.",
+        error: "This service does not send webhooks to this address.",
       }),
     );
     expect(receiver.connections()).toBe(0);

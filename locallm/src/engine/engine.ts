@@ -33,8 +33,8 @@ export interface Engine {
   /** Null if no states are kept. */
   readonly kept: KeptStates | null;
   /**
-   * The memory without a file that this process has once all memory of the model is in use. Null if it is not known.
-   * Call it before `giveBackMemory`.
+   * The anonymous memory that this process has once all memory of the model is in use. Null if unknown. Call it before
+   * `giveBackMemory`.
    */
   fullBytes(): number | null;
   /** Gives memory of the cache back to the system until it is used. Call it before the first job. */

@@ -47,7 +47,7 @@ export class RunnerProcess implements Runner {
   #asking: NodeJS.Timeout | null = null;
   #info: ModelInfo | null = null;
   #isLoaded = false;
-  /** The memory without a file that the process has once all of it is in use. Null if it is not known. */
+  /** The anonymous memory that the process has once all of it is in use. Null if unknown. */
   #fullBytes: number | null = null;
   #loading: Call | null = null;
   #nextId = 1;

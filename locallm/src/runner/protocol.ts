@@ -53,7 +53,7 @@ export type Report =
    */
   | { readonly kind: "progress"; readonly loops: readonly number[] }
   | { readonly kind: "vocabulary"; readonly info: VocabularyInfo }
-  /** `fullBytes` is the memory without a file that the process has once all of it is in use, or null. */
+  /** `fullBytes` is the anonymous memory that the process has once all of it is in use, or null. */
   | { readonly kind: "ready"; readonly info: ModelInfo; readonly fullBytes: number | null }
   | { readonly kind: "rejected"; readonly error: SentError }
   | {

@@ -14,7 +14,7 @@ export type Outcome =
 
 export interface PostOptions {
   readonly rule: TargetRule;
-  /** For the whole exchange, from the look-up of the name to the end of the answer. */
+  /** The time limit of the whole exchange, from the DNS lookup to the end of the answer. */
   readonly limitMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -36,7 +36,7 @@ export async function post(
   const isAllowed = (address: string) =>
     isAllowedAddress(address, rule) && !(isPlain && needsHttps(address, rule));
   const host = hostOf(url);
-  // Node does not look up an address.
+  // Node calls `lookup` only for names.
   if (isIP(host) !== 0 && !isAllowed(host)) return failed(refused.message);
   const limit = AbortSignal.timeout(limitMs);
   const signals = signal ? AbortSignal.any([limit, signal]) : limit;
@@ -66,7 +66,7 @@ export async function post(
   }
 }
 
-const refused = new Error("The address is not one that this service sends to.");
+const refused = new Error("This service does not send webhooks to this address.");
 
 function answerTo(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {

@@ -140,7 +140,7 @@ function reasonOf({ message, code }: NodeJS.ErrnoException): string {
   return message || (code ?? "unknown error");
 }
 
-/** SHA-256 of a file, or undefined when there is none. */
+/** Returns the SHA-256 of a file, or undefined if the file is missing or empty. */
 export async function digestOf(path: string): Promise<string | undefined> {
   if ((await sizeOf(path)) === 0) return undefined;
   const hash = createHash("sha256");

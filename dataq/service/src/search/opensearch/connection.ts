@@ -16,7 +16,7 @@ export interface OpenSearchAddress {
   readonly certificates?: string;
 }
 
-/** OpenSearch answered with an error, or did not answer: then `status` is 0. */
+/** OpenSearch answered with an error, or did not answer. `status` is 0 if it did not answer. */
 export class OpenSearchError extends Error {
   readonly status: number;
 
@@ -34,7 +34,7 @@ export class OpenSearchError extends Error {
 export interface Asked {
   readonly method: "GET" | "POST" | "PUT" | "DELETE" | "HEAD";
   readonly path: string;
-  /** JSON, or lines of JSON as they are. */
+  /** An object is sent as JSON. A string contains lines of JSON. */
   readonly body?: object | string;
   readonly limitMs?: number;
   readonly signal?: AbortSignal | undefined;
@@ -67,7 +67,7 @@ export class Connection {
         : { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
   }
 
-  /** The answer's JSON. Throws an `OpenSearchError` for any other status than 2xx, and for anything but JSON. */
+  /** Returns the answer's JSON. Throws `OpenSearchError` if the status is not 2xx or the answer is not JSON. */
   async ask<Answer = unknown>({
     method,
     path,
@@ -108,7 +108,7 @@ export class Connection {
     }
   }
 
-  /** Repeats a request that may be repeated, while OpenSearch is busy or away. */
+  /** Repeats the request while OpenSearch is busy or unavailable. Only for requests that may be repeated. */
   async askWithRetries<Answer = unknown>(asked: Asked): Promise<Answer> {
     for (let tries = 1; ; tries++) {
       try {
@@ -130,7 +130,7 @@ export class Connection {
   }
 }
 
-/** Whether there is an index of this name. */
+/** Whether an index of this name exists. */
 export async function exists(connection: Connection, index: string): Promise<boolean> {
   try {
     await connection.askWithRetries({ method: "HEAD", path: `/${index}` });
@@ -141,10 +141,10 @@ export async function exists(connection: Connection, index: string): Promise<boo
   }
 }
 
-/** How long to wait after so many tries. */
+/** Returns the pause after this many attempts. */
 export type PauseMs = (tries: number) => number;
 
-/** Longer and longer: a minute and a half in all. */
+/** The pauses double from 250 ms to 15 s. Together they take a minute and a half. */
 function usualPauseMs(tries: number): number {
   return Math.min(15_000, 250 * 2 ** (tries - 1));
 }
@@ -164,13 +164,13 @@ async function readAnswer<Answer>(answer: IncomingMessage): Promise<Answer> {
   const status = answer.statusCode ?? 0;
   const text = Buffer.concat(parts).toString();
   if (status >= 200 && status < 300) return readJson<Answer>(text);
-  // A block of an index is also 403, and its text says more.
+  // A blocked index is also answered with 403, and the answer's text gives the reason.
   if (status === 401 || (status === 403 && !text.includes("cluster_block_exception")))
     throw new OpenSearchError(status, "OpenSearch rejected the credentials or lacks a permission for them.");
   throw new OpenSearchError(status, `OpenSearch answered ${status}: ${text.slice(0, mostMessage)}`);
 }
 
-/** OpenSSL's own words say nothing about the address. */
+/** OpenSSL's message does not mention the address. */
 function messageOf({ code, message }: NodeJS.ErrnoException): string {
   return code === "EPROTO" ? "The port in DATAQ_SEARCH does not answer with TLS." : message;
 }
@@ -180,9 +180,6 @@ function readJson<Answer>(text: string): Answer {
   try {
     return JSON.parse(text === "" ? "{}" : text);
   } catch {
-    throw new OpenSearchError(
-      0,
-      `OpenSearch did not answer with complete JSON: ${text.slice(0, mostMessage)}`,
-    );
+    throw new OpenSearchError(0, `OpenSearch returned invalid JSON: ${text.slice(0, mostMessage)}`);
   }
 }
