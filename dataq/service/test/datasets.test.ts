@@ -428,6 +428,13 @@ describe("packs of laws", () => {
     expect(await texts()).toEqual(["新文", "旧文"]);
   });
 
+  test("are folded again by the same import after one was interrupted in between", async () => {
+    await database.pool.query("update dataset_fold set made_from = 'before' where name = 'laws'");
+    const again = await bring("legal_laws", write("twin.jsonl", law("测试法", "2020-05-01", "新文")));
+    expect(again).toMatchObject({ outcome: "unchanged", size: 1 });
+    expect((await findDue(database, new Date())).isFoldPending).toBe(false);
+  });
+
   test("that an older version folded without storing them stay, as a data set", async () => {
     await database.pool.query(
       "delete from dataset where target = 'legal_laws'; delete from dataset_fold; delete from search_corpus where corpus = 'legal_laws#packs'",

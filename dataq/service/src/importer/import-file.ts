@@ -98,8 +98,10 @@ export async function importFile(
     return reportOf("dry_run", name, counts, records);
   }
   if (options.again !== true && (await isWhatItHolds(database, name, file, options))) {
-    const state = await index.state(target.corpus);
-    return reportOf("unchanged", name, new Counts(), 0, state?.size ?? null);
+    // That import may have been interrupted before its records were served.
+    const notes = await foldIn(database, index, target, options);
+    const state = await index.state(servedIn(target));
+    return { ...reportOf("unchanged", name, new Counts(), 0, state?.size ?? null), notes };
   }
   const made = await importSeries(database, index, target, name, [{ file, terms }], options);
   const [{ counts, records }] = made.steps as [Step];
@@ -198,22 +200,30 @@ export async function importSeries(
         });
       },
     });
-    const notes = target.fold === undefined ? [] : await foldChanged(database, index, target.fold, options);
+    const notes = await foldIn(database, index, target, options);
     const records = steps.reduce((sum, step) => sum + step.records, 0);
     const added = mode === "update" ? served.after - served.before : served.after;
-    const servedIn = target.servedIn ?? target.name;
-    const serving = target.fold === undefined ? size : ((await index.state(servedIn))?.size ?? 0);
-    return {
-      steps,
-      size: serving,
-      duplicates: records - added,
-      duplicateIds,
-      notes: notes.map((note) => ({ note: inEnglish(note), noteZh: inChinese(note) })),
-    };
+    const serving = target.fold === undefined ? size : ((await index.state(servedIn(target)))?.size ?? 0);
+    return { steps, size: serving, duplicates: records - added, duplicateIds, notes };
   } catch (error) {
     for (const { run } of steps) await run.fail(saidOf(error)).catch(() => {});
     throw error;
   }
+}
+
+/** The corpus that serves the records of a target. */
+function servedIn({ servedIn, name, fold, corpus }: Target): string {
+  return fold === undefined ? corpus : (servedIn ?? name);
+}
+
+async function foldIn(
+  database: Database,
+  index: SearchIndex,
+  { fold }: Target,
+  options: Pick<ImportOptions, "signal" | "progress">,
+): Promise<ImportReport["notes"]> {
+  const notes = fold === undefined ? [] : await foldChanged(database, index, fold, options);
+  return notes.map((note) => ({ note: inEnglish(note), noteZh: inChinese(note) }));
 }
 
 /** Increase this when rows are read differently, so that a resumed import does not mix two versions. */

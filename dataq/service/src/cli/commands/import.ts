@@ -92,7 +92,10 @@ async function runImport(target: string, origin: string, options: Options): Prom
 function linesOf(report: ImportReport): string[] {
   const { outcome, target, dataset, rows, records, badRows, passedOver, duplicates, size } = report;
   if (outcome === "unchanged")
-    return [`${target}: ${dataset} already holds this file. Pass --again to import it once more.`];
+    return [
+      ...report.notes.map(({ note }) => note),
+      `${dataset} already holds this file; ${target} serves ${counted(size ?? 0, "record")}. Pass --again to import it once more.`,
+    ];
   const names = Object.entries(report.fields).map(([name, filled]) => `${name} ${filled}`);
   const others = passedOver > 0 ? `, ${count(passedOver)} for other operations` : "";
   const ids = report.duplicateIds.join(", ");
