@@ -79,7 +79,7 @@ export interface Service {
   readonly localKey: string;
   /** The console, with a link that signs in the owner of the machine once. */
   readonly consoleUrl: string;
-  /** Settled when the first start's laws are imported, or could not be downloaded. */
+  /** Settled when the first start's laws are imported, or could not be. */
   readonly firstData: Promise<void>;
   /** Loads what the first search of real records would wait for. It blocks the process for a tenth of a second. */
   warm(): Promise<void>;

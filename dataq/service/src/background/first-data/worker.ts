@@ -74,9 +74,8 @@ async function bringLaws(index: SearchIndex): Promise<void> {
     );
   } catch (error) {
     if (signal.aborted) return;
-    progress(
-      `Laws could not be downloaded: ${(error as Error).message} To try again: dataq import legal_laws ${task.laws}`,
-    );
+    const reason = (error as Error).message.replace(/\.?$/, ".");
+    progress(`Laws could not be imported: ${reason} To try again: dataq import legal_laws ${task.laws}`);
   } finally {
     tell({ settled: lawCorpora });
     yieldToCalls();
