@@ -69,6 +69,12 @@ const checkpointTail = { tokens: 16, from: 32 };
 const leastFork = 64;
 
 /**
+ * Where a new conversation will differ from later ones is not known yet. If its prompt is so long, a checkpoint is
+ * stored after this share of it, at the end of a step: agents begin with a long system prompt.
+ */
+const early = { share: 3 / 4, fromSteps: 4 };
+
+/**
  * The slots of one context. Each step is planned (which tokens of which slots), computed in one call of the
  * library, and committed output by output. If all slots are busy, jobs wait in order.
  */
@@ -265,7 +271,7 @@ export class Slots {
     const best = shares.reduce((a, b) => (b.tokens > a.tokens ? b : a));
     const oldest = shares.reduce((a, b) => (b.slot.arrived < a.slot.arrived ? b : a));
     const found = job.deterministic ? null : (kept?.find(prompt, best.tokens) ?? null);
-    const fork = this.#request.checkpoints > 1 && !job.deterministic ? this.#fork(prompt) : 0;
+    const fork = job.deterministic ? 0 : this.#fork(prompt);
     const isOwn = found === null && best.tokens >= prompt.length * worthwhileShare;
     const { slot, tokens } = isOwn ? best : oldest;
     if (slot.answerEnd > 0 && tokens >= slot.answerEnd) this.#nextTurn.saw(prompt.slice(slot.answerEnd));
@@ -285,6 +291,7 @@ export class Slots {
     }
     slot.resume(this.#cut(slot, reused));
     if (fork - slot.cached.length >= leastFork) slot.stopAt(fork);
+    else if (slot.cached.length === 0) this.#stopEarly(slot);
     this.#stopBeforeEnd(slot);
     if (slot.isCancelled) slot.release();
   }
@@ -320,14 +327,22 @@ export class Slots {
     return context.truncate(index, isThere ? tokens : 0) && isThere ? tokens : 0;
   }
 
+  /** Makes a step end where a checkpoint of a new conversation is stored; see `early`. */
+  #stopEarly(slot: Slot): void {
+    const steps = slot.pending.length / this.#context.capacity;
+    if (this.#request.checkpoints < 2 || slot.isAlone || steps < early.fromSteps) return;
+    slot.stopAt(Math.floor(steps * early.share) * this.#context.capacity);
+  }
+
   /** Makes a step end where a checkpoint is stored before the prompt's last tokens. */
   #stopBeforeEnd(slot: Slot): void {
     if (this.#request.checkpoints > 0 && slot.pending.length >= checkpointTail.from)
       slot.stopAt(slot.answer.prompt.length - checkpointTail.tokens);
   }
 
-  /** How many of a prompt's first tokens another conversation has, less a few. */
+  /** How many of a prompt's first tokens another conversation has, less a few. 0 if no checkpoint is stored there. */
   #fork(prompt: readonly number[]): number {
+    if (this.#request.checkpoints < 2) return 0;
     const common = this.#slots.map(({ cached }) => commonLength(cached, prompt));
     return Math.max(this.#request.kept?.longestCommon(prompt) ?? 0, ...common) - checkpointTail.tokens;
   }
@@ -429,6 +444,7 @@ export class Slots {
   #takeOver(slot: Slot, from: Slot, tokens: number): void {
     const context = this.#context;
     const cut = this.#copyable(from, tokens);
+    const fork = this.#fork(slot.answer.prompt);
     const isCopied =
       context.copy(from.index, slot.index) &&
       (cut.from === null || context.finishCopy(slot.index, from.cached.length));
@@ -440,6 +456,7 @@ export class Slots {
     for (const one of from.checkpoints.held)
       if (one.tokens > had && one.tokens <= kept) slot.checkpoints.addCopy(one);
     slot.resume(kept);
+    if (fork - kept >= leastFork) slot.stopAt(fork);
     this.#stopBeforeEnd(slot);
   }
 

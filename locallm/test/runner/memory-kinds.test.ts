@@ -221,7 +221,7 @@ describe.each(kinds)("a model such as %s, with %s", (architecture, _, lengths) =
   it("copies the beginning from a slot that went on if that slot has a checkpoint of it", async () => {
     const bench = new Bench(models.get(architecture)!, 4);
     const head = text(300, 73);
-    const prompts = [150, 150, 90, 200].map((length, index) => [...head, ...text(length, 74 + index)]);
+    const prompts = [30, 150, 90, 200].map((length, index) => [...head, ...text(length, 74 + index)]);
     const asked: Promise<Asked>[] = [];
     for (const prompt of prompts) {
       // The others are still answering.
@@ -235,8 +235,8 @@ describe.each(kinds)("a model such as %s, with %s", (architecture, _, lengths) =
     }
     const answers = await Promise.all(asked);
     for (const [index, answer] of answers.entries()) await expectAsCold(answer, prompts[index]!);
-    // The second prompt shows where the conversations part.
-    expect(answers.map(({ done }) => done.cachedTokens)).toEqual([0, 0, 284, 284]);
+    // The first slot has a checkpoint after 3/4 of its prompt. The second prompt shows where the conversations part.
+    expect(answers.map(({ done }) => done.cachedTokens)).toEqual([0, 192, 284, 284]);
   });
 
   it("continues from where conversations with the same beginning parted", async () => {
@@ -249,7 +249,8 @@ describe.each(kinds)("a model such as %s, with %s", (architecture, _, lengths) =
       await expectAsCold(answer, prompt);
       reused.push(answer.done.cachedTokens);
     }
-    expect(reused).toEqual([0, 0, 384, 384]);
+    // The second prompt, which shows where they part, continues from the checkpoint after 3/4 of the first one.
+    expect(reused).toEqual([0, 320, 384, 384]);
   });
 
   it.each([
