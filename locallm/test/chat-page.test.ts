@@ -88,8 +88,10 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
   });
   afterAll(() => browser?.close());
 
-  async function open(look: { width?: number; dark?: boolean; locale?: string } = {}) {
-    const { width = 1440, dark = false, locale = "en-US" } = look;
+  async function open(
+    look: { width?: number; dark?: boolean; locale?: string; script?: string; url?: string } = {},
+  ) {
+    const { width = 1440, dark = false, locale = "en-US", script = "", url = server.url } = look;
     const context = await browser.newContext({
       viewport: { width, height: 800 },
       colorScheme: dark ? "dark" : "light",
@@ -97,6 +99,7 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
       acceptDownloads: true,
     });
     context.setDefaultTimeout(30_000);
+    await context.addInitScript(script);
     const page = await context.newPage();
     page.on("pageerror", (error) => complaints.push(error.message));
     page.on("console", (message) => {
@@ -104,11 +107,11 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
         complaints.push(message.text());
     });
     page.on("request", (request) => {
-      if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(server.url))
+      if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(url))
         complaints.push(`asked ${request.url()}`);
     });
-    await page.goto(server.url);
-    await page.locator("#model option").first().waitFor({ state: "attached" });
+    await page.goto(url);
+    if (url === server.url) await page.locator("#model option").first().waitFor({ state: "attached" });
     return { context, page };
   }
 
@@ -205,6 +208,170 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     await context.close();
   });
 
+  it("keeps the question and the answer over another language and a reload, while the answer arrives", async () => {
+    const { context, page } = await open();
+    await setOptions(page, { num_predict: "-1", num_ctx: "4096" });
+    await page.fill("#question", "go on");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.locator(".assistant > .text").textContent()).not.toBe("");
+    await page.click("#language");
+    expect(await answers(page).count()).toBe(1);
+    expect(await page.locator("#send").textContent()).toBe("停止");
+    await page.reload();
+    await page.locator(".user", { hasText: "go on" }).waitFor();
+    await page.getByRole("button", { name: /重试|重新生成/ }).waitFor();
+    await context.close();
+  });
+
+  it("loses no words if the model was removed, or if another conversation is opened before the answer", async () => {
+    const { context, page } = await open();
+    await keepConversation(page, asked("old answer"));
+    await keepConversation(page, asked("other answer"), {
+      id: "other",
+      changedMs: 0,
+      model: "small:removed",
+    });
+    await page.reload();
+    await page.getByText("old answer").waitFor();
+    let goOn = () => {};
+    await page.route("**/api/chat", async (route) => {
+      await new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      await route.continue().catch(() => {});
+    });
+    await page.getByRole("button", { name: "Regenerate" }).click();
+    await page.locator("#conversations .open").last().click();
+    goOn();
+    await page.getByText("other answer").waitFor();
+    // Its model does not exist, so it gets the one that the page shows.
+    expect(await page.locator("#model").inputValue()).toBe("small:tools");
+    await page.locator("#conversations .open").first().click();
+    await page.getByText("old answer").waitFor();
+
+    await store.derive("small:soon-removed", { from: "small:a" });
+    await page.reload();
+    await page.selectOption("#model", "small:soon-removed");
+    await fetch(`${server.url}/api/delete`, {
+      method: "DELETE",
+      body: JSON.stringify({ model: "small:soon-removed" }),
+    });
+    await page.fill("#question", "asked");
+    await page.keyboard.press("Enter");
+    await page.locator("#send", { hasText: "Stop" }).waitFor();
+    await page.fill("#question", "written meanwhile");
+    goOn();
+    await expect.poll(() => page.locator("#question").inputValue()).toBe("asked\nwritten meanwhile");
+    await page.locator("#notice", { hasText: "not found" }).waitFor();
+    expect(await page.locator("#model option").allTextContents()).not.toContain("small:soon-removed");
+    await context.close();
+  });
+
+  it("shows in a second tab what the first one stored, and a deleted conversation stays deleted", async () => {
+    const { context, page } = await open();
+    await keepConversation(page, asked("old answer"), { options: { num_predict: -1, num_ctx: 4096 } });
+    await page.reload();
+    await page.getByText("old answer").waitFor();
+    const second = await context.newPage();
+    await second.goto(server.url);
+    await second.getByText("old answer").waitFor();
+    await page.fill("#question", "from the first tab");
+    await page.keyboard.press("Enter");
+    await second.locator(".user", { hasText: "from the first tab" }).waitFor();
+    await expect.poll(() => page.locator(".assistant > .text").last().textContent()).not.toBe("");
+    page.once("dialog", (dialog) => void dialog.accept());
+    await page.locator("#conversations li button").last().click();
+    await expect.poll(() => second.locator("#conversations li").count()).toBe(0);
+    await expect.poll(() => page.locator("#conversations li").count()).toBe(0);
+    await context.close();
+  });
+
+  it("two tabs that ask in one conversation at once make two conversations of it", async () => {
+    const { context, page } = await open();
+    await keepConversation(page, asked("old answer"));
+    await page.reload();
+    const second = await context.newPage();
+    // As if this tab had not heard yet what the other one stored.
+    await second.addInitScript("BroadcastChannel = class { postMessage() {} }");
+    await second.goto(server.url);
+    for (const tab of [page, second]) await tab.getByText("old answer").waitFor();
+    for (const [tab, text] of [
+      [page, "from the first tab"],
+      [second, "from the second tab"],
+    ] as const) {
+      await tab.fill("#question", text);
+      await tab.keyboard.press("Enter");
+      await tab.getByText(/4 tokens/).waitFor();
+    }
+    await expect.poll(() => second.locator("#conversations li").count()).toBe(2);
+    await page.reload();
+    const titles = page.locator("#conversations .open");
+    await expect.poll(() => titles.count()).toBe(2);
+    const found: string[] = [];
+    for (const title of await titles.all()) {
+      await title.click();
+      found.push(...(await page.locator(".user > .text").allTextContents()));
+    }
+    expect(found.sort()).toEqual(["from the first tab", "from the second tab", "question", "question"]);
+    await context.close();
+  });
+
+  it("works in a browser that refuses to store anything, and Enter in Safari's input method sends nothing", async () => {
+    const refuse = `for (const name of ["localStorage", "indexedDB"]) Object.defineProperty(window, name, {
+      get() { throw new DOMException("refused", "SecurityError"); } });`;
+    const { context, page } = await open({ script: refuse });
+    await page.click("#theme");
+    await setOptions(page, { num_predict: "4" });
+    await page.fill("#question", "ni hao");
+    await page.locator("#question").dispatchEvent("keydown", { key: "Enter", keyCode: 229 });
+    expect(await page.locator(".user").count()).toBe(0);
+    await page.keyboard.press("Enter");
+    await page.getByText(/4 tokens/).waitFor();
+    await page.getByText("This browser does not keep conversations").waitFor();
+    await context.close();
+  });
+
+  it("shows text that is hard to parse as Markdown, and right-to-left text from the right", async () => {
+    const { context, page } = await open();
+    const hard = [
+      ">".repeat(15_000),
+      Array.from({ length: 60 }, (_, depth) => `${" ".repeat(2 * depth)}- item`).join("\n"),
+      `# a${" ".repeat(300_000)}b`,
+      `# a${"#".repeat(300_000)}b`,
+      `a${"`".repeat(15_000)}`,
+      "[".repeat(15_000),
+      "שלום.",
+    ].join("\n\n");
+    await keepConversation(page, asked(hard));
+    await page.reload();
+    await page.getByRole("button", { name: "Regenerate" }).waitFor();
+    expect(await page.locator(".assistant ul").count()).toBeLessThan(20);
+    // The paragraph is as wide as the page, and its text is at the right.
+    const [left, middle] = await page.getByText("שלום.").evaluate((box) => {
+      const range = box.ownerDocument.createRange();
+      range.selectNodeContents(box);
+      const { left: from, right } = box.getBoundingClientRect();
+      return [range.getClientRects()[0]!.left, (from + right) / 2];
+    });
+    expect(left).toBeGreaterThan(middle);
+    await context.close();
+  });
+
+  it("asks for the key again, and says why, if the server rejects it or it has characters that no key has", async () => {
+    const withKey = await startServerHere({ models: store.folder, env: { LOCALLM_API_KEY: "right-key" } });
+    const { context, page } = await open({ url: withKey.url });
+    for (const key of ["wrong", "密钥"]) {
+      await page.fill("#key-value", key);
+      await page.keyboard.press("Enter");
+      await page.locator("#key[open] #key-problem", { hasText: "key" }).waitFor();
+    }
+    await page.fill("#key-value", " right-key ");
+    await page.keyboard.press("Enter");
+    await page.locator("#model option").first().waitFor({ state: "attached" });
+    await context.close();
+    await withKey.stop();
+  });
+
   it("pulls a model and shows why a pull failed", async () => {
     const { context, page } = await open();
     await page.click("#open-models");
@@ -260,7 +427,7 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
 });
 
 /** Stores a conversation in the page's own format. */
-async function keepConversation(page: Page, messages: readonly object[]): Promise<void> {
+async function keepConversation(page: Page, messages: readonly object[], more: object = {}): Promise<void> {
   const kept = {
     id: "kept",
     model: "small:tools",
@@ -269,6 +436,7 @@ async function keepConversation(page: Page, messages: readonly object[]): Promis
     options: { num_predict: 4 },
     tools: [],
     messages,
+    ...more,
   };
   await page.evaluate(`new Promise((resolve, reject) => {
     const opening = indexedDB.open("locallm", 1);
@@ -278,6 +446,13 @@ async function keepConversation(page: Page, messages: readonly object[]): Promis
       table.put(${JSON.stringify(kept)}).onsuccess = () => resolve(opening.result.close());
     };
   })`);
+}
+
+function asked(answer: string): object[] {
+  return [
+    { role: "user", content: "question" },
+    { role: "assistant", content: answer },
+  ];
 }
 
 const axeSource = readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");

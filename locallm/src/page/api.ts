@@ -1,12 +1,20 @@
+import { choiceOf, choose } from "./choices.ts";
 import type { Message } from "./conversation.ts";
+import { word } from "./words.ts";
 
-/** An error that the server returned. */
+/** An error that the server returned, or status 0 if it cannot be reached. */
 export class ServerError extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
     super(message);
     this.status = status;
   }
+}
+
+/** What the user reads about an error. */
+export function problemOf(error: unknown): string {
+  if (error instanceof ServerError && error.status === 0) return word("unreachable");
+  return error instanceof Error ? error.message : String(error);
 }
 
 export interface ModelEntry {
@@ -57,27 +65,39 @@ export async function* chat(request: ChatRequest, signal: AbortSignal): AsyncGen
     ...(think === null ? {} : { think }),
     ...(tools.length === 0 ? {} : { tools }),
   };
-  yield* lines<ChatLine>(await send("/api/chat", body, signal));
+  let isDone = false;
+  for await (const line of lines<ChatLine>(await send("/api/chat", body, signal))) {
+    isDone = line.done === true;
+    yield line;
+  }
+  if (!isDone) throw new ServerError(0, "the answer ended without its last line");
 }
 
 export async function* pull(model: string, signal: AbortSignal): AsyncGenerator<PullLine> {
   yield* lines<PullLine>(await send("/api/pull", { model, stream: true }, signal));
 }
 
-const keyName = "api-key";
-
 export function rememberKey(key: string): void {
-  localStorage.setItem(keyName, key);
+  choose("api-key", key.trim());
+}
+
+/** Whether a key was entered, which the server may have rejected. */
+export function hasKey(): boolean {
+  return choiceOf("api-key") !== null;
+}
+
+function headersOf(): Record<string, string> {
+  const key = choiceOf("api-key");
+  // The browser sends no request at all with other characters, such as Chinese ones.
+  return key !== null && /^[!-~]+$/.test(key) ? { authorization: `Bearer ${key}` } : {};
 }
 
 /** Throws `ServerError`; status 0 if the server cannot be reached. */
 async function send(path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
-  const key = localStorage.getItem(keyName);
-  const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
   const request: RequestInit = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
   let response: Response;
   try {
-    response = await fetch(path, { ...request, headers, ...(signal && { signal }) });
+    response = await fetch(path, { ...request, headers: headersOf(), ...(signal && { signal }) });
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new ServerError(0, String(error));
@@ -101,7 +121,10 @@ async function* lines<Line extends { error?: string }>(response: Response): Asyn
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await reader.read().catch((error: unknown) => {
+      if (error instanceof DOMException && error.name === "AbortError") throw error;
+      throw new ServerError(0, String(error));
+    });
     if (done) return;
     const parts = (rest + value).split("\n");
     rest = parts.pop()!;

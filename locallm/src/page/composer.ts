@@ -36,8 +36,9 @@ export class Composer {
       onSend({ text, images });
     });
     question.addEventListener("keydown", (event) => {
-      // While an input method composes Chinese, Enter chooses a word.
-      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      // While an input method composes Chinese, Enter chooses a word. In Safari the composition has ended by then, and
+      // only the key code 229 tells.
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
       event.preventDefault();
       if (!this.#running) form.requestSubmit();
     });
@@ -63,10 +64,11 @@ export class Composer {
     this.#show();
   }
 
-  /** An unanswered question goes back into the box. */
+  /** An unanswered question goes back into the box, before what was written there since. */
   restore({ text, images }: Question): void {
-    this.#parts.question.value = text;
-    this.#images = images;
+    const { question } = this.#parts;
+    question.value = [text, question.value].filter((each) => each.trim() !== "").join("\n");
+    this.#images = [...images, ...this.#images];
     this.#show();
   }
 

@@ -26,10 +26,13 @@ export interface Conversation {
 }
 
 export function newConversation(model: string): Conversation {
-  const id = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) =>
+  return { id: newId(), model, changedMs: Date.now(), system: "", options: {}, tools: [], messages: [] };
+}
+
+export function newId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) =>
     byte.toString(16).padStart(2, "0"),
   ).join("");
-  return { id, model, changedMs: Date.now(), system: "", options: {}, tools: [], messages: [] };
 }
 
 /** Returns the start of the first question, or an empty text if there is none. */

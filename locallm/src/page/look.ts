@@ -1,3 +1,4 @@
+import { choiceOf, choose } from "./choices.ts";
 import { type Language, speak, word } from "./words.ts";
 
 /** The theme and language that the user chose, otherwise the browser's. */
@@ -7,7 +8,7 @@ type Theme = (typeof themes)[number];
 const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
 
 export function currentLanguage(): Language {
-  const chosen = localStorage.getItem("language");
+  const chosen = choiceOf("language");
   if (chosen === "en" || chosen === "zh") return chosen;
   return navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
 }
@@ -31,17 +32,17 @@ export function setUpLook(
   systemIsDark.addEventListener("change", apply);
   themeButton.addEventListener("click", () => {
     const next = themes[(themes.indexOf(currentTheme()) + 1) % themes.length]!;
-    localStorage.setItem("theme", next);
+    choose("theme", next);
     apply();
   });
   languageButton.addEventListener("click", () => {
-    localStorage.setItem("language", currentLanguage() === "zh" ? "en" : "zh");
+    choose("language", currentLanguage() === "zh" ? "en" : "zh");
     apply();
     onLanguage();
   });
 }
 
 function currentTheme(): Theme {
-  const chosen = localStorage.getItem("theme");
+  const chosen = choiceOf("theme");
   return themes.find((theme) => theme === chosen) ?? "auto";
 }

@@ -1,4 +1,14 @@
-import { type ChatLine, capabilitiesOf, chat, listModels, rememberKey, ServerError } from "./api.ts";
+import {
+  type ChatLine,
+  capabilitiesOf,
+  chat,
+  hasKey,
+  listModels,
+  problemOf,
+  rememberKey,
+  ServerError,
+} from "./api.ts";
+import { choiceOf, choose } from "./choices.ts";
 import { Composer, type Question } from "./composer.ts";
 import {
   asMarkdown,
@@ -11,7 +21,7 @@ import {
 import { Conversations } from "./conversations.ts";
 import { setUpLook } from "./look.ts";
 import { element } from "./markdown.ts";
-import { button, MessageView } from "./message-view.ts";
+import { button, MessageView, type ToolResult } from "./message-view.ts";
 import { ModelsDialog } from "./models-dialog.ts";
 import { SettingsDialog } from "./settings-dialog.ts";
 import { word } from "./words.ts";
@@ -28,8 +38,17 @@ setUpLook(find("theme"), find("language"), () => {
   showConversation();
 });
 
-let running: AbortController | null = null;
+/** An answer that is arriving. */
+interface Running {
+  readonly conversation: Conversation;
+  readonly view: MessageView;
+  readonly controller: AbortController;
+}
+
+let running: Running | null = null;
 let capabilities: readonly string[] = [];
+/** Whether the log shows its end, and new text scrolls it. */
+let follows = true;
 const kept = await Conversations.open();
 let current = kept.list()[0] ?? newConversation("");
 
@@ -42,7 +61,7 @@ const composer = new Composer(
     attach: find("attach", HTMLButtonElement),
     files: find("files", HTMLInputElement),
   },
-  { onSend: (question) => void ask(question), onStop: () => running?.abort() },
+  { onSend: (question) => void ask(question), onStop: stop },
 );
 
 const models = new ModelsDialog(
@@ -76,6 +95,13 @@ connectButtons();
 composer.setRunning(false);
 showList();
 showConversation();
+kept.follow(
+  (id) => running?.conversation.id === id,
+  (changed) => {
+    showList();
+    if (changed.has(current.id)) showConversation();
+  },
+);
 await showModels();
 find("question").focus();
 
@@ -87,7 +113,7 @@ function connectButtons(): void {
     side.classList.add("open");
     find("close-side").focus();
   });
-  onClick("close-side", () => side.classList.remove("open"));
+  onClick("close-side", closeSide);
   onClick("open-models", () => void models.show().catch(tell));
   onClick("open-settings", () => settings.show(current));
   onClick("open-export", () => find("export", HTMLDialogElement).showModal());
@@ -99,16 +125,32 @@ function connectButtons(): void {
     void showModels();
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || document.querySelector("dialog[open]") !== null) return;
-    if (side.classList.contains("open")) side.classList.remove("open");
-    else running?.abort();
+    if (event.key !== "Escape" || event.isComposing || document.querySelector("dialog[open]") !== null)
+      return;
+    if (side.classList.contains("open")) closeSide();
+    else stop();
+  });
+  log.addEventListener("scroll", () => {
+    follows = log.scrollHeight - log.scrollTop - log.clientHeight < 80;
   });
 }
 
+function stop(): void {
+  running?.controller.abort();
+}
+
+/** On a narrow screen the list covers the page. */
+function closeSide(): void {
+  const side = find("side");
+  if (!side.classList.contains("open")) return;
+  side.classList.remove("open");
+  find("open-side").focus();
+}
+
 function startNew(): void {
-  running?.abort();
+  stop();
   current = newConversation(current.model);
-  find("side").classList.remove("open");
+  closeSide();
   showList();
   showConversation();
   find("question").focus();
@@ -123,7 +165,7 @@ async function showModels(): Promise<void> {
     const names = list.map(({ name }) => name);
     const chosen =
       names.find((name) => name === current.model) ??
-      names.find((name) => name === localStorage.getItem("model")) ??
+      names.find((name) => name === choiceOf("model")) ??
       names[0];
     if (chosen !== undefined) await chooseModel(chosen);
   } catch (error) {
@@ -134,13 +176,15 @@ async function showModels(): Promise<void> {
 async function chooseModel(name: string): Promise<void> {
   modelSelect.value = name;
   current.model = name;
-  localStorage.setItem("model", name);
+  choose("model", name);
+  let found: readonly string[] = [];
   try {
-    capabilities = await capabilitiesOf(name);
+    found = await capabilitiesOf(name);
   } catch (error) {
-    capabilities = [];
     tell(error);
   }
+  if (current.model !== name) return;
+  capabilities = found;
   composer.setTakesImages(capabilities.includes("vision"));
   find("think-label").hidden = !capabilities.includes("thinking");
 }
@@ -150,13 +194,14 @@ function showList(): void {
   list.replaceChildren(
     ...kept.list().map((one) => {
       const open = button("untitled", () => {
-        running?.abort();
+        stop();
         current = one;
-        find("side").classList.remove("open");
+        closeSide();
         showList();
         showConversation();
-        if (one.model !== "" && [...modelSelect.options].some(({ value }) => value === one.model))
-          void chooseModel(one.model);
+        const hasModel = [...modelSelect.options].some(({ value }) => value === one.model);
+        const model = hasModel ? one.model : modelSelect.value;
+        if (model !== "") void chooseModel(model);
       });
       open.classList.add("open");
       open.textContent = titleOf(one) || word("untitled");
@@ -172,117 +217,137 @@ function showList(): void {
 
 async function removeConversation(one: Conversation): Promise<void> {
   if (!confirm(word("removeQuestion"))) return;
+  if (one.id === current.id) stop();
   await kept.remove(one.id);
-  if (one.id === current.id) startNew();
-  else showList();
+  if (one.id === current.id) return startNew();
+  showList();
+  find("new").focus();
 }
 
 function showConversation(): void {
   const views = current.messages.map((message) => new MessageView(message, current.model));
-  if (views.length === 0) {
-    const welcome = element("p", word("welcome"));
+  const arriving = running?.conversation === current ? [running.view.root] : [];
+  if (views.length + arriving.length === 0) {
+    const welcome = element("p", word("welcome", { host: location.host }));
     welcome.className = "welcome";
     log.replaceChildren(welcome);
     return;
   }
-  log.replaceChildren(...views.map(({ root }) => root));
+  log.replaceChildren(...views.map(({ root }) => root), ...arriving);
   for (const [index, view] of views.entries()) finish(view, index);
-  log.scrollTop = log.scrollHeight;
+  follows = true;
+  followEnd();
+}
+
+function followEnd(): void {
+  if (follows) log.scrollTop = log.scrollHeight;
 }
 
 function finish(view: MessageView, index: number): void {
   const conversation = current;
-  const isLast = index === conversation.messages.length - 1;
-  const message = conversation.messages[index]!;
+  const isLast = index === conversation.messages.length - 1 && running?.conversation !== conversation;
   view.finish({
-    regenerate: isLast && message.role === "assistant" ? () => void regenerate() : null,
-    sendResult: isLast
-      ? (toolName, result) => {
-          conversation.messages.push({ role: "tool", content: result, tool_name: toolName });
-          showConversation();
-          void answer();
-        }
-      : null,
+    askAgain: isLast ? () => void askAgain(conversation) : null,
+    sendResults: isLast ? (results) => void sendResults(conversation, results) : null,
   });
 }
 
 async function ask(question: Question): Promise<void> {
-  if (current.model === "") {
+  const conversation = current;
+  if (conversation.model === "") {
     composer.restore(question);
     notice.textContent = word("noModels");
     return;
   }
   const { text, images } = question;
-  current.messages.push({ role: "user", content: text, ...(images.length > 0 && { images }) });
-  showConversation();
-  if (await answer()) return;
-  current.messages.pop();
-  showConversation();
+  const isNew = !kept.has(conversation.id);
+  conversation.messages.push({ role: "user", content: text, ...(images.length > 0 && { images }) });
+  // The question survives a reload before the first word of the answer.
+  void keep(conversation);
+  if ((await answer(conversation)) || conversation !== current) return;
+  conversation.messages.pop();
   composer.restore(question);
+  if (isNew) await kept.remove(conversation.id);
+  else await keep(conversation);
+  showList();
+  showConversation();
 }
 
-async function regenerate(): Promise<void> {
+/** Asks for another answer to the last question, or for the first one if there is none. */
+async function askAgain(conversation: Conversation): Promise<void> {
   if (running !== null) return;
-  const removed = current.messages.pop()!;
-  showConversation();
-  if (await answer()) return;
-  current.messages.push(removed);
-  showConversation();
+  const before = conversation.messages.at(-1)?.role === "assistant" ? conversation.messages.pop() : undefined;
+  if (await answer(conversation)) return;
+  if (before !== undefined) conversation.messages.push(before);
+  if (conversation === current) showConversation();
 }
+
+async function sendResults(conversation: Conversation, results: readonly ToolResult[]): Promise<void> {
+  if (running !== null) return;
+  for (const { toolName, content } of results)
+    conversation.messages.push({ role: "tool", content, tool_name: toolName });
+  void keep(conversation);
+  if (!(await answer(conversation)) && conversation === current) showConversation();
+}
+
+/** How often an answer is stored while it arrives. */
+const storeEveryMs = 1000;
 
 /** Streams the next answer into the conversation. Returns whether anything arrived. */
-async function answer(): Promise<boolean> {
-  const conversation = current;
+async function answer(conversation: Conversation): Promise<boolean> {
   const message: Message = { role: "assistant", content: "" };
-  const view = new MessageView(message, conversation.model);
+  const view = new MessageView(message, conversation.model, followEnd);
   const controller = new AbortController();
-  running = controller;
+  const own: Running = { conversation, view, controller };
+  running = own;
   composer.setRunning(true);
   notice.textContent = word("loading");
-  log.append(view.root);
+  showConversation();
+  // The pressed button is gone, and the keyboard must not start again at the top of the page.
+  if (document.activeElement === document.body) log.focus();
+  let problem: unknown = null;
   try {
     const { model, options, tools } = conversation;
     const think = capabilities.includes("thinking") ? thinkBox.checked : null;
     const request = { model, options, tools, think, messages: sentMessages(conversation) };
+    let storedMs = performance.now();
     for await (const line of chat(request, controller.signal)) {
-      notice.textContent = "";
-      addPiece(message, line);
-      const follows = log.scrollHeight - log.scrollTop - log.clientHeight < 80;
+      if (running === own) notice.textContent = "";
+      addPiece(message, line, conversation);
       view.update();
-      if (follows) log.scrollTop = log.scrollHeight;
+      if (performance.now() - storedMs < storeEveryMs || !kept.has(conversation.id)) continue;
+      storedMs = performance.now();
+      void kept.keep(conversation, { ...message, note: word("stopped") });
     }
   } catch (error) {
-    if (controller.signal.aborted) message.note = word("stopped");
-    else {
-      tell(error);
-      if (!hasContent(message)) view.root.remove();
-      else message.note = (error as Error).message;
-    }
-  } finally {
-    if (running === controller) {
-      running = null;
-      composer.setRunning(false);
-    }
-    if (controller.signal.aborted) notice.textContent = "";
+    problem = error;
+    message.note = controller.signal.aborted ? word("stopped") : problemOf(error);
   }
-  if (!hasContent(message)) {
-    view.root.remove();
-    return controller.signal.aborted && conversation !== current;
+  if (running === own) {
+    running = null;
+    composer.setRunning(false);
+    notice.textContent = "";
   }
-  conversation.messages.push(message);
-  await keep(conversation);
-  if (conversation === current) {
-    finish(view, conversation.messages.length - 1);
-    log.scrollTop = log.scrollHeight;
+  if (hasContent(message)) {
+    conversation.messages.push(message);
+    // A conversation that was deleted meanwhile stays deleted.
+    if (kept.has(conversation.id)) await keep(conversation);
+    if (conversation === current) finish(view, conversation.messages.length - 1);
+    followEnd();
+  } else view.root.remove();
+  if (problem !== null && !controller.signal.aborted) {
+    // Perhaps the model was removed.
+    if (problem instanceof ServerError && problem.status === 404) await showModels();
+    tell(problem);
   }
-  return true;
+  return hasContent(message);
 }
 
 function hasContent({ content, thinking, tool_calls: calls }: Message): boolean {
   return content !== "" || Boolean(thinking) || calls !== undefined;
 }
 
-function addPiece(message: Message, line: ChatLine): void {
+function addPiece(message: Message, line: ChatLine, { options }: Conversation): void {
   const { content, thinking, tool_calls: calls } = line.message ?? { content: "" };
   message.content += content;
   if (thinking) message.thinking = (message.thinking ?? "") + thinking;
@@ -291,24 +356,22 @@ function addPiece(message: Message, line: ChatLine): void {
   const seconds = (line.eval_duration ?? 0) / 1e9;
   const tokens = line.eval_count ?? 0;
   const notes = [word("speed", { tokens: String(tokens), rate: (tokens / (seconds || 1)).toFixed(1) })];
-  if (line.done_reason === "length") notes.push(word(isLimited() ? "limit" : "full"));
+  if (line.done_reason === "length") notes.push(word((options["num_predict"] ?? -1) > 0 ? "limit" : "full"));
   message.note = notes.join(" · ");
 }
 
-function isLimited(): boolean {
-  return (current.options["num_predict"] ?? -1) > 0;
-}
-
 async function keep(conversation: Conversation): Promise<void> {
-  conversation.changedMs = Date.now();
-  if (!(await kept.keep(conversation))) notice.textContent = word("notSaved");
+  const isStored = await kept.keep(conversation);
+  // An error is more important.
+  if (!isStored && notice.textContent === "") notice.textContent = word("notSaved");
   showList();
 }
 
 function tell(error: unknown): void {
-  const { status, message } = error instanceof ServerError ? error : { status: 0, message: String(error) };
-  notice.textContent = status === 0 ? word("unreachable") : message;
-  if (status === 401) find("key", HTMLDialogElement).showModal();
+  notice.textContent = problemOf(error);
+  if (!(error instanceof ServerError) || error.status !== 401) return;
+  find("key-problem").textContent = hasKey() ? error.message : "";
+  find("key", HTMLDialogElement).showModal();
 }
 
 function download(ending: string, text: string): void {

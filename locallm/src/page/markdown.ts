@@ -3,8 +3,15 @@
  * becomes text nodes, so an answer cannot insert markup or scripts.
  */
 export function renderMarkdown(text: string): HTMLElement[] {
-  return blocksOf(text).map(renderBlock);
+  return render(text, 0);
 }
+
+function render(text: string, depth: number): HTMLElement[] {
+  return blocksOf(text).map((block) => renderBlock(block, depth));
+}
+
+/** Deeper quotes and lists are shown as text, because each level is an element inside another. */
+const deepest = 16;
 
 interface Block {
   kind: "code" | "heading" | "list" | "table" | "quote" | "rule" | "paragraph";
@@ -45,6 +52,7 @@ function blocksOf(text: string): Block[] {
 /** Null for an empty line. */
 function kindOf(line: string, open: Block | null): Block["kind"] | null {
   if (line.trim() === "") return null;
+  if (line.length > markedLine) return "paragraph";
   if (/^#{1,6}\s/.test(line)) return "heading";
   if (/^\s*([-*_])(?:\s*\1){2,}\s*$/.test(line)) return "rule";
   if (/^\s*(?:[-*+]|\d{1,9}[.)])\s/.test(line)) return "list";
@@ -53,7 +61,7 @@ function kindOf(line: string, open: Block | null): Block["kind"] | null {
   return open?.kind === "list" && /^\s/.test(line) ? "list" : "paragraph";
 }
 
-function renderBlock({ kind, lines, info }: Block): HTMLElement {
+function renderBlock({ kind, lines, info }: Block, depth: number): HTMLElement {
   switch (kind) {
     case "code": {
       const code = element("code", lines.join("\n"));
@@ -63,19 +71,21 @@ function renderBlock({ kind, lines, info }: Block): HTMLElement {
       return box;
     }
     case "heading": {
-      const [, marks, text] = /^(#+)\s+(.*?)\s*#*$/.exec(lines[0]!) ?? [null, "#", lines[0]!.slice(1)];
+      const marks = /^#+/.exec(lines[0]!)![0];
+      const text = lines[0]!.slice(marks.length).trim().replace(/ #+$/, "");
       // The message itself has an h2 heading.
-      return element(`h${Math.min(6, marks!.length + 2)}` as "h3", ...inline(text!));
+      return element(`h${Math.min(6, marks.length + 2)}` as "h3", ...inline(text));
     }
     case "rule":
       return element("hr");
     case "quote":
+      if (depth === deepest) return renderBlock({ kind: "paragraph", lines }, depth);
       return element(
         "blockquote",
-        ...renderMarkdown(lines.map((line) => line.replace(/^\s*> ?/, "")).join("\n")),
+        ...render(lines.map((line) => line.replace(/^\s*> ?/, "")).join("\n"), depth + 1),
       );
     case "list":
-      return renderList(lines);
+      return renderList(lines, depth);
     case "table":
       return renderTable(lines);
     case "paragraph":
@@ -89,7 +99,7 @@ function renderBlock({ kind, lines, info }: Block): HTMLElement {
 const bullet = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
 
 /** Items with deeper indentation form lists of their own below the item before them. */
-function renderList(lines: readonly string[]): HTMLElement {
+function renderList(lines: readonly string[], level: number): HTMLElement {
   const [, indent = "", mark = "-"] = bullet.exec(lines[0]!) ?? [];
   const list = element(/\d/.test(mark) ? "ol" : "ul");
   if (list instanceof HTMLOListElement) list.start = Number.parseInt(mark, 10);
@@ -98,7 +108,9 @@ function renderList(lines: readonly string[]): HTMLElement {
     const last = list.lastElementChild;
     if (last !== null && inner.length > 0)
       last.append(
-        bullet.test(inner[0]!) ? renderList(inner) : element("p", ...inline(inner.join(" ").trim())),
+        bullet.test(inner[0]!) && level < deepest
+          ? renderList(inner, level + 1)
+          : element("p", ...inline(inner.join(" ").trim())),
       );
     inner = [];
   };
@@ -129,7 +141,7 @@ function renderTable(lines: readonly string[]): HTMLElement {
 }
 
 const inlineMark =
-  /(`+)(.+?)\1|\*\*(.+?)\*\*|__(.+?)__|\*([^\s*](?:[^*]*[^\s*])?)\*|~~(.+?)~~|\[([^\]]+)\]\((https?:\/\/[^\s)]+)\)/;
+  /(?<!`)(`{1,9})(?!`)(.+?)(?<!`)\1(?!`)|\*\*(.+?)\*\*|__(.+?)__|\*([^\s*](?:[^*]*[^\s*])?)\*|~~(.+?)~~|\[([^\]]{1,500})\]\((https?:\/\/[^\s)]+)\)/;
 
 /** Longer lines are shown unformatted, because searching them for marks could take long. */
 const markedLine = 20_000;

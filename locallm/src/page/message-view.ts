@@ -1,12 +1,17 @@
-import type { Message } from "./conversation.ts";
+import type { Message, ToolCall } from "./conversation.ts";
 import { element, renderMarkdown } from "./markdown.ts";
 import { type Word, word } from "./words.ts";
 
 export interface MessageActions {
-  /** Null if the message cannot be generated again. */
-  regenerate: (() => void) | null;
-  /** Null if no result is expected. */
-  sendResult: ((toolName: string, result: string) => void) | null;
+  /** Asks the model again. Null if the message is not the last one. */
+  askAgain: (() => void) | null;
+  /** Null if no results are expected. */
+  sendResults: ((results: readonly ToolResult[]) => void) | null;
+}
+
+export interface ToolResult {
+  toolName: string;
+  content: string;
 }
 
 /** One message of the log. `update` may be called for every piece of a streamed answer. */
@@ -14,15 +19,17 @@ export class MessageView {
   readonly root: HTMLElement;
   readonly #message: Message;
   readonly #name: string;
+  readonly #onDraw: () => void;
   readonly #text = element("div");
   readonly #thinking = element("details");
   readonly #thought = element("div");
   readonly #foot = element("div");
   #frame = 0;
 
-  constructor(message: Message, name: string) {
+  constructor(message: Message, name: string, onDraw: () => void = () => {}) {
     this.#message = message;
     this.#name = name;
+    this.#onDraw = onDraw;
     this.root = element("article");
     this.root.className = `message ${message.role}`;
     this.#text.className = "text";
@@ -37,27 +44,20 @@ export class MessageView {
   }
 
   /** Draws the finished message with its buttons. */
-  finish({ regenerate, sendResult }: MessageActions): void {
+  finish({ askAgain, sendResults }: MessageActions): void {
     this.#draw();
     const { content, note, role, tool_calls: calls } = this.#message;
     this.#foot.replaceChildren();
-    for (const call of calls ?? []) {
-      const box = element(
-        "div",
-        element("p", `${word("toolCall")} `, element("code", call.function.name)),
-        element("pre", element("code", JSON.stringify(call.function.arguments, null, 2))),
+    if (calls !== undefined && calls.length > 0)
+      this.#foot.append(
+        sendResults === null ? element("div", ...calls.map(callBox)) : resultForm(calls, sendResults),
       );
-      box.className = "tool";
-      if (sendResult !== null) box.append(resultForm(call.function.name, sendResult));
-      this.#foot.append(box);
-    }
-    if (role === "tool") return;
     const row = element("div");
     row.className = "row";
-    if (content !== "") row.append(copyButton(content));
-    if (regenerate !== null) row.append(button("regenerate", regenerate));
+    if (content !== "" && role !== "tool") row.append(copyButton(content));
+    if (askAgain !== null) row.append(button(role === "assistant" ? "regenerate" : "tryAgain", askAgain));
     if (note !== undefined) row.append(element("span", note));
-    this.#foot.append(row);
+    if (row.hasChildNodes()) this.#foot.append(row);
   }
 
   #build(): void {
@@ -86,6 +86,7 @@ export class MessageView {
     if (role === "user") this.#text.textContent = content;
     else if (role === "tool") this.#text.replaceChildren(element("pre", element("code", content)));
     else this.#replaceChanged(renderMarkdown(content));
+    this.#onDraw();
   }
 
   /**
@@ -136,11 +137,13 @@ function copyButton(text: string): HTMLButtonElement {
 }
 
 /**
- * Copies text. The clipboard API exists only on https and localhost, so other pages use the browser's older
- * command.
+ * Copies text. The clipboard API exists only on https and localhost and may be denied, so other pages use the
+ * browser's older command.
  */
 async function copy(text: string): Promise<void> {
-  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
+  try {
+    return await navigator.clipboard.writeText(text);
+  } catch {}
   const area = element("textarea", text);
   document.body.append(area);
   area.select();
@@ -148,17 +151,37 @@ async function copy(text: string): Promise<void> {
   area.remove();
 }
 
-function resultForm(toolName: string, send: (toolName: string, result: string) => void): HTMLFormElement {
-  const area = element("textarea");
-  area.rows = 2;
-  area.required = true;
-  area.setAttribute("aria-label", `${word("toolResult")} ${toolName}`);
-  const form = element("form", area, element("button", word("sendResult")));
-  form.className = "row";
+function callBox({ function: { name, arguments: values } }: ToolCall): HTMLElement {
+  const box = element(
+    "div",
+    element("p", `${word("toolCall")} `, element("code", name)),
+    element("pre", element("code", JSON.stringify(values, null, 2))),
+  );
+  box.className = "tool";
+  return box;
+}
+
+/** One form for all calls, because the model waits for all results. */
+function resultForm(
+  calls: readonly ToolCall[],
+  send: (results: readonly ToolResult[]) => void,
+): HTMLFormElement {
+  const form = element("form");
+  const areas = calls.map((call) => {
+    const box = callBox(call);
+    const area = element("textarea");
+    area.rows = 2;
+    area.required = true;
+    area.dir = "auto";
+    area.setAttribute("aria-label", `${word("toolResult")} ${call.function.name}`);
+    box.append(area);
+    form.append(box);
+    return area;
+  });
+  form.append(element("button", word("sendResults")));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    form.remove();
-    send(toolName, area.value);
+    send(calls.map((call, index) => ({ toolName: call.function.name, content: areas[index]!.value })));
   });
   return form;
 }

@@ -1,4 +1,4 @@
-import { capabilitiesOf, listModels, type ModelEntry, pull } from "./api.ts";
+import { capabilitiesOf, listModels, type ModelEntry, problemOf, pull } from "./api.ts";
 import { element } from "./markdown.ts";
 import { word } from "./words.ts";
 
@@ -33,8 +33,16 @@ export class ModelsDialog {
   }
 
   async show(): Promise<void> {
-    this.#parts.dialog.showModal();
-    await this.#list();
+    const { dialog, status } = this.#parts;
+    if (this.#running === null) status.textContent = "";
+    dialog.showModal();
+    try {
+      await this.#list();
+    } catch (error) {
+      status.className = "problem";
+      status.textContent = problemOf(error);
+      throw error;
+    }
   }
 
   async #list(): Promise<void> {
@@ -72,7 +80,7 @@ export class ModelsDialog {
       this.#onChange(model);
     } catch (error) {
       status.className = "problem";
-      status.textContent = this.#running.signal.aborted ? word("stopped") : (error as Error).message;
+      status.textContent = this.#running.signal.aborted ? word("stopped") : problemOf(error);
     } finally {
       this.#running = null;
       pullButton.disabled = false;
