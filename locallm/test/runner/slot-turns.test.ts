@@ -38,7 +38,7 @@ beforeEach(() => {
 });
 
 function slotsWith(kept: KeptStates | null): Slots {
-  return newSlots({
+  const made = newSlots({
     model,
     context,
     kept,
@@ -46,13 +46,15 @@ function slotsWith(kept: KeptStates | null): Slots {
     checkpoints: 0,
     beforeStep: () => beforeStep(),
     afterStep(rows) {
-      if (rows === 0) onAhead();
+      // Not for the slots of the test before, which may still compute an expected turn.
+      if (rows === 0 && made === slots) onAhead();
     },
     onStep(step) {
       events.push(...step);
       onEvents();
     },
   });
+  return made;
 }
 
 const ends = Array.from({ length: model.vocabulary.size }, (_, token) => token).filter((token) =>
