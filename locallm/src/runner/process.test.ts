@@ -54,6 +54,9 @@ describe("a runner process that ends by itself", () => {
         } else if (kind === "detokenize") {
           console.error("decode: error: no memory slot");
           console.error("state_read_meta: cell_count = 7, dest_seq_id = 0\\n".repeat(99));
+          console.error("graph_compute: ggml_backend_sched_graph_compute_async failed with error 1");
+          console.error("process_ubatch: failed to compute graph, compute status: 1");
+          console.error("llama_decode: failed to decode, ret = 2");
           console.error("ggml.c:12: no such line");
           console.error("state_read_meta: failed to find available cells");
           process.exit(134);

@@ -366,8 +366,11 @@ export class RunnerProcess implements Runner {
  * threads must not call JavaScript.
  */
 function isRoutine(line: string): boolean {
-  return /^\w+: /.test(line) && !trouble.test(line);
+  return /^\w+: /.test(line) && (aborted.test(line) || !trouble.test(line));
 }
+
+/** A step that ended because its client has left. */
+const aborted = /^(graph_compute: .* error 1|process_ubatch: .* status: 1|llama_decode: .* ret = 2)$/;
 
 const trouble =
   /abort|assert|cannot|could not|error|exceed|exception|fail|fatal|invalid|mismatch|missing|not |out of|terminate|too |unable|unexpected|unknown|unsupported|warn/i;
