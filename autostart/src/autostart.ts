@@ -15,6 +15,7 @@ import { dirname, join } from "node:path";
 import { launchdRegistration } from "./launchd.ts";
 import type { Program } from "./program.ts";
 import type { Command, Machine, Registration, RegistrationFile, Scope } from "./registration.ts";
+import { shownCommand } from "./shown.ts";
 import { systemdRegistration } from "./systemd.ts";
 import { taskRegistration } from "./task-scheduler.ts";
 
@@ -31,9 +32,19 @@ export interface Outcome {
 
 /** The files that `install` writes, without writing them. Works on every machine. */
 export function print(program: Program, isSystem: boolean): Outcome {
-  const { unit, beside, settings, install: commands } = registrationOf(program, isSystem);
+  return { lines: shownRegistration(registrationOf(program, isSystem)), ok: true };
+}
+
+/** Exported for the tests, which describe other machines. */
+export function shownRegistration({
+  manager,
+  unit,
+  beside,
+  settings,
+  install: commands,
+}: Registration): string[] {
   const files = [unit, ...beside, settings].flatMap(({ path, text }) => [`# ${path}`, text]);
-  return { lines: [...files, "# then:", ...commands.map((command) => `#   ${command.join(" ")}`)], ok: true };
+  return [...files, "# then:", ...commands.map((command) => `#   ${shownCommand(command, manager)}`)];
 }
 
 /** Registers the program and starts it. An earlier registration is replaced; its settings are kept. */
@@ -52,7 +63,7 @@ export function install(program: Program, isSystem: boolean): Outcome {
     for (const file of [unit, ...beside]) write(file);
     if (registration.manager === "launchd" && earlier[0]?.bytes != null)
       for (const command of registration.remove) spawnSync(command[0], command.slice(1));
-    for (const command of registration.install) run(command);
+    for (const command of registration.install) run(command, registration.manager);
   } catch (error) {
     for (const { path, bytes } of earlier)
       if (bytes === null) rmSync(path, { force: true });
@@ -92,7 +103,7 @@ export function remove(program: Program, isSystem: boolean): Outcome {
   // A service that does not run cannot be stopped, but it can still be removed.
   for (const [command, ...parameters] of registration.remove) spawnSync(command, parameters);
   for (const { path } of [unit, ...beside]) rmSync(path, { force: true });
-  for (const command of registration.forget) run(command);
+  for (const command of registration.forget) run(command, registration.manager);
   const kept = [settings.path, ...folders].join(", ");
   return { lines: [`Removed ${unit.path}. Kept: ${kept}, and all models and data.`], ok: true };
 }
@@ -115,7 +126,7 @@ export function registrationFor(program: Program, scope: Scope, machine: Machine
   if (machine.platform === "darwin") return launchdRegistration(program, machine);
   if (machine.platform === "win32") return taskRegistration(program, machine);
   throw new AutostartError(
-    `${program.name} supports no service manager on ${machine.platform}. Let your service manager run: ${[program.node, ...program.parameters].join(" ")}`,
+    `${program.name} supports no service manager on ${machine.platform}. Let your service manager run: ${shownCommand([program.node, ...program.parameters], "systemd")}`,
   );
 }
 
@@ -179,12 +190,13 @@ function write({ path, text, mode, encoding }: RegistrationFile): void {
   }
 }
 
-function run([command, ...parameters]: Command): void {
+function run(line: Command, manager: Registration["manager"]): void {
+  const [command, ...parameters] = line;
   const { status: code, stderr, error } = spawnSync(command, parameters, { encoding: "utf8" });
   if (code === 0) return;
   const said = error?.message ?? (stderr.trim().split("\n").at(-1) || `it ended with ${code}`);
   const advice = /connect to .*bus|XDG_RUNTIME_DIR/i.test(said)
     ? ' Log in as this user directly (not with su or sudo), or let it run without a login: "loginctl enable-linger", then set XDG_RUNTIME_DIR=/run/user/$(id -u).'
     : "";
-  throw new AutostartError(`${[command, ...parameters].join(" ")} failed: ${said}.${advice}`);
+  throw new AutostartError(`${shownCommand(line, manager)} failed: ${said}.${advice}`);
 }

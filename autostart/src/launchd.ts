@@ -1,6 +1,7 @@
 import { join } from "node:path/posix";
 import type { Program } from "./program.ts";
 import type { Machine, Registration } from "./registration.ts";
+import { shownWord } from "./shown.ts";
 import { escaped } from "./xml.ts";
 
 /** Registers a program as a launchd agent of the current user on macOS. */
@@ -19,7 +20,7 @@ export function launchdRegistration(program: Program, { home, uid }: Machine): R
     status: ["launchctl", "print", `gui/${uid}/${name}`],
     remove: [["launchctl", "bootout", `gui/${uid}/${name}`]],
     forget: [],
-    logs: `tail -f ${log}`,
+    logs: `tail -f ${shownWord(log, "launchd")}`,
     advice: ["The service runs while you are logged in."],
   };
 }

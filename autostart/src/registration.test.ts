@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { install, registrationFor, remove, status } from "./autostart.ts";
+import { install, registrationFor, remove, shownRegistration, status } from "./autostart.ts";
 import { type Program, programSettings } from "./program.ts";
 import type { Machine } from "./registration.ts";
 
@@ -65,6 +65,10 @@ describe.each(["system", "user"] as const)("the systemd unit of the %s", (scope)
       };
       const own = (text: string) => text.split("\n").filter((line) => line.includes("locallm.service"));
       expect(own(check(unit.text).stderr)).toEqual([]);
+      const odd = join(folder, `no"de's $HOME 100% 用户`);
+      symlinkSync(process.execPath, odd);
+      const oddUnit = registrationFor({ ...program, node: odd }, scope, machine).unit;
+      expect(own(check(oddUnit.text).stderr)).toEqual([]);
       expect(own(check(unit.text.replace("Restart=on-failure", "Restart=often")).stderr)).not.toEqual([]);
     } finally {
       rmSync(folder, { recursive: true });
@@ -100,6 +104,31 @@ describe("the unit of the system", () => {
     for (const platform of ["darwin", "win32"] as const)
       expect(() => registrationFor(program, "system", { ...machine, platform })).toThrow(/without --system/);
   });
+});
+
+describe("the commands that are shown", () => {
+  it.each([
+    {
+      platform: "win32",
+      home: "C:\\Users\\o'neil & b",
+      command:
+        '#   schtasks /Create /TN locallm /XML "C:\\Users\\o\'neil & b\\AppData\\Local\\locallm\\locallm.task.xml" /F',
+      log: "Get-Content -Wait 'C:\\Users\\o''neil & b\\AppData\\Local\\locallm\\locallm.log'",
+    },
+    {
+      platform: "darwin",
+      home: "/Users/o'neil & b",
+      command: "#   launchctl bootstrap gui/1000 '/Users/o'\\''neil & b/Library/LaunchAgents/locallm.plist'",
+      log: "tail -f '/Users/o'\\''neil & b/Library/Logs/locallm.log'",
+    },
+  ] as const)(
+    "can be pasted on $platform for a user with a space in the name",
+    ({ platform, home, command, log }) => {
+      const registration = registrationFor(program, "user", { ...machine, platform, home });
+      expect(shownRegistration(registration)).toContain(command);
+      expect(registration.logs).toBe(log);
+    },
+  );
 });
 
 /** Reads XML with Python's parser, which refuses what is not well-formed. */

@@ -97,7 +97,7 @@ function unitText(
     "",
     "[Service]",
     "Type=exec",
-    `ExecStart=${[node, ...parameters].map(quoted).join(" ")}`,
+    `ExecStart=${[...runnable(node), ...parameters].map(quoted).join(" ")}`,
     `EnvironmentFile=-${specified(settings)}`,
     "Restart=on-failure",
     "RestartSec=2",
@@ -139,6 +139,11 @@ function isBelowHomes({ node, parameters }: Program): boolean {
 
 function file(path: string, text: string, mode = 0o644) {
   return { path, text, mode, encoding: "utf8" } as const;
+}
+
+/** systemd runs no program with quotation marks in its path, and does not replace `$$` in it. */
+function runnable(node: string): string[] {
+  return /["'\\$]/.test(node) ? ["/usr/bin/env", node] : [node];
 }
 
 /** In a unit, % begins a specifier and $ a variable, also between quotation marks. */

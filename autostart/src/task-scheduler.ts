@@ -32,8 +32,10 @@ export function taskRegistration(program: Program, { home, userName }: Machine):
       ["schtasks", "/Delete", "/TN", name, "/F"],
     ],
     forget: [],
-    logs: `Get-Content -Wait "${log}"`,
-    advice: ["The service runs while you are logged in."],
+    logs: `Get-Content -Wait '${log.replaceAll("'", "''")}'`,
+    advice: [
+      "The service runs while you are logged in, in a window of its own. Closing the window ends the service.",
+    ],
   };
 }
 
