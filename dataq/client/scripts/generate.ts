@@ -25,8 +25,8 @@ export function generate(): Map<string, string> {
 }
 
 function format(path: string, text: string): string {
-  const biome = fileURLToPath(new URL("../../../node_modules/.bin/biome", import.meta.url));
-  return execFileSync(biome, ["check", "--write", `--stdin-file-path=${source}${path}`], {
+  const biome = fileURLToPath(new URL("../../../node_modules/@biomejs/biome/bin/biome", import.meta.url));
+  return execFileSync(process.execPath, [biome, "check", "--write", `--stdin-file-path=${source}${path}`], {
     input: text,
     encoding: "utf8",
     stdio: ["pipe", "pipe", "ignore"],
