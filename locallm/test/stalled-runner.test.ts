@@ -90,10 +90,10 @@ const starter = await starterModelPath();
 
 describe.skipIf(starter === null)("a step that takes longer than the limit", { concurrent: true }, () => {
   it("is not mistaken for a hanging runner", async () => {
-    const heartbeat = { everyMs: 50, questions: 30 };
-    const load = loadOf(starter!, { numCtx: 1_024, numBatch: 1_024 });
+    const heartbeat = { everyMs: 50, questions: 20 };
+    const load = loadOf(starter!, { numCtx: 512, numBatch: 512 });
     const runner = await startRunner(load, { heartbeat });
-    const { done } = await collect(runner.generate(newJob(longText("x", 600), { numPredict: 1 })));
+    const { done } = await collect(runner.generate(newJob(longText("x", 400), { numPredict: 1 })));
     expect(done.evalTokens).toBe(1);
     await runner.kill();
   });

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,6 +10,7 @@ import { openDatabase } from "../src/database/database.ts";
 import { Replica } from "../src/database/replica.ts";
 import { type PostgresServer, PostgresServers, startBouncer } from "./postgres-server.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
+import { useVendor } from "./vendor.ts";
 
 let servers: PostgresServers;
 let primary: PostgresServer;
@@ -26,11 +27,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** Searches of these use the index. */
+const withoutVendor = ["legal_cases", "legal_laws", "research_journal_search"] as const;
+
 /** A service on the primary. */
 function start(env: Record<string, string> = {}): Promise<ServiceProcess> {
   return startService({
     folder,
-    vendor: { without: ["legal_cases", "legal_laws", "research_journal_search"] },
+    vendor: { without: withoutVendor },
     env: { DATABASE_URL: primary.url(), DATAQ_SECRET: servers.secret, ...env },
   });
 }
@@ -59,6 +63,39 @@ const parcel = {
   state: "3",
   data: [{ time: "2026-02-01 09:00:00", ftime: "2026-02-01 09:00:00", context: "已签收", statusCode: "301" }],
 };
+
+/** A vendor of parcels that answers when the test does, or fails. */
+interface Courier {
+  readonly connector: object;
+  readonly waiting: ServerResponse[];
+  asked: number;
+  isBroken: boolean;
+  close(): void;
+}
+
+async function startCourier(): Promise<Courier> {
+  const server = createServer((_, response) => {
+    courier.asked++;
+    if (courier.isBroken) response.writeHead(500).end();
+    else courier.waiting.push(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const courier: Courier = {
+    connector: {
+      vendor: "kuaidi100",
+      customer: "C1234",
+      key: "K1234",
+      url: `http://127.0.0.1:${port}/`,
+      most_at_once: 3,
+    },
+    waiting: [],
+    asked: 0,
+    isBroken: false,
+    close: () => server.close(),
+  };
+  return courier;
+}
 
 const judgments = { operation: "legal_cases", params: { query: "借款 合同" } };
 const check = (name: string) => ({ operation: "enterprise_shixin_check", params: { company_name: name } });
@@ -111,17 +148,37 @@ test("a service never opens more connections than DATAQ_POOL, and with the fewes
   expect(await verified(service)).toEqual([]);
 });
 
-describe("through a PgBouncer in transaction mode (needs Debian's pgbouncer)", () => {
+describe("two services", () => {
   const isInstalled = existsSync("/usr/sbin/pgbouncer");
+  let bouncer: Awaited<ReturnType<typeof startBouncer>> | undefined;
+  let courier: Courier;
+  let first: ServiceProcess;
+  let second: ServiceProcess;
+  let key: string;
+
+  beforeAll(async () => {
+    if (isInstalled) bouncer = await startBouncer(primary, servers, 5);
+    courier = await startCourier();
+    const env = {
+      ...(bouncer && { DATABASE_URL: bouncer.url, DATABASE_DIRECT_URL: primary.url() }),
+      ...(await useVendor(folder, [...withoutVendor, "cloud_express_tracking"])),
+    };
+    const path = env.DATAQ_CONNECTORS!;
+    const { connectors } = JSON.parse(readFileSync(path, "utf8"));
+    writeFileSync(path, JSON.stringify({ connectors: [...connectors, courier.connector] }));
+    [first, second] = [await start(env), await start(env)];
+    key = await account(first, 10_000_000);
+  });
+  afterAll(async () => {
+    await first?.[Symbol.asyncDispose]();
+    await second?.[Symbol.asyncDispose]();
+    await bouncer?.[Symbol.asyncDispose]();
+    courier?.close();
+  });
 
   test.skipIf(!isInstalled)(
-    "two services pay, search, import and send jobs over five server connections, and the books balance",
+    "pay, search, import and send jobs through a PgBouncer in transaction mode over five server connections, and the books balance (needs Debian's pgbouncer)",
     async () => {
-      await using bouncer = await startBouncer(primary, servers, 5);
-      const env = { DATABASE_URL: bouncer.url, DATABASE_DIRECT_URL: primary.url() };
-      await using first = await start(env);
-      await using second = await start(env);
-      const key = await account(first, 10_000_000);
       const hook = await first.call("/v1/webhooks", {
         body: { url: "http://127.0.0.1:9/", events: ["balance.low"] },
       });
@@ -150,12 +207,42 @@ describe("through a PgBouncer in transaction mode (needs Debian's pgbouncer)", (
       const direct = await primary.query<{ n: number }>(
         `select count(*)::int as n from pg_stat_activity
           where application_name like 'dataq%' and client_port not in (select unnest($1::int[]))`,
-        [await bouncer.ports()],
+        [await bouncer!.ports()],
       );
       // The life locks of both services.
       expect(direct).toEqual([{ n: 2 }]);
     },
   );
+
+  test("count as one for a vendor: its limit of concurrent calls, and its breaker", async () => {
+    let serial = 0;
+    const track = (service: ServiceProcess) =>
+      service.call("/v1/data/query", {
+        key,
+        body: {
+          operation: "cloud_express_tracking",
+          params: { express_no: `YT10000000${10_000 + serial++}` },
+        },
+      });
+    const answers = Array.from({ length: 10 }, (_, n) => track(n % 2 === 0 ? first : second));
+    await expect.poll(() => courier.waiting.length).toBe(3);
+    const early: number[] = [];
+    for (const one of answers) void one.then(({ status }) => early.push(status));
+    await expect.poll(() => early).toEqual([503, 503, 503, 503, 503, 503, 503]);
+    expect(courier.asked).toBe(3);
+    for (const response of courier.waiting) response.end(JSON.stringify(parcel));
+    const states = (await Promise.all(answers)).map(({ status }) => status);
+    expect(states.toSorted()).toEqual([200, 200, 200, 503, 503, 503, 503, 503, 503, 503]);
+    courier.isBroken = true;
+    for (let n = 0; n < 5; n++) expect((await track(n % 2 === 0 ? first : second)).status).toBe(502);
+    const before = courier.asked;
+    expect((await track(first)).status).toBe(503);
+    expect((await track(second)).status).toBe(503);
+    expect(courier.asked).toBe(before);
+    const { data } = (await second.call("/admin/v1/connectors")).body;
+    const ours = ({ operation }: { operation: string }) => operation === "cloud_express_tracking";
+    expect(data.filter(ours)).toMatchObject([{ calls: 8, last_failure: "status 500" }]);
+  });
 });
 
 describe("TLS with sslmode=verify-full", () => {
@@ -186,54 +273,6 @@ describe("TLS with sslmode=verify-full", () => {
       "sslrootcert=/nowhere/ca.pem, which cannot be read (ENOENT)",
     );
   });
-});
-
-test("two services count as one for a vendor: its limit of concurrent calls, and its breaker", async () => {
-  const waiting: ServerResponse[] = [];
-  let asked = 0;
-  let isBroken = false;
-  const vendor = createServer((_, response) => {
-    asked++;
-    if (isBroken) response.writeHead(500).end();
-    else waiting.push(response);
-  });
-  await new Promise<void>((resolve) => vendor.listen(0, "127.0.0.1", resolve));
-  const path = join(folder, "connectors.json");
-  const connector = {
-    vendor: "kuaidi100",
-    customer: "C1234",
-    key: "K1234",
-    url: `http://127.0.0.1:${(vendor.address() as AddressInfo).port}/`,
-    most_at_once: 3,
-  };
-  writeFileSync(path, JSON.stringify({ connectors: [connector] }));
-  await using first = await start({ DATAQ_CONNECTORS: path });
-  await using second = await start({ DATAQ_CONNECTORS: path });
-  const key = await account(first, 10_000_000);
-  let serial = 0;
-  const track = (service: ServiceProcess) =>
-    service.call("/v1/data/query", {
-      key,
-      body: { operation: "cloud_express_tracking", params: { express_no: `YT10000000${10_000 + serial++}` } },
-    });
-  const answers = Array.from({ length: 10 }, (_, n) => track(n % 2 === 0 ? first : second));
-  await expect.poll(() => waiting.length).toBe(3);
-  const early: number[] = [];
-  for (const one of answers) void one.then(({ status }) => early.push(status));
-  await expect.poll(() => early).toEqual([503, 503, 503, 503, 503, 503, 503]);
-  expect(asked).toBe(3);
-  for (const response of waiting) response.end(JSON.stringify(parcel));
-  const states = (await Promise.all(answers)).map(({ status }) => status);
-  expect(states.toSorted()).toEqual([200, 200, 200, 503, 503, 503, 503, 503, 503, 503]);
-  isBroken = true;
-  for (let n = 0; n < 5; n++) expect((await track(n % 2 === 0 ? first : second)).status).toBe(502);
-  const before = asked;
-  expect((await track(first)).status).toBe(503);
-  expect((await track(second)).status).toBe(503);
-  expect(asked).toBe(before);
-  const { data } = (await second.call("/admin/v1/connectors")).body;
-  expect(data).toMatchObject([{ calls: 8, last_failure: "status 500" }]);
-  vendor.close();
 });
 
 describe("DATABASE_READ_URL", () => {

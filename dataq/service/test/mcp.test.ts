@@ -642,7 +642,13 @@ describe("a real answer", () => {
   const processOf = (args: readonly string[], env: Record<string, string>) => ({
     command: process.execPath,
     args: ["--conditions=source", main, "mcp", ...args],
-    env: { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", ...env },
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      HOME: "/nonexistent",
+      // Without it, each process compiles every module again.
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
+      ...env,
+    },
   });
 
   async function connectStdio(args: readonly string[], env: Record<string, string>) {
