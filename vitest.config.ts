@@ -1,10 +1,9 @@
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { compileCache } from "./scripts/compile-cache.ts";
 import LongestFirst from "./scripts/longest-first.ts";
 
-// For the workers and all that tests start: hundreds of processes, of which each would compile every module anew.
-process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "locallm-and-dataq-compile-cache");
+// For the workers and all that tests start.
+process.env["NODE_COMPILE_CACHE"] = compileCache;
 
 /** The default of one second is less than what a process needs on a busy machine. */
 const patient = { poll: { timeout: 30_000 } };

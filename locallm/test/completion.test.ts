@@ -5,6 +5,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { compileCache } from "../../scripts/compile-cache.ts";
 import { createModelStore, type ModelStore } from "./model-store.ts";
 import { command, startServerHere, type TestServer, until } from "./server-process.ts";
 import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
@@ -39,7 +40,7 @@ describe("completion in real shells", () => {
       PATH: `${folder}${delimiter}${process.env["PATH"]}`,
       HOME: folder,
       TERM: "dumb",
-      NODE_COMPILE_CACHE: join(tmpdir(), "locallm-compile-cache"),
+      NODE_COMPILE_CACHE: compileCache,
       // No server is running, so the names come from the store.
       LOCALLM_HOST: "127.0.0.1:1",
       LOCALLM_MODELS: store.folder,

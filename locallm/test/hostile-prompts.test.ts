@@ -121,8 +121,8 @@ test.each(["wizard", "", "user<|im_end|>"])("rejects the unknown role %j", async
 
 test("answers others during hostile templates, prompts and bodies, which fail with named errors", async () => {
   await ordinaryRequests(server, () => true);
-  const attacks = [...hostileTemplates(8, 5), ...hostilePrompts(12, 5)];
+  const attacks = [...hostileTemplates(6, 5), ...hostilePrompts(8, 5)];
   expect((await beside(server, sendAll(server, attacks, 2))).failed).toEqual([]);
-  const bodies = sendBodies({ url: server.url, count: 12, seed: 5, atOnce: 12 });
+  const bodies = sendBodies({ url: server.url, count: 8, seed: 5, atOnce: 8 });
   expect((await beside(server, bodies)).failed).toEqual([]);
 }, 120_000);

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { compileCache } from "../../scripts/compile-cache.ts";
 import { runCommandLine } from "../src/cli/command-line.ts";
 import { readConfig } from "../src/config.ts";
 import { createServer } from "../src/server.ts";
@@ -134,8 +135,7 @@ function cleanEnvironment(): Record<string, string> {
   );
   return {
     ...Object.fromEntries(clean),
-    // Without a compile cache, each start compiles every module again.
-    NODE_COMPILE_CACHE: join(tmpdir(), "locallm-compile-cache"),
+    NODE_COMPILE_CACHE: compileCache,
     // The API keys of the person who runs the tests would close the server.
     LOCALLM_KEYS: join(tmpdir(), "locallm-without-keys"),
   };

@@ -3,18 +3,18 @@ import { createHash } from "node:crypto";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { release } from "../src/engine/libllama/release.ts";
 import { type FileHost, fileHost } from "./file-host.ts";
-import { command, lines, type ServerProcess, startServer } from "./server-process.ts";
+import { command, lines, startServerHere, type TestServer } from "./server-process.ts";
 import { splitGguf } from "./split-gguf.ts";
 import { ggufBytes, loadableModel, tinyModel } from "./tiny-gguf.ts";
 
 const hasPip = works("python3", "-m", "pip", "--version");
 
-let server: ServerProcess;
+let server: TestServer;
 /** A server that may download only from our host. */
-let bound: ServerProcess;
+let bound: TestServer;
 let folder = "";
 let models = "";
 let host: FileHost;
@@ -24,17 +24,14 @@ beforeAll(async () => {
   models = join(folder, "models");
   host = await fileHost();
   foreign = await fileHost();
-  const env = {
-    LOCALLM_CREDENTIALS: join(folder, "credentials.json"),
-    npm_config_registry: host.url,
-    npm_config_cache: join(folder, "npm"),
-    PIP_INDEX_URL: `${host.url}/simple`,
-    PIP_TRUSTED_HOST: "127.0.0.1",
-  };
-  [server, bound] = await Promise.all([
-    startServer({ models, env }),
-    startServer({ models, env: { ...env, LOCALLM_REGISTRIES: host.host } }),
-  ]);
+  // npm and pip get the environment of the server's process, which is this one.
+  vi.stubEnv("npm_config_registry", host.url);
+  vi.stubEnv("npm_config_cache", join(folder, "npm"));
+  vi.stubEnv("PIP_INDEX_URL", `${host.url}/simple`);
+  vi.stubEnv("PIP_TRUSTED_HOST", "127.0.0.1");
+  const env = { LOCALLM_CREDENTIALS: join(folder, "credentials.json") };
+  server = await startServerHere({ models, env });
+  bound = await startServerHere({ models, env: { ...env, LOCALLM_REGISTRIES: host.host } });
 });
 afterAll(async () => {
   await server?.stop();
@@ -42,6 +39,7 @@ afterAll(async () => {
   await host?.close();
   await foreign?.close();
   await rm(folder, { recursive: true, force: true });
+  vi.unstubAllEnvs();
 });
 beforeEach(() => {
   host.files.clear();

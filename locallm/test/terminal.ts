@@ -1,7 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { compileCache } from "../../scripts/compile-cache.ts";
 import { until } from "./server-process.ts";
 
 /** Whether this machine can create pseudo-terminals with util-linux's `script`. */
@@ -35,7 +34,7 @@ export function terminal(
     env: {
       ...process.env,
       TERM: "xterm",
-      NODE_COMPILE_CACHE: join(tmpdir(), "locallm-compile-cache"),
+      NODE_COMPILE_CACHE: compileCache,
       ...env,
     },
   });

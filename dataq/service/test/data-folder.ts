@@ -6,6 +6,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import lockfile from "proper-lockfile";
+import { compileCache } from "../../../scripts/compile-cache.ts";
 import { type Database, openDatabase } from "../src/database/database.ts";
 import { migrate } from "../src/database/migrations.ts";
 import { migrations } from "../src/schema.ts";
@@ -75,8 +76,7 @@ export function environmentOf(folder: string): Record<string, string> {
     PATH: process.env["PATH"] ?? "",
     HOME: process.env["HOME"] ?? "",
     DATAQ_DATA: folder,
-    // Without it, each start compiles every module again.
-    NODE_COMPILE_CACHE: join(tmpdir(), "dataq-compile-cache"),
+    NODE_COMPILE_CACHE: compileCache,
     ...(url && { DATABASE_URL: url }),
   };
 }

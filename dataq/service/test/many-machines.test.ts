@@ -159,14 +159,12 @@ describe("two services", () => {
   beforeAll(async () => {
     if (isInstalled) bouncer = await startBouncer(primary, servers, 5);
     courier = await startCourier();
-    const env = {
-      ...(bouncer && { DATABASE_URL: bouncer.url, DATABASE_DIRECT_URL: primary.url() }),
-      ...(await useVendor(folder, [...withoutVendor, "cloud_express_tracking"])),
-    };
-    const path = env.DATAQ_CONNECTORS!;
+    const vendors = await useVendor(folder, [...withoutVendor, "cloud_express_tracking"]);
+    const path = vendors["DATAQ_CONNECTORS"]!;
     const { connectors } = JSON.parse(readFileSync(path, "utf8"));
     writeFileSync(path, JSON.stringify({ connectors: [...connectors, courier.connector] }));
-    [first, second] = [await start(env), await start(env)];
+    const bounced = bouncer && { DATABASE_URL: bouncer.url, DATABASE_DIRECT_URL: primary.url() };
+    [first, second] = [await start({ ...vendors, ...bounced }), await start({ ...vendors, ...bounced })];
     key = await account(first, 10_000_000);
   });
   afterAll(async () => {

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { type Operation, operations } from "@dataq/contract";
 import type { CallToolResult, Client as McpClient, Tool } from "@modelcontextprotocol/client";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { compileCache } from "../../../scripts/compile-cache.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
 import { Client, StdioClientTransport, StreamableHTTPClientTransport } from "./mcp-client.ts";
 
@@ -645,8 +646,7 @@ describe("a real answer", () => {
     env: {
       PATH: process.env["PATH"] ?? "",
       HOME: "/nonexistent",
-      // Without it, each process compiles every module again.
-      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
+      NODE_COMPILE_CACHE: compileCache,
       ...env,
     },
   });

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { compileCache } from "../../../scripts/compile-cache.ts";
 import type { ModelStore } from "../model-store.ts";
 import { startServerHere, type TestServer } from "../server-process.ts";
 import { installedClients } from "./installed.ts";
@@ -425,7 +426,7 @@ describe.skipIf(clients === null)("JavaScript clients run unchanged (needs npm's
   // packages.
   it("the AI SDK with its Ollama provider generates and streams text, and an object by a schema", async () => {
     const { stdout } = await run(process.execPath, [aiSdk, clients!.folder, server.url, model], {
-      env: { PATH: process.env["PATH"] },
+      env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache },
     });
     expect(stdout.trim()).toBe("all well");
   });
