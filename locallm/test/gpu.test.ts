@@ -22,7 +22,7 @@ describe.skipIf(engines === null)("a Vulkan device (needs libvulkan1 and mesa-vu
   let server: ServerProcess;
   beforeAll(async () => {
     store = await createSmallStore();
-    const env = { LOCALLM_ENGINES: engines ?? "", ...softwareGpu };
+    const env = { LOCALLM_ENGINES: engines ?? "", LOCALLM_CONTEXT_LENGTH: "auto", ...softwareGpu };
     server = await startServer({ models: store.folder, env });
   });
   afterAll(async () => {
@@ -41,6 +41,18 @@ describe.skipIf(engines === null)("a Vulkan device (needs libvulkan1 and mesa-vu
   });
 
   it(
+    "is given a model's layers once the vocabulary has counted the prompt",
+    async () => {
+      const tooLong = await server.post("/api/generate", { model, prompt: "x".repeat(5000), stream: false });
+      expect(await tooLong.json()).toMatchObject({
+        error: expect.stringMatching(/^prompt is too long: 5000 /),
+      });
+      expect((await server.ask<Listed>("/api/ps")).models[0]?.device).toMatch(/^Vulkan0 .*: 3 layers$/);
+    },
+    shadersMs,
+  );
+
+  it(
     "gets all layers that fit, as shown by ps, show, metrics and log",
     async () => {
       expect(await load({})).toMatchObject({ done: true, done_reason: "load" });
@@ -54,7 +66,7 @@ describe.skipIf(engines === null)("a Vulkan device (needs libvulkan1 and mesa-vu
       });
       const metrics = await (await fetch(`${server.url}/metrics`)).text();
       expect(metrics).toContain(`locallm_model_bytes{model="${model}",device="Vulkan0"} ${onDevice}\n`);
-      const why = "context length 256, on Vulkan0 (all 3 layers fit)";
+      const why = "context length 2048, on Vulkan0 (all 3 layers fit)";
       await until("the log says so", () =>
         server.log.some((line) => line["what"] === "ready" && line["why"] === why),
       );
