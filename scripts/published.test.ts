@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -93,6 +93,17 @@ it("packs the service and the contract, and they run from what was packed", () =
   const run = (...args: string[]) =>
     execFileSync(process.execPath, args, { cwd: temporary, encoding: "utf8", env: { HOME: temporary } });
   expect(run(join(service, "dist/cli/dataq.js"), "serve", "--help")).toContain("start the service");
+  // npm's own packages of Node would put another `node` before the user's.
+  const isOld = `Object.defineProperty(process, "versions", { value: { node: "20.1.0" } })`;
+  const asOld = [
+    `--import=data:text/javascript,${encodeURIComponent(isOld)}`,
+    join(service, "dist/cli/dataq.js"),
+  ];
+  const { status, stderr } = spawnSync(process.execPath, asOld, { cwd: temporary, encoding: "utf8" });
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: expect.stringMatching(/^dataq needs Node 24\.12 or newer; this is 20\.1\.0\. (?!.*npm)/),
+  });
   const program = 'import { routes } from "@dataq/contract/wire"; console.log(routes.query.path)';
   expect(run("--input-type=module", "--eval", program)).toBe("/v1/data/query\n");
 });

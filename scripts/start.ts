@@ -132,11 +132,14 @@ function welcome(): void {
     locallm.model == null
       ? "no model yet: the lines above say why; npm run locallm -- pull smollm2:135m"
       : `npm run locallm -- run ${locallm.model}`;
+  const larger =
+    locallm.model === "smollm2:135m" ? "\n  larger   npm run locallm -- pull qwen3:4b (2.5 GB)" : "";
   console.log(`
 Both products run (ready after ${seconds} s). Ctrl-C stops them.
 
 locallm, the model server: ${locallm.url}
-  talk     ${talk}
+  chat     ${locallm.url} in a browser
+  talk     ${talk}${larger}
   ask      curl ${locallm.url}/api/chat -d '${chat}'
 
 dataq, the data service: ${dataq.url}

@@ -32,7 +32,8 @@ afterAll(async () => {
 });
 
 describe("the commands of the guides run", () => {
-  test.each(commandsIn("locallm").filter(({ runs }) => runs))("$place", async (commands) => {
+  const pages = [...commandsIn(""), ...commandsIn("locallm")];
+  test.each(pages.filter(({ runs }) => runs))("$place", async (commands) => {
     const script = commands.script.replaceAll(/http:\/\/(?:127\.0\.0\.1|localhost):11434/g, server.url);
     const env = { LOCALLM_HOST: server.url, LOCALLM_MODELS: store.folder };
     await runCommands({ ...commands, script }, program, { home, env });

@@ -14,7 +14,7 @@ function handOver(): void {
   const node = installedNode();
   if (node === null) {
     console.error(
-      `dataq needs Node ${oldest.join(".")} or newer; this is ${process.versions.node}. On Linux, install it with: npm install node-${process.platform}-${process.arch}@24`,
+      `dataq needs Node ${oldest.join(".")} or newer; this is ${process.versions.node}. Install a newer Node from https://nodejs.org or with your version manager, then run the command again.`,
     );
     process.exit(1);
   }
