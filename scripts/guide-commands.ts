@@ -30,6 +30,16 @@ export function commandsIn(folder: string): GuideCommands[] {
   });
 }
 
+/** The words of each call of a program in a block, without its name. */
+export function callsOf(program: string, { script }: GuideCommands): string[][] {
+  const start = `(?:^|[|(&] ?)(?:sudo )?(?:-u \\S+ )?(?:\\w+=(?:'[^']*'|"[^"]*"|\\S)* )*${program} `;
+  return script
+    .replaceAll(/\\\n/g, "")
+    .split("\n")
+    .flatMap((line) => [...line.matchAll(new RegExp(`${start}([^#|<>()&]*)`, "g"))])
+    .map(([, words]) => words!.trim().split(/ +/));
+}
+
 export interface GuideProgram {
   readonly name: string;
   /** The module that Node runs for it. */

@@ -93,6 +93,9 @@ it("packs the service and the contract, and they run from what was packed", () =
   const run = (...args: string[]) =>
     execFileSync(process.execPath, args, { cwd: temporary, encoding: "utf8", env: { HOME: temporary } });
   expect(run(join(service, "dist/cli/dataq.js"), "serve", "--help")).toContain("start the service");
+  expect(run(join(service, "dist/cli/dataq.js"), "--version")).toBe(
+    `${manifestOf("dataq/service").version}\n`,
+  );
   // npm's own packages of Node would put another `node` before the user's.
   const isOld = `Object.defineProperty(process, "versions", { value: { node: "20.1.0" } })`;
   const asOld = [

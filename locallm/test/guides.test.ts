@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { commandsIn, runCommands } from "../../scripts/guide-commands.ts";
+import { callsOf, commandsIn, runCommands } from "../../scripts/guide-commands.ts";
+import { runCommandLine } from "../src/cli/command-line.ts";
+import { captureOutput } from "./captured-output.ts";
 import { createModelStore, type ModelStore } from "./model-store.ts";
 import { startServerHere, type TestServer } from "./server-process.ts";
 import { smallLlama } from "./small-llama.ts";
@@ -37,6 +39,29 @@ describe("the commands of the guides run", () => {
     const script = commands.script.replaceAll(/http:\/\/(?:127\.0\.0\.1|localhost):11434/g, server.url);
     const env = { LOCALLM_HOST: server.url, LOCALLM_MODELS: store.folder };
     await runCommands({ ...commands, script }, program, { home, env });
+  });
+});
+
+// They need a network, root, a GPU or other machines.
+describe("the commands of the guides that do not run exist, with their options", () => {
+  const calls = [...commandsIn(""), ...commandsIn("locallm")]
+    .filter(({ runs }) => !runs)
+    .flatMap((commands) => callsOf("locallm", commands))
+    .filter(([verb]) => !verb!.startsWith("-"));
+  const helpOf = async (...verbs: string[]) =>
+    (await captureOutput({}, () => runCommandLine([...verbs, "--help"]))).out;
+
+  test("there are some", () => expect(calls.length).toBeGreaterThan(12));
+
+  test.each(calls.map((words) => ({ words, call: words.join(" ") })))("locallm $call", async ({ words }) => {
+    const [verb, second] = words as [string, string | undefined];
+    const text = await helpOf(verb);
+    expect(text).toContain(`Usage: locallm ${verb}`);
+    const isBelow = second !== undefined && new RegExp(`^ {2}${RegExp.escape(second)}\\b`, "m").test(text);
+    const last = words.indexOf("--");
+    const options = words.slice(0, last === -1 ? undefined : last).filter((word) => word.startsWith("-"));
+    const full = isBelow ? await helpOf(verb, second) : text;
+    for (const option of options) expect(full).toContain(option);
   });
 });
 

@@ -1,8 +1,12 @@
+import { createRequire } from "node:module";
 import { Command } from "commander";
 
 /** Runs the command that these words are. Prints its error and ends the process if it fails. */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
-  const program = new Command("dataq").description("a data query service over Chinese sources");
+  const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
+  const program = new Command("dataq")
+    .description("a data query service over Chinese sources")
+    .version(version, "-v, --version");
   try {
     await addVerbs(program, words[0] ?? "");
     await program.parseAsync(words, { from: "user" });
