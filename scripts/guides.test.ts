@@ -53,6 +53,29 @@ describe("the repository's pages", () => {
   });
 });
 
+it("the messages in the troubleshooting page are messages of the product", () => {
+  const sources = execFileSync("git", ["ls-files", "locallm/src", "autostart/src", "scripts"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  const text = sources
+    .trim()
+    .split("\n")
+    .filter((path) => /(?<!\.test)\.(?:ts|mjs)$/.test(path) && existsSync(join(root, path)))
+    .map(read)
+    .join("\n")
+    .replaceAll(/\$?\{(?:\w+\|[^|}]*\|)?([^{}]*)\}/g, " $1");
+  const cells = [...read("docs/locallm/troubleshooting.md").matchAll(/^\| (`.*?) +\|/gm)];
+  const parts = cells
+    .flatMap(([, cell]) => [...cell!.matchAll(/`([^`]+)`/g)])
+    .flatMap(([, message]) => message!.split("…"))
+    .map((part) => part.replaceAll(/^[\s"':,)(]+|[\s"':,)(=]+$/g, ""));
+  expect(parts.length).toBeGreaterThan(30);
+  // Of npm, and of engines.
+  const others = ["EACCES", "npm install --global", "unknown model architecture"];
+  expect(parts.filter((part) => !text.includes(part) && !others.includes(part))).toEqual([]);
+});
+
 describe("the pages of settings list every setting", () => {
   it.each([
     ["locallm/src/config.ts", "docs/locallm/configuration.md", /\bsetting\(\s*"(\w+)"/g],
