@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { copyFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packProject, programsOf, repository } from "../../scripts/packed-project.ts";
@@ -64,6 +64,18 @@ describe.skipIf(project === null)("the package in a clean project (needs npm's r
       1,
       expect.stringMatching(/^locallm needs Node 24\.12 or newer; this is 20\.20\.2\. .*npm install node-/),
     ]);
+  });
+
+  it("reports a missing engine as a problem", () => {
+    const engines = join(folder, "node_modules/@node-llama-cpp");
+    renameSync(engines, `${engines}-away`);
+    const { status, stdout } = spawnSync(join(folder, "node_modules/.bin/locallm"), ["doctor"], {
+      env: { ...env(), LOCALLM_HOST: "127.0.0.1:1" },
+      encoding: "utf8",
+    });
+    renameSync(`${engines}-away`, engines);
+    expect(stdout).toMatch(/^engine +@node-llama-cpp\/\S+ is not installed; [\s\S]*^verdict +1 problem$/m);
+    expect(status).toBe(1);
   });
 
   it("runs the example with a model", () => {

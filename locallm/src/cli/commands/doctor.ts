@@ -59,12 +59,13 @@ export function doctorCommand(): Command {
         return;
       }
       const { config: serverConfig, problems: settingsProblems } = readSettings();
-      await tellMachine();
+      const machineProblems = await tellMachine();
       if (serverConfig !== null) await tellConversations(serverConfig);
       await tellGpus(config);
       await tellServer(config);
       const remoteProblems = serverConfig === null ? 0 : await tellRemotes(serverConfig);
-      const problems = settingsProblems + remoteProblems + (await tellStore(config, options));
+      const problems =
+        settingsProblems + machineProblems + remoteProblems + (await tellStore(config, options));
       say("verdict", problems === 0 ? "no problems" : counted(problems, "problem"));
       if (problems > 0) process.exitCode = 1;
     });
@@ -98,7 +99,8 @@ async function tellConversations(config: Config): Promise<void> {
   say("conversations", `${memory}; ${disk}`);
 }
 
-async function tellMachine(): Promise<void> {
+/** A missing engine is a problem, because no model can run without it. */
+async function tellMachine(): Promise<number> {
   const version = await engineVersion();
   say(
     "engine",
@@ -108,6 +110,7 @@ async function tellMachine(): Promise<void> {
   );
   say("processor", `${counted(availableParallelism(), "thread")}, ${process.arch}`);
   say("memory", `${humanBytes(freemem())} free of ${humanBytes(totalmem())}`);
+  return version === null ? 1 : 0;
 }
 
 /** Searches Node's module folders itself, because the package does not export its package.json. */
