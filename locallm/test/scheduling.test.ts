@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isFullSize } from "../../scripts/test-size.ts";
 import { crowd, type Explained, endedOrder, seeded, vanishing } from "./crowd.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
 import { lines, metricsOf, startServer, startServerHere, type TestServer, until } from "./server-process.ts";
@@ -27,17 +28,20 @@ describe("many requests", () => {
   const explain = (server: TestServer) =>
     server.ask<Explained>("/api/ps?explain").then((view) => view.explain);
 
-  it("100 concurrent requests for two models, one loaded at a time: answered in order, with as few loads as possible", async () => {
+  // At most one load per 16 requests of a model.
+  const many = isFullSize ? { requests: 200, fewestLoads: 14 } : { requests: 100, fewestLoads: 8 };
+
+  it(`${many.requests} concurrent requests for two models, one loaded at a time: answered in order, with as few loads as possible`, async () => {
     await withServer({}, async (server) => {
-      const answers = await crowd(server, [model, other], 100, short);
+      const answers = await crowd(server, [model, other], many.requests, short);
       expect(answers.filter(({ done }) => !done)).toEqual([]);
       const { decisions } = await explain(server);
       const loads = decisions.filter(({ what }) => what === "load");
       // The scheduler allows one load per 16 requests, or one per 2 s if those requests finish sooner.
       const cutShort = decisions.filter(({ why }) => why.endsWith("served 2 s")).length;
-      expect(loads.length).toBeLessThanOrEqual(8 + cutShort);
-      expect(loads.length).toBeGreaterThanOrEqual(8);
-      await until("all are in the log", () => endedOrder(server).length === 100);
+      expect(loads.length).toBeLessThanOrEqual(many.fewestLoads + cutShort);
+      expect(loads.length).toBeGreaterThanOrEqual(many.fewestLoads);
+      await until("all are in the log", () => endedOrder(server).length === many.requests);
       for (const parity of [0, 1]) {
         const order = endedOrder(server).filter((index) => index % 2 === parity);
         expect(order).toEqual(order.toSorted((a, b) => a - b));

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { isFullSize } from "../../../scripts/test-size.ts";
 import { KeptConversations } from "../../src/conversations/conversations.ts";
 import { StateFiles } from "../../src/conversations/state-files.ts";
 import type { Runner } from "../../src/runner/handle.ts";
@@ -159,20 +160,21 @@ describe("the memory of conversations", () => {
     await countIs(conversations, 2);
   });
 
-  it("stays within its limit with 60 of them, and the latest are kept", async () => {
+  const many = isFullSize ? 200 : 60;
+  it(`stays within its limit with ${many} of them, and the latest are kept`, async () => {
     const path = await modelFile(2);
     const limit = 2 * 2 ** 20;
     const conversations = keeping(limit);
     const runner = await start(path, conversations);
     let most = 0;
-    for (let index = 0; index < 60; index++) {
+    for (let index = 0; index < many; index++) {
       await collect(runner.generate(newJob(`${index} ${story("tea")}`, { numPredict: 1 })));
       most = Math.max(most, conversations.view().memory.bytes);
     }
     expect(most).toBeLessThanOrEqual(limit);
     expect(most).toBeGreaterThan(limit * 0.8);
     expect(conversations.view().memory.count).toBeGreaterThan(10);
-    expect((await answer(runner, `55 ${story("tea")}`)).cached).toBeGreaterThan(300);
+    expect((await answer(runner, `${many - 5} ${story("tea")}`)).cached).toBeGreaterThan(300);
     expect((await answer(runner, `5 ${story("tea")}`)).cached).toBeLessThan(10);
   });
 

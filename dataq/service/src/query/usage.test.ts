@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isFullSize } from "../../../../scripts/test-size.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "../../test/data-folder.ts";
 import type { Database } from "../database/database.ts";
 import { charge, hold } from "../ledger/hold.ts";
@@ -136,14 +137,14 @@ test("prepared sums and the live rest equal the sums over all calls, in every ti
       for (const [place, offset] of offsets.entries())
         for (const [index, groups] of groupings.entries()) {
           // The runs take turns with the pairs of a time zone and a grouping.
-          if ((place + index + runs) % 3 !== 0) continue;
+          if (!isFullSize && (place + index + runs) % 3 !== 0) continue;
           const from = `2026-02-${26 + (index % 3)}`;
           const to = ["2026-02-28", "2026-03-01", "2026-04-30"][(index + serial) % 3]!;
           const range = { from, to, groups, offset };
           expect(await sumUsage(database, accountId, range)).toEqual(await bruteForce(accountId, range));
         }
     }),
-    { numRuns: 15, seed: 18 },
+    { numRuns: isFullSize ? 300 : 15, seed: 18 },
   );
   // With everything summed, the result is the same.
   await sumNewUsage(database);
@@ -152,7 +153,7 @@ test("prepared sums and the live rest equal the sums over all calls, in every ti
   const wide = { from: "2026-01-01", to: "2026-12-31", groups: ["day", "key"] as const, offset: "05:45" };
   for (const accountId of ["acc_1"])
     expect(await sumUsage(database, accountId, wide)).toEqual(await bruteForce(accountId, wide));
-}, 60_000);
+}, 600_000);
 
 async function write(
   accountId: string,

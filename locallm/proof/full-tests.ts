@@ -1,0 +1,14 @@
+import { runFullSize } from "../../scripts/full-tests.ts";
+
+export const title = "Tests of locallm with all of their cases";
+
+export async function run(print: (line: string) => void): Promise<void> {
+  runFullSize(
+    [
+      "locallm/test/growing-window.test.ts",
+      "locallm/test/runner/conversations.test.ts",
+      "locallm/test/scheduling.test.ts",
+    ],
+    print,
+  );
+}
