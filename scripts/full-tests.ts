@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { relative } from "node:path";
+import { readFileSync, rmSync } from "node:fs";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -18,17 +19,20 @@ interface Report {
   }[];
 }
 
-/** Runs test files with all cases (see test-size.ts) and prints a line for each. Throws if a test fails. */
-export function runFullSize(files: readonly string[], print: (line: string) => void): void {
+/**
+ * Runs test files with all cases (see test-size.ts) and prints a line for each. Throws if a test fails. Vitest writes its
+ * report to `folder`.
+ */
+export function runFullSize(files: readonly string[], print: (line: string) => void, folder: string): void {
   const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
-  const { stdout, stderr } = spawnSync(
+  const report = join(folder, "report.json");
+  rmSync(report, { force: true });
+  spawnSync(
     process.execPath,
-    [vitest, "run", "--maxWorkers=1", "--reporter=json", "--testTimeout=1200000", ...files],
-    { cwd: root, encoding: "utf8", maxBuffer: 2 ** 28, env: { ...process.env, TEST_SIZE: "full" } },
+    [vitest, "run", "--maxWorkers=1", "--reporter=json", `--outputFile=${report}`, ...files],
+    { cwd: root, stdio: "ignore", env: { ...process.env, TEST_SIZE: "full" } },
   );
-  const line = stdout.split("\n").find((one) => one.startsWith('{"numTotalTestSuites"'));
-  if (line === undefined) throw new Error(`Vitest printed no report:\n${stdout}\n${stderr}`);
-  const { testResults } = JSON.parse(line) as Report;
+  const { testResults } = JSON.parse(readFileSync(report, "utf8")) as Report;
   if (testResults.length !== files.length)
     throw new Error(`Of ${files.length} files ${testResults.length} ran.`);
   print("| file | tests | passed | skipped | seconds |");

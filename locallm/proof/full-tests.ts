@@ -2,7 +2,7 @@ import { runFullSize } from "../../scripts/full-tests.ts";
 
 export const title = "Tests of locallm with all of their cases";
 
-export async function run(print: (line: string) => void): Promise<void> {
+export async function run(print: (line: string) => void, folder: string): Promise<void> {
   runFullSize(
     [
       "locallm/test/growing-window.test.ts",
@@ -10,5 +10,6 @@ export async function run(print: (line: string) => void): Promise<void> {
       "locallm/test/scheduling.test.ts",
     ],
     print,
+    folder,
   );
 }

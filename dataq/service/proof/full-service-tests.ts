@@ -2,6 +2,6 @@ import { runFullSize } from "../../../scripts/full-tests.ts";
 
 export const title = "Tests of dataq with all of their cases";
 
-export async function run(print: (line: string) => void): Promise<void> {
-  runFullSize(["dataq/service/test/access.test.ts", "dataq/service/src/query/usage.test.ts"], print);
+export async function run(print: (line: string) => void, folder: string): Promise<void> {
+  runFullSize(["dataq/service/test/access.test.ts", "dataq/service/src/query/usage.test.ts"], print, folder);
 }
