@@ -3,18 +3,28 @@ import { createRequire } from "node:module";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromiumArguments, chromiumPath } from "../../scripts/chromium.ts";
+import { fakeRegistry } from "./fake-registry.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
+import { done, eventStream, type ScriptedEngine, startScriptedEngine } from "./scripted-engine.ts";
 import { metricsOf, startServerHere, type TestServer } from "./server-process.ts";
+import { smallLlama } from "./small-llama.ts";
 
 let store: ModelStore;
 let server: TestServer;
+/** An engine whose model sees, thinks and calls tools. */
+let engine: ScriptedEngine;
 beforeAll(async () => {
   store = await createSmallStore();
   await store.derive("small:tools", { from: "small:a", template: "{{ .Prompt }}{{ .Tools }}" });
-  server = await startServerHere({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "2" } });
+  engine = await startScriptedEngine();
+  server = await startServerHere({
+    models: store.folder,
+    env: { LOCALLM_NUM_PARALLEL: "2", LOCALLM_REMOTES: new URL(engine.upstream.url).host },
+  });
 });
 afterAll(async () => {
   await server.stop();
+  await engine.stop();
   await store.remove();
 });
 
@@ -372,10 +382,80 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     await withKey.stop();
   });
 
-  it("pulls a model and shows why a pull failed", async () => {
+  it("sends pictures to a model that sees, lets it think first, and sends the results of all its tool calls", async () => {
+    const call = (index: number, name: string) => ({
+      ...{ index, id: `call-${index}`, type: "function" },
+      function: { name, arguments: '{"city":"Bern"}' },
+    });
+    const deltas = [
+      { reasoning_content: "A picture." },
+      { content: "I look it up." },
+      { tool_calls: [call(0, "weather"), call(1, "time")] },
+    ];
+    engine.answers(({ method }) =>
+      method === "GET"
+        ? { status: 404, chunks: [] }
+        : {
+            chunks: [
+              ...deltas.map((delta) => eventStream({ choices: [{ delta, finish_reason: null }] })),
+              eventStream({ choices: [{ delta: {}, finish_reason: "tool_calls" }] }, done),
+            ],
+          },
+    );
+    const info = { capabilities: ["completion", "tools", "vision", "thinking"] };
+    const remotes = [{ url: engine.upstream.url, model: "m", protocol: "openai" }];
+    await server.ask("/api/create", { model: "seeing", remotes, info, stream: false });
+    const { context, page } = await open();
+    await page.selectOption("#model", "small:a");
+    await page.locator("#attach").waitFor({ state: "hidden" });
+    await page.selectOption("#model", "seeing:latest");
+    await page.locator("#attach").waitFor();
+    const pixel =
+      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    const files = ["one.png", "two.png"].map((name) => ({
+      ...{ name, mimeType: "image/png" },
+      buffer: Buffer.from(pixel, "base64"),
+    }));
+    await page.setInputFiles("#files", files);
+    await page.getByRole("button", { name: "Remove image" }).last().click();
+    await page.check("#think");
+    await page.fill("#question", "What is this?");
+    await page.keyboard.press("Enter");
+    const answer = answers(page).last();
+    await answer.getByRole("textbox").last().waitFor();
+    expect(await page.locator(".user img").count()).toBe(1);
+    expect(await answer.locator("details .text").textContent()).toBe("A picture.");
+    expect(await answer.locator("details").getAttribute("open")).toBeNull();
+    const asked = () => engine.received.filter(({ method }) => method === "POST").at(-1)!.body;
+    expect(JSON.stringify(asked())).toContain(pixel);
+
+    await answer.getByRole("textbox").first().fill("sunny");
+    await answer.getByRole("textbox").last().fill("noon");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => answers(page).count()).toBe(2);
+    const sent = asked()["messages"] as { role: string; content: unknown }[];
+    expect(sent.filter(({ role }) => role === "tool").map(({ content }) => content)).toEqual([
+      "sunny",
+      "noon",
+    ]);
+    await context.close();
+  });
+
+  it("pulls a model with progress, and shows why a pull failed", async () => {
+    const registry = await fakeRegistry();
+    registry.publish("library/pulled:1", smallLlama(3));
+    registry.paceMs = 20;
     const { context, page } = await open();
     await page.click("#open-models");
     await page.getByRole("cell", { name: "small:b" }).waitFor();
+    await page.fill("#pull-name", `${registry.host}/library/pulled:1`);
+    await page.keyboard.press("Enter");
+    await page.locator("#pull-progress[value]").waitFor();
+    await page.locator("#pull-status", { hasText: "is ready" }).waitFor();
+    await page.getByRole("cell", { name: "pulled:1" }).waitFor();
+    expect((await page.locator("#model option").allTextContents()).join()).toContain("pulled:1");
+    await registry.close();
     await page.fill("#pull-name", "127.0.0.1:9/none/such");
     await page.keyboard.press("Enter");
     await expect.poll(() => page.locator("#pull-status.problem").textContent()).toContain("127.0.0.1:9");
