@@ -43,6 +43,7 @@ describe.each(["system", "user"] as const)("the systemd unit of the %s", (scope)
     });
     const flag = scope === "user" ? " --user" : "";
     expect(commands.at(-1)?.join(" ")).toBe(`systemctl${flag} restart locallm`);
+    expect(unit.text).toContain(`systemctl${flag} edit locallm\n`);
     expect(logs).toBe(`journalctl${flag} -u locallm -f`);
   });
 

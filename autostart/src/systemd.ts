@@ -87,7 +87,7 @@ function unitText(
   more: readonly string[],
 ): string {
   const lines = [
-    `# Made by: ${name} service install. To change it: systemctl edit ${name}`,
+    `# Made by: ${name} service install. To change it: ${wantedBy === "default.target" ? "systemctl --user" : "systemctl"} edit ${name}`,
     "[Unit]",
     `Description=${description}`,
     "Wants=network-online.target",
