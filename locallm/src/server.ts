@@ -274,11 +274,25 @@ function createLog(config: Config, to = errorOutput()): Logger {
     {
       level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: isoTime(Date.now),
       formatters: { level: (label) => ({ level: label }) },
     },
     to,
   );
+}
+
+/** Formats a time only once for all lines of a millisecond. */
+function isoTime(nowMs: () => number): () => string {
+  let lastMs = Number.NaN;
+  let text = "";
+  return () => {
+    const ms = nowMs();
+    if (ms !== lastMs) {
+      lastMs = ms;
+      text = `,"time":"${new Date(ms).toISOString()}"`;
+    }
+    return text;
+  };
 }
 
 let output: LogDestination | null = null;
