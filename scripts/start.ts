@@ -1,5 +1,6 @@
 import { type ChildProcess, type ForkOptions, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { smallHeap } from "../locallm/src/cli/small-heap.ts";
 import { shownLine } from "./log-line.ts";
 
 /**
@@ -14,7 +15,6 @@ interface Product {
   readonly name: "locallm" | "dataq";
   readonly main: string;
   readonly arguments: readonly string[];
-  /** Must match the product's own npm script. */
   readonly nodeOptions: readonly string[];
 }
 
@@ -39,7 +39,7 @@ const products: Readonly<Record<Product["name"], Product>> = {
     name: "locallm",
     main: "../locallm/dist/cli/main.js",
     arguments: ["serve", "--starter-model", "--log-format", showsAll ? "json" : "text"],
-    nodeOptions: ["--optimize-for-size"],
+    nodeOptions: smallHeap,
   },
   dataq: { name: "dataq", main: "../dataq/service/dist/cli/main.js", arguments: ["serve"], nodeOptions: [] },
 };

@@ -1,26 +1,34 @@
+import { spawnSync } from "node:child_process";
 import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
+import { setTimeout } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { logOutput } from "./log-output.ts";
 
-it("writes all lines in order, also those of later turns of the event loop", async () => {
+it("writes all lines in order, whatever their length and however far apart", async () => {
   const path = join(tmpdir(), `locallm-log-${process.pid}`);
   const fd = openSync(path, "w");
   const output = logOutput(fd);
-  const lines = Array.from(
-    { length: 3000 },
-    (_, index) => `{"line":${index},"é":"${"x".repeat(index % 90)}"}\n`,
-  );
+  const lines = Array.from({ length: 3000 }, (_, index) => {
+    const length = index % 500 === 499 ? 70_000 : index % 90;
+    return `{"line":${index},"${"𠮷é…x"[index % 5]}":"${"…".repeat(length)}"}\n`;
+  });
   for (const [index, line] of lines.entries()) {
     output.write(line);
-    if (index % 700 === 0) await setImmediate();
+    if (index % 700 === 0) await setTimeout(15);
   }
-  await setImmediate();
-  expect(readFileSync(path, "utf8")).toBe(lines.join(""));
+  await expect.poll(() => readFileSync(path, "utf8").length).toBe(lines.join("").length);
+  expect(readFileSync(path, "utf8") === lines.join("").toWellFormed()).toBe(true);
   closeSync(fd);
   rmSync(path);
+});
+
+it("writes the last lines before the process exits", () => {
+  const module = new URL("./log-output.ts", import.meta.url).href;
+  const program = `const { logOutput } = await import(${JSON.stringify(module)}); logOutput(1).write("last\\n"); process.exit(3);`;
+  const { stdout, status } = spawnSync(process.execPath, ["--input-type=module", "-e", program]);
+  expect({ stdout: String(stdout), status }).toEqual({ stdout: "last\n", status: 3 });
 });
 
 it.skipIf(process.platform !== "linux")("keeps running when the disk is full", async () => {
@@ -28,7 +36,7 @@ it.skipIf(process.platform !== "linux")("keeps running when the disk is full", a
   const output = logOutput(fd);
   for (let turn = 0; turn < 3; turn++) {
     output.write("a line\n");
-    await setImmediate();
+    await setTimeout(15);
   }
   closeSync(fd);
 });

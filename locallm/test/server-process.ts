@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compileCache } from "../../scripts/compile-cache.ts";
 import { runCommandLine } from "../src/cli/command-line.ts";
+import { smallHeap } from "../src/cli/small-heap.ts";
 import { readConfig } from "../src/config.ts";
 import { createServer } from "../src/server.ts";
 import { captureOutput } from "./captured-output.ts";
@@ -38,7 +39,7 @@ interface TestServerOptions {
 }
 
 export interface ServerOptions extends TestServerOptions {
-  /** Starts it with the small heap that users have: less memory, but a third more processor time for each start. */
+  /** Starts it with the small heap that users have. */
   readonly hasSmallHeap?: true;
 }
 
@@ -64,7 +65,7 @@ export async function startServerHere(options: TestServerOptions = {}): Promise<
 
 export async function startServer(options: ServerOptions = {}): Promise<ServerProcess> {
   const { env, removeModels } = await serverEnvironment(options);
-  const started = launch(["serve"], env, undefined, options.hasSmallHeap ? ["--optimize-for-size"] : []);
+  const started = launch(["serve"], env, undefined, options.hasSmallHeap ? smallHeap : []);
   const { child } = started;
   const { url } = await new Promise<{ url: string }>((resolve, reject) => {
     child.on("message", ({ ready }: { ready?: { url: string } }) => ready && resolve(ready));

@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --optimize-for-size
+#!/usr/bin/env -S node --max-semi-space-size=2 --heap-growing-percent=30
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";

@@ -3,6 +3,7 @@ import { serviceCommand as commandFor, type Program, programSettings } from "@lo
 import type { Command } from "commander";
 import { settings } from "../../config.ts";
 import { LocallmError } from "../../wire/errors.ts";
+import { smallHeap } from "../small-heap.ts";
 
 /** `locallm service`: lets systemd, launchd or the Task Scheduler run the server. */
 export function serviceCommand(): Command {
@@ -17,7 +18,7 @@ function program(): Program {
     name: "locallm",
     description: "locallm, a local model server",
     node: process.execPath,
-    parameters: ["--optimize-for-size", ...(isSource ? ["-C", "source"] : []), main, "serve"],
+    parameters: [...smallHeap, ...(isSource ? ["-C", "source"] : []), main, "serve"],
     systemSettings: {},
     usesGpu: true,
     settings: programSettings(
