@@ -190,13 +190,27 @@ test("an index of only generated judgments is a sample: free, and it never denie
   await index.refresh("legal_cases", none(), { dataset: "legal_cases", mode: "replace" });
   expect(sizeWithout(await index.contents("legal_cases"), [legalIndexFill.dataset])).toBe(0);
   const sources = createSources({ index, samples: true });
-  expect(await sources.find("legal_cases")?.answeredBy?.()).toBe("sample");
+  expect(await sources.find("legal_cases")?.answeredBy?.("call")).toBe("sample");
   expect(await ask("legal_cases", { query: "date:2000..2026" })).toMatchObject({ sample: true, total: 40 });
   for (const query of ["恒大地产集团有限公司", "望远镜", "(2017)京01刑终9999号"])
     await expect(ask("legal_cases", { query })).rejects.toMatchObject({ code: "not_configured" });
   await expect(ask("legal_cases", { query: "借款" }, false)).rejects.toMatchObject({
     code: "not_configured",
   });
+});
+
+test("catalogue and status do not wait for the laws of a first start, and calls do", async () => {
+  const building = Promise.withResolvers<void>();
+  const sources = createSources({ index, samples: true, ready: () => building.promise });
+  const laws = sources.find("legal_laws");
+  let isAnswered = false;
+  const call = laws?.answeredBy?.("call").finally(() => {
+    isAnswered = true;
+  });
+  expect(await laws?.answeredBy?.("now")).toBe("imported");
+  expect(isAnswered).toBe(false);
+  building.resolve();
+  expect(await call).toBe("imported");
 });
 
 async function* none() {}

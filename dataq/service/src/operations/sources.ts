@@ -52,6 +52,7 @@ function awaited(corpus: string, source: OptionalSource, parts: SourceParts): Op
   const ready = async () => parts.ready?.(corpus);
   const { check, count, hasGenerated, normalised } = source;
   return {
+    asOfNow: source,
     async exists() {
       await ready();
       return source.exists();

@@ -8,6 +8,8 @@ export interface OptionalSource extends Source {
   exists(): Promise<boolean>;
   /** True if it contains generated records, which answer as samples where there are no real ones. */
   hasGenerated?(): Promise<boolean>;
+  /** The same source, if this one waits for data that is still being built. */
+  readonly asOfNow?: OptionalSource;
 }
 
 export interface Layers {
@@ -42,8 +44,10 @@ export class LayeredSource implements Source {
     this.samples = layers.samples;
   }
 
-  async answeredBy(): Promise<DataKind> {
-    return (await this.#choose(false))?.kind ?? "none";
+  async answeredBy(when: "call" | "now"): Promise<DataKind> {
+    const { imported } = this.#layers;
+    const chosen = await this.#choose(false, when === "now" ? (imported.asOfNow ?? imported) : imported);
+    return chosen?.kind ?? "none";
   }
 
   async version(sandbox: boolean): Promise<string> {
@@ -85,13 +89,13 @@ export class LayeredSource implements Source {
   }
 
   async #chosen(sandbox: boolean): Promise<Chosen> {
-    const chosen = await this.#choose(sandbox);
+    const chosen = await this.#choose(sandbox, this.#layers.imported);
     if (chosen === undefined) throw notConfigured(this.#operation, false);
     return chosen;
   }
 
-  async #choose(sandbox: boolean): Promise<Chosen | undefined> {
-    const { connector, imported, sample, hasLiveSamples } = this.#layers;
+  async #choose(sandbox: boolean, imported: OptionalSource): Promise<Chosen | undefined> {
+    const { connector, sample, hasLiveSamples } = this.#layers;
     if (!sandbox && connector !== undefined) return { kind: "connector", source: connector };
     if (!sandbox && (await imported.exists())) return { kind: "imported", source: imported };
     if (!sandbox && !hasLiveSamples) return undefined;

@@ -16,8 +16,11 @@ export interface Source {
    * on the same data as `run`.
    */
   count?(params: Params, sandbox: boolean): Promise<number>;
-  /** Where an answer for a live key would come from now. A source without this has real data. */
-  answeredBy?(): Promise<DataKind>;
+  /**
+   * Where an answer for a live key would come from: for a call, which waits for data that a first start is still
+   * building, or as of now. A source without this has real data.
+   */
+  answeredBy?(when: "call" | "now"): Promise<DataKind>;
   /** Every value that samples answer. */
   readonly samples?: readonly Params[];
 }
