@@ -6,6 +6,7 @@ export async function run(print: (line: string) => void, folder: string): Promis
   runFullSize(
     [
       "locallm/test/growing-window.test.ts",
+      "locallm/test/runner/batch-sizes.test.ts",
       "locallm/test/runner/conversations.test.ts",
       "locallm/test/scheduling.test.ts",
     ],

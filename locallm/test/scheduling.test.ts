@@ -29,7 +29,7 @@ describe("many requests", () => {
     server.ask<Explained>("/api/ps?explain").then((view) => view.explain);
 
   // At most one load per 16 requests of a model.
-  const many = isFullSize ? { requests: 200, fewestLoads: 14 } : { requests: 100, fewestLoads: 8 };
+  const many = isFullSize ? { requests: 200, fewestLoads: 14 } : { requests: 70, fewestLoads: 6 };
 
   it(`${many.requests} concurrent requests for two models, one loaded at a time: answered in order, with as few loads as possible`, async () => {
     await withServer({}, async (server) => {

@@ -1,6 +1,7 @@
 import { request } from "node:http";
 import { routes as contractRoutes, type Route } from "@dataq/contract/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isFullSize } from "../../../scripts/test-size.ts";
 import { routeAccess } from "../src/http/access.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
 
@@ -134,11 +135,13 @@ test("no value in a path or a query causes a server error", async () => {
   };
   const routes = Object.keys(routeAccess);
   const long = routes.filter((route) => routeAccess[route]!.cost >= 20);
-  for (const value of nasty) {
+  for (const [place, value] of nasty.entries()) {
     // Moves the clock, so that no rate limit interferes.
     service.nowMs += 3_600_000;
-    await Promise.all(routes.filter((route) => !long.includes(route)).map((route) => walk(route, value)));
-    for (const route of long) await walk(route, value);
+    // The routes take turns: each gets every second value.
+    const asked = routes.filter((_, index) => isFullSize || (index + place) % 2 === 0);
+    await Promise.all(asked.filter((route) => !long.includes(route)).map((route) => walk(route, value)));
+    for (const route of asked.filter((one) => long.includes(one))) await walk(route, value);
   }
   expect(wrong).toEqual([]);
   expect(service.log()).not.toContain("internal error");

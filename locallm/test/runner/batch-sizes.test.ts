@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isFullSize } from "../../../scripts/test-size.ts";
 import type { Runner } from "../../src/runner/handle.ts";
 import type { GenerateJob } from "../../src/wire/inference/generate.ts";
 import { smallLlama } from "../small-llama.ts";
@@ -45,7 +46,7 @@ describe("a request", () => {
     { numBatch: 64, numCtx: 1_024, slots: 1, prompts: [300] },
     { numBatch: 16, numCtx: 1_024, slots: 1, prompts: [300] },
     { numBatch: 1, numCtx: 512, slots: 3, prompts: [100, 1, 30] },
-    ...fc.sample(loads, { seed: 20261122, numRuns: 6 }),
+    ...fc.sample(loads, { seed: 20261122, numRuns: isFullSize ? 40 : 3 }),
   ])("gets the same answer as with the default batch: %j", async ({ numBatch, numCtx, slots, prompts }) => {
     const runner = await startModel(path, { numBatch, numCtx, slots });
     const jobs = prompts.map((length, salt) =>
