@@ -65,7 +65,8 @@ describe("completion in real shells", () => {
         await until("the script is loaded", () => shown.includes("ready"));
         for (const [typed, completed] of [
           ["locallm run --keep", "locallm run --keepalive "],
-          ["locallm run fi", "locallm run finch:2 "],
+          // Only bash splits words at a colon, so for it a name with one is another case.
+          ...(name === "bash" ? [["locallm run fi", "locallm run finch:2 "] as const] : []),
           ["echo hi | locallm run finch:", "echo hi | locallm run finch:2 "],
           ["locallm create x -f tiny.g", "locallm create x -f tiny.gguf "],
         ] as const) {

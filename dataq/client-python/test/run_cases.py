@@ -1,6 +1,6 @@
-"""Runs the cases of dataq/cases with the sync or the async client; prints a line of JSON for each case.
+"""Runs the cases of dataq/cases with the sync client, then with the async one; prints a line of JSON for each case.
 
-python run_cases.py sync|async <folder of the cases> <address of the scripted server>
+python run_cases.py <folder of the cases> <address of the scripted server>
 """
 
 from __future__ import annotations
@@ -199,9 +199,13 @@ def ids(records: List[Any]) -> List[Any]:
     return [record["id"] for record in records]
 
 
-async def main(face: str, folder: str, url: str) -> None:
-    # All cases share one httpx client, because each new one loads the machine's certificates again.
-    http_client = httpx.Client() if face == "sync" else httpx.AsyncClient()
+async def main(folder: str, url: str) -> None:
+    # All cases of a client share one httpx client, because each new one loads the machine's certificates again.
+    await run_cases("sync", folder, url, httpx.Client())
+    await run_cases("async", folder, url, httpx.AsyncClient())
+
+
+async def run_cases(face: str, folder: str, url: str, http_client: Any) -> None:
     for file in ("requests", "retries", "errors", "pages"):
         for case in json.loads((Path(folder) / f"{file}.json").read_text("utf-8")):
             try:
@@ -209,7 +213,7 @@ async def main(face: str, folder: str, url: str) -> None:
                 failure = None
             except Exception:
                 failure = traceback.format_exc()
-            print(json.dumps({"file": file, "name": case["name"], "failure": failure}), flush=True)
+            print(json.dumps({"face": face, "name": case["name"], "failure": failure}), flush=True)
 
 
-asyncio.run(main(*sys.argv[1:4]))
+asyncio.run(main(*sys.argv[1:3]))

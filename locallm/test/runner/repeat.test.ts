@@ -22,12 +22,12 @@ describe.skipIf(modelPath === null)("a repeated request", () => {
   const sampling = { ...endless, temperature: 1.5, topK: 0, topP: 1, seed: 11 };
 
   it("gives the same answer with `deterministic`, whatever is cached", async () => {
-    const prompt = `${longText("silver", 80)}What`;
+    const prompt = `${longText("silver", 40)}What`;
     const job = newJob(prompt, { sampling, numPredict: 12, deterministic: true });
     const cold = await ids(runner, job);
     for (const other of [
-      `${longText("silver", 80)}What became of it in the end, when the last`,
-      longText("silver", 50),
+      `${longText("silver", 40)}What became of it in the end, when the last`,
+      longText("silver", 20),
     ]) {
       await collect(runner.generate(newJob(other, { sampling: free, numPredict: 3 })));
       const { done } = await collect(runner.generate({ ...job, wantContext: true }));
@@ -37,7 +37,7 @@ describe.skipIf(modelPath === null)("a repeated request", () => {
   });
 
   it("gives the same answer with a seed to the same long prompt, first from a cold cache and then from its own", async () => {
-    const job = newJob(longText("marble", 80), { sampling, numPredict: 12 });
+    const job = newJob(longText("marble", 40), { sampling, numPredict: 12 });
     const first = await collect(runner.generate({ ...job, wantContext: true }));
     const second = await collect(runner.generate({ ...job, wantContext: true }));
     expect(first.done.cachedTokens).toBeLessThan(30);
@@ -46,7 +46,7 @@ describe.skipIf(modelPath === null)("a repeated request", () => {
   });
 
   it("does not compute a conversation's cached tokens again, with or without a seed", async () => {
-    const turn = longText("copper", 80);
+    const turn = longText("copper", 40);
     for (const seed of [11, null]) {
       const first = newJob(`${seed} ${turn}`, { sampling: { ...sampling, seed }, numPredict: 12 });
       const said = await ids(runner, first);
@@ -58,7 +58,7 @@ describe.skipIf(modelPath === null)("a repeated request", () => {
   });
 
   it("gives the same answer with `deterministic` while other slots are busy", async () => {
-    const job = newJob(longText("amber", 60), { sampling, numPredict: 10, deterministic: true });
+    const job = newJob(longText("amber", 40), { sampling, numPredict: 10, deterministic: true });
     const alone = await ids(runner, job);
     const abort = new AbortController();
     const neighbour = collect(
