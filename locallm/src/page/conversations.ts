@@ -12,6 +12,8 @@ export class Conversations {
   /** `changedMs` of each conversation in the database, as far as this page knows. */
   readonly #seen = new Map<string, number>();
   readonly #otherTabs = new BroadcastChannel("locallm");
+  /** One conversation is stored after the other, because the first may get a new ID. */
+  #last: Promise<unknown> = Promise.resolve();
 
   private constructor(database: IDBDatabase | null) {
     this.#database = database;
@@ -54,24 +56,32 @@ export class Conversations {
     if (unfinished === null) conversation.changedMs = Date.now();
     this.#memory.set(conversation.id, conversation);
     if (this.#database === null) return false;
-    const { changedMs } = conversation;
+    const messages = [...conversation.messages, ...(unfinished === null ? [] : [unfinished])];
+    const copy = { ...conversation, messages };
+    const isStored = this.#last.then(() => this.#store(conversation, copy));
+    this.#last = isStored;
+    if (unfinished === null) void isStored.then(() => this.#otherTabs.postMessage("changed"));
+    return isStored;
+  }
+
+  async #store(conversation: Conversation, copy: Conversation): Promise<boolean> {
     const before = this.#seen.get(conversation.id);
+    // Removed meanwhile.
+    if (!this.has(conversation.id)) return true;
     try {
-      const transaction = this.#database.transaction(tableName, "readwrite");
+      const transaction = this.#database!.transaction(tableName, "readwrite");
       const table = transaction.objectStore(tableName);
       const stored = await settled<Conversation | undefined>(table.get(conversation.id));
-      if (stored !== undefined && stored.changedMs !== this.#seen.get(stored.id)) {
+      if (stored !== undefined && stored.changedMs !== before) {
         this.#memory.delete(stored.id);
         this.#put(stored);
         conversation.id = newId();
         this.#memory.set(conversation.id, conversation);
       }
-      this.#seen.set(conversation.id, changedMs);
-      const messages = [...conversation.messages, ...(unfinished === null ? [] : [unfinished])];
-      table.put({ ...conversation, messages });
+      this.#seen.set(conversation.id, copy.changedMs);
+      table.put({ ...copy, id: conversation.id });
       // A full storage is noticed at the end of the transaction only.
       await completed(transaction);
-      if (unfinished === null) this.#otherTabs.postMessage("changed");
       return true;
     } catch {
       if (before === undefined) this.#seen.delete(conversation.id);
