@@ -8,6 +8,7 @@ export async function run(print: (line: string) => void, folder: string): Promis
       "dataq/client/test/sync.test.ts",
       "dataq/service/src/query/usage.test.ts",
       "dataq/service/test/access.test.ts",
+      "dataq/service/test/filters.test.ts",
       "dataq/service/test/hostile.test.ts",
     ],
     print,
