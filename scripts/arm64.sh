@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the tarballs of this working tree on Debian for arm64, emulated by qemu on another processor, and asks both
-# products. It takes about 12 minutes, because emulation is 10 to 30 times slower than a machine.
+# products. It takes 12 to 30 minutes, because emulation is 10 to 30 times slower than a machine.
 # Needs root, a kernel with binfmt_misc, and the packages qemu-user-static, mmdebstrap and arch-test.
 #
 #   scripts/arm64.sh <folder>    the folder keeps the system, so that the next run need not make it again (600 MB)
