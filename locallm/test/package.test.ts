@@ -62,7 +62,7 @@ describe.skipIf(project === null)("the package in a clean project (needs npm's r
     });
     expect([status, stderr]).toEqual([
       1,
-      expect.stringMatching(/^locallm needs Node 24\.12 or newer; this is 20\.20\.2\. .*npm install node-/),
+      expect.stringMatching(/^locallm needs Node 24\.12 or newer; this is 20\.20\.2\. Install a newer Node /),
     ]);
   });
 

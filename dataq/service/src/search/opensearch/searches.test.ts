@@ -103,7 +103,7 @@ test("health names a server that is no OpenSearch, or one that is too old", asyn
   ]);
   for (const body of ["{}", "null", "[]"])
     expect(await health(body)).toEqual(["OpenSearch", "The server of DATAQ_SEARCH is not an OpenSearch."]);
-  expect(await health("<html>")).toEqual(["OpenSearch", expect.stringContaining("complete JSON: <html>")]);
+  expect(await health("<html>")).toEqual(["OpenSearch", expect.stringContaining("invalid JSON: <html>")]);
   await engine.close();
 });
 
