@@ -454,7 +454,9 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     await page.locator("#pull-progress[value]").waitFor();
     await page.locator("#pull-status", { hasText: "is ready" }).waitFor();
     await page.getByRole("cell", { name: "pulled:1" }).waitFor();
-    expect((await page.locator("#model option").allTextContents()).join()).toContain("pulled:1");
+    await expect
+      .poll(async () => (await page.locator("#model option").allTextContents()).join())
+      .toContain("pulled:1");
     await registry.close();
     await page.fill("#pull-name", "127.0.0.1:9/none/such");
     await page.keyboard.press("Enter");
