@@ -226,7 +226,7 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     await expect.poll(() => page.locator(".assistant > .text").textContent()).not.toBe("");
     await page.click("#language");
     expect(await answers(page).count()).toBe(1);
-    expect(await page.locator("#send").textContent()).toBe("停止");
+    await expect.poll(() => page.locator("#send").textContent()).toBe("停止");
     await page.reload();
     await page.locator(".user", { hasText: "go on" }).waitFor();
     await page.getByRole("button", { name: /重试|重新生成/ }).waitFor();
@@ -255,7 +255,7 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     goOn();
     await page.getByText("other answer").waitFor();
     // Its model does not exist, so it gets the one that the page shows.
-    expect(await page.locator("#model").inputValue()).toBe("small:tools");
+    await expect.poll(() => page.locator("#model").inputValue()).toBe("small:tools");
     await page.locator("#conversations .open").first().click();
     await page.getByText("old answer").waitFor();
 
@@ -273,7 +273,9 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     goOn();
     await expect.poll(() => page.locator("#question").inputValue()).toBe("asked\nwritten meanwhile");
     await page.locator("#notice", { hasText: "not found" }).waitFor();
-    expect(await page.locator("#model option").allTextContents()).not.toContain("small:soon-removed");
+    await expect
+      .poll(() => page.locator("#model option").allTextContents())
+      .not.toContain("small:soon-removed");
     await context.close();
   });
 
@@ -433,12 +435,11 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     await answer.getByRole("textbox").last().fill("noon");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
-    await expect.poll(() => answers(page).count()).toBe(2);
-    const sent = asked()["messages"] as { role: string; content: unknown }[];
-    expect(sent.filter(({ role }) => role === "tool").map(({ content }) => content)).toEqual([
-      "sunny",
-      "noon",
-    ]);
+    const results = () => {
+      const sent = asked()["messages"] as { role: string; content: unknown }[];
+      return sent.filter(({ role }) => role === "tool").map(({ content }) => content);
+    };
+    await expect.poll(results).toEqual(["sunny", "noon"]);
     await context.close();
   });
 
