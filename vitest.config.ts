@@ -11,8 +11,8 @@ const source = { resolve: { conditions: ["source"] }, ssr: { resolve: { conditio
 
 /**
  * Two kinds of test. Beside the code (`src/**`): quick. In a `test/` folder, after them: the real products as
- * processes, each file with servers, ports and folders of its own. Three files at once: on two cores, two leave an
- * eighth of the time unused, because one often waits.
+ * processes, each file with servers, ports and folders of its own. Three files at once on two cores, because often
+ * one of them waits.
  */
 export default defineConfig({
   ...source,

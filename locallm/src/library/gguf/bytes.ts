@@ -12,7 +12,7 @@ export class ForwardReader {
   readonly sizeBytes: number;
   #file: FileHandle;
   /** Holds all chunks in turn, because new memory for each would stay taken until it is collected. */
-  #room: Buffer = Buffer.alloc(0);
+  #buffer: Buffer = Buffer.alloc(0);
   #chunk: Buffer = Buffer.alloc(0);
   #chunkStart = 0;
   #at = 0;
@@ -102,8 +102,8 @@ export class ForwardReader {
     this.#checkEnd(bytes);
     const left = this.#chunk.subarray(this.#at);
     const wanted = Math.min(Math.max(chunkBytes, bytes), this.sizeBytes - this.offset);
-    if (wanted > this.#room.length) this.#room = Buffer.allocUnsafe(wanted);
-    const chunk = this.#room;
+    if (wanted > this.#buffer.length) this.#buffer = Buffer.allocUnsafe(wanted);
+    const chunk = this.#buffer;
     left.copy(chunk);
     let filled = left.length;
     const start = this.offset;
