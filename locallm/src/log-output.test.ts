@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -40,3 +40,38 @@ it.skipIf(process.platform !== "linux")("keeps running when the disk is full", a
   }
   closeSync(fd);
 });
+
+it.skipIf(process.platform === "win32")(
+  "keeps the lines in order that a full pipe does not take",
+  async () => {
+    const path = join(tmpdir(), `locallm-log-pipe-${process.pid}`);
+    spawnSync("mkfifo", [path]);
+    const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+    const output = logOutput(fd);
+    const lines = Array.from(
+      { length: 4000 },
+      (_, index) => `{"line":${index},"${"…é"[index % 2]}":"${"x".repeat(index % 150)}"}\n`,
+    );
+    for (const line of lines) output.write(line);
+    const bytes = Buffer.alloc(Buffer.byteLength(lines.join("")));
+    let length = 0;
+    await expect
+      .poll(() => {
+        length += readWaiting(fd, bytes.subarray(length));
+        return length;
+      })
+      .toBe(bytes.length);
+    expect(bytes.toString() === lines.join("")).toBe(true);
+    closeSync(fd);
+    rmSync(path);
+  },
+);
+
+/** Reads what is in the pipe, at most 20,000 bytes. */
+function readWaiting(fd: number, into: Buffer): number {
+  try {
+    return readSync(fd, into, 0, Math.min(20_000, into.length), null);
+  } catch {
+    return 0;
+  }
+}

@@ -1,16 +1,15 @@
-import pino from "pino";
+import { writeSync } from "node:fs";
 
 /** Receives the log, one JSON line per call. */
 export interface LogDestination {
   write(json: string): void;
 }
 
-/** If nothing can be written, lines are kept up to this length and written later. Further lines are lost. */
-const mostKept = 16 * 2 ** 20;
-
 /** A line waits this long at most for others. */
 const waitMs = 10;
 const gatheredBytes = 64 * 1024;
+/** If nothing can be written, lines are kept up to this length and written later. Further lines are lost. */
+const mostKept = 2 ** 20;
 
 /**
  * Writes the log to an open file. The lines of a few milliseconds are written together, because a write takes longer
@@ -18,25 +17,43 @@ const gatheredBytes = 64 * 1024;
  * to the old heap, which then has to be collected more often.
  */
 export function logOutput(fd: number): LogDestination {
-  const file = pino.destination({ dest: fd, sync: true, maxLength: mostKept });
-  // The server keeps running when the disk with its log is full.
-  file.on("error", () => {});
-  const gathered = Buffer.alloc(gatheredBytes);
+  // The system provides this memory when it is first used.
+  const gathered = Buffer.alloc(mostKept);
   let length = 0;
   let timer: NodeJS.Timeout | undefined;
   const flush = () => {
     clearTimeout(timer);
-    if (length > 0) file.write(gathered.toString("utf8", 0, length));
-    length = 0;
+    timer = undefined;
+    const written = writeAll(fd, gathered.subarray(0, length));
+    gathered.copyWithin(0, written, length);
+    length -= written;
+    if (length > 0) timer = setTimeout(flush, waitMs).unref();
   };
   process.on("exit", flush);
   return {
     write(json) {
       // A character takes up to three bytes for each of its units in UTF-16.
-      if (length + json.length * 3 > gatheredBytes) flush();
-      if (json.length * 3 > gatheredBytes) return void file.write(json);
-      if (length === 0) timer = setTimeout(flush, waitMs);
+      const most = json.length * 3;
+      if (length + most > gatheredBytes) flush();
+      if (length === 0 && most > mostKept) return void writeAll(fd, Buffer.from(json));
+      if (length + most > mostKept) return;
       length += gathered.write(json, length);
+      timer ??= setTimeout(flush, waitMs).unref();
     },
   };
+}
+
+/** Returns how many bytes need not be written again: fewer than all if a reader is so slow that its pipe is full. */
+function writeAll(fd: number, bytes: Buffer): number {
+  let written = 0;
+  while (written < bytes.length) {
+    try {
+      written += writeSync(fd, bytes, written);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EAGAIN") return written;
+      // The server keeps running when the disk with its log is full.
+      return bytes.length;
+    }
+  }
+  return written;
 }

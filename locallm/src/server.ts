@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { chmod } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
-import pino, { type Logger } from "pino";
+import type { Logger } from "pino";
 import {
   baseUrl,
   type Config,
@@ -28,7 +28,8 @@ import { Keys } from "./keys/keys.ts";
 import { systemKeyClock } from "./keys/usage.ts";
 import { makeFolder } from "./library/durable.ts";
 import { Store } from "./library/store.ts";
-import { type LogDestination, logOutput } from "./log-output.ts";
+import { createLog, logTo, type ServerLog, silentLog } from "./log.ts";
+import type { LogDestination } from "./log-output.ts";
 import { RemoteConnections } from "./remotes/connection.ts";
 import { DrainedHosts } from "./remotes/drained-hosts.ts";
 import { engines } from "./remotes/engines.ts";
@@ -77,7 +78,7 @@ export interface ServerParts {
 
 /** Assembles the server and starts listening. Throws `address_in_use` and the errors of the models folder. */
 export async function createServer(config: Config = readConfig(), parts: ServerParts = {}): Promise<Server> {
-  const log = parts.log === false ? pino({ level: "silent" }) : (parts.log ?? createLog(config, parts.logTo));
+  const { log, request: logRequest } = openLog(config, parts);
   await makeModelsFolder(config.modelsFolder);
   const store = new Store(config.modelsFolder);
   const metrics = createMetrics();
@@ -177,6 +178,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
       notice: () => notice,
     },
     log,
+    logRequest,
     metrics,
     now: () => new Date(),
   });
@@ -268,39 +270,9 @@ function keepingStart(start: StartRunner, conversations: KeptConversations): Sta
 const drainMs = 8_000;
 const lastBytesMs = 500;
 
-function createLog(config: Config, to = errorOutput()): Logger {
-  const level = config.debug ? "debug" : "info";
-  return pino(
-    {
-      level,
-      base: null,
-      timestamp: isoTime(Date.now),
-      formatters: { level: (label) => ({ level: label }) },
-    },
-    to,
-  );
-}
-
-/** Formats a time only once for all lines of a millisecond. */
-function isoTime(nowMs: () => number): () => string {
-  let lastMs = Number.NaN;
-  let text = "";
-  return () => {
-    const ms = nowMs();
-    if (ms !== lastMs) {
-      lastMs = ms;
-      text = `,"time":"${new Date(ms).toISOString()}"`;
-    }
-    return text;
-  };
-}
-
-let output: LogDestination | null = null;
-
-/** All servers of this process share it. */
-function errorOutput(): LogDestination {
-  output ??= logOutput(2);
-  return output;
+function openLog(config: Config, { log, logTo: to }: ServerParts): ServerLog {
+  if (log === false) return silentLog();
+  return log === undefined ? createLog(config.debug ? "debug" : "info", to) : logTo(log);
 }
 
 function record(decision: Decision, metrics: Metrics, log: Logger): void {

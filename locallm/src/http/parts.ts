@@ -32,6 +32,8 @@ export interface Parts {
   readonly remotes: Remotes;
   readonly settings: HttpSettings;
   readonly log: Logger;
+  /** Logs an ended request whose fields are values of JSON. */
+  readonly logRequest: (fields: Readonly<Record<string, unknown>>) => void;
   readonly metrics: Metrics;
   readonly now: () => Date;
 }

@@ -26,7 +26,8 @@ export function logRequest(
     ...request.logFields,
   };
   if (status >= 500) parts.log.error(line, "request");
-  else parts.log.info(line, "request");
+  else if ("err" in line) parts.log.info(line, "request");
+  else parts.logRequest(line);
 }
 
 function statusOf(lateError: unknown): number | null {
