@@ -380,7 +380,7 @@ export class Slots {
   }
 
   #plan(): Part[] {
-    const { threads, makers } = this.#request;
+    const { threads } = this.#request;
     const ready = this.#slots.filter((slot) => this.#isReady(slot) && this.#hasRoom(slot));
     const prompts = ready.filter((slot) => !slot.isGenerating).sort((a, b) => a.arrived - b.arrived);
     const waiting = new Set(prompts.filter((slot, index) => !this.#hasHead(slot, prompts.slice(0, index))));
@@ -388,9 +388,7 @@ export class Slots {
       ready.filter((slot) => !waiting.has(slot)),
       {
         rows: this.#context.capacity,
-        promptRows: threads.measuresPrompts(makers.now() / 1e6)
-          ? this.#rowsIn(measuredPromptNs)
-          : this.#context.capacity,
+        promptRows: threads.measuresPrompts ? this.#rowsIn(measuredPromptNs) : this.#context.capacity,
         sharedPromptRows: this.#rowsIn(sharedPromptNs),
       },
     );

@@ -11,8 +11,13 @@ const longestSettlingMs = 1_000;
 const muchSlower = 4;
 const firstRestMs = 1_000;
 const longestRestMs = 60_000;
-/** A comparison costs the time that the slower number lost. That is at most this part of all time. */
+/** A comparison costs the time that the slower number lost. That is at most this part of the computing time. */
 const lostShare = 1 / 25;
+/**
+ * A thread is given up only if fewer threads are faster by this factor. A smaller difference may be chance, and each
+ * change of the number costs time until the system has spread the threads over the cores.
+ */
+const worthGivingUp = 1.05;
 
 interface Steps {
   rows: number;
@@ -31,7 +36,8 @@ interface Sample {
  * Finds out which number of threads computes more rows per second beside other programs. Threads wait for
  * each other in a busy loop hundreds of times per token. How much that costs depends on how the system shares
  * the cores, so it is measured: some steps with each number, and then the faster one until the next
- * comparison. The pause between two comparisons doubles while they agree.
+ * comparison. The pause between two comparisons doubles while they agree. Times are computing times of this kind of
+ * step, so that a runner that computes only now and then does not spend most of it on comparisons.
  */
 export class ThreadComparison {
   /** All threads until a comparison ends, because steps that end before one are quick enough. */
@@ -40,17 +46,18 @@ export class ThreadComparison {
   #sample: Sample | null = null;
   #before: Sample | null = null;
   #restMs = firstRestMs;
-  #nextMs = Number.NEGATIVE_INFINITY;
-  #soonestMs = Number.NEGATIVE_INFINITY;
+  #computedMs = 0;
+  #nextMs = 0;
+  #soonestMs = 0;
 
   /** Whether the next step is part of a comparison. */
-  isMeasuring(nowMs: number): boolean {
-    return this.#sample !== null || nowMs >= this.#nextMs;
+  get isMeasuring(): boolean {
+    return this.#sample !== null || this.#computedMs >= this.#nextMs;
   }
 
   /** Returns the number for the next step. */
-  begin(nowMs: number): ThreadNumber {
-    if (this.#sample === null && nowMs >= this.#nextMs) this.#sample = newSample(this.#faster);
+  begin(): ThreadNumber {
+    if (this.#sample === null && this.isMeasuring) this.#sample = newSample(this.#faster);
     return this.#sample?.number ?? this.#faster;
   }
 
@@ -58,7 +65,8 @@ export class ThreadComparison {
    * Records a step with the number that `begin` returned. Steps right after a pause or a change are not
    * settled.
    */
-  end(nowMs: number, rows: number, ms: number, isSettled: boolean): void {
+  end(rows: number, ms: number, isSettled: boolean): void {
+    this.#computedMs += ms;
     const sample = this.#sample;
     if (sample === null) return;
     const isMeasured = isSettled || sample.all.ms >= longestSettlingMs;
@@ -75,7 +83,7 @@ export class ThreadComparison {
       this.#before = sample;
       this.#sample = newSample(sample.number === "all" ? "fewer" : "all");
     } else {
-      this.#decide(nowMs, this.#before, sample);
+      this.#decide(this.#before, sample);
       this.#before = null;
     }
   }
@@ -94,13 +102,14 @@ export class ThreadComparison {
     return (all.rows / all.ms) * muchSlower < speed(this.#before);
   }
 
-  #decide(nowMs: number, current: Sample, other: Sample): void {
-    const [fast, slow] = speed(other) > speed(current) ? [other, current] : [current, other];
+  #decide(current: Sample, other: Sample): void {
+    const [all, fewer] = current.number === "all" ? [current, other] : [other, current];
+    const [fast, slow] = speed(fewer) > speed(all) * worthGivingUp ? [fewer, all] : [all, fewer];
     this.#restMs = fast === current ? Math.min(longestRestMs, this.#restMs * 2) : firstRestMs;
     this.#faster = fast.number;
-    const lostMs = slow.all.ms - slow.all.rows / speed(fast);
-    this.#soonestMs = nowMs + Math.max(firstRestMs, lostMs / lostShare);
-    this.#nextMs = Math.max(this.#soonestMs, nowMs + this.#restMs);
+    const lostMs = Math.max(0, slow.all.ms - slow.all.rows / speed(fast));
+    this.#soonestMs = this.#computedMs + Math.max(firstRestMs, lostMs / lostShare);
+    this.#nextMs = Math.max(this.#soonestMs, this.#computedMs + this.#restMs);
   }
 }
 

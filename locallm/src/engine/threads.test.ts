@@ -45,9 +45,9 @@ describe("SharedThreads", () => {
       [3, 1],
       [1, 4],
     ] as const) {
-      const { steps, threads, nowMs } = machine(most, () => 20, others);
+      const { steps, threads } = machine(most, () => 20, others);
       expect(new Set(steps(500))).toEqual(new Set([most]));
-      expect(threads.measuresPrompts(nowMs())).toBe(false);
+      expect(threads.measuresPrompts).toBe(false);
     }
   });
 
@@ -56,6 +56,16 @@ describe("SharedThreads", () => {
     expect(usual(keeps.steps(400))).toBe(4);
     const releases = machine(4, (count) => (count === 4 ? 200 : 80 / count), 1);
     expect(usual(releases.steps(400))).toBe(3);
+  });
+
+  it("gives a thread up only for a clear gain, because a small one may be chance", () => {
+    for (const [gain, expected] of [
+      [1.04, 4],
+      [1.1, 3],
+    ] as const) {
+      const { steps } = machine(4, (count) => (count === 4 ? 20 * gain : 20), 1);
+      expect(usual(steps(400))).toBe(expected);
+    }
   });
 
   it("leaves a core to each busy program, and keeps one", () => {
@@ -102,11 +112,24 @@ describe("SharedThreads", () => {
     }
   });
 
+  it("loses no more of the computing time if requests are far apart", () => {
+    const { threads, pass, step, nowMs } = machine(4, (count) => (count === 4 ? 20 : 30), 2);
+    let [lostMs, computedMs] = [0, 0];
+    for (let request = 0; request < 300; request++) {
+      for (const beginMs = nowMs(); nowMs() - beginMs < 1_000; ) if (step("prompts") !== 4) lostMs += 10;
+      computedMs += 1_000;
+      threads.rest();
+      pass(9_000);
+    }
+    expect(lostMs).toBeGreaterThan(0);
+    expect(lostMs / computedMs).toBeLessThanOrEqual(1 / 25);
+  });
+
   it("asks for short prompt steps while it compares them, and no longer than that", () => {
-    const { threads, steps, step, nowMs } = machine(4, (count) => 200 / count, 4);
+    const { threads, steps, step } = machine(4, (count) => 200 / count, 4);
     steps(20, "answers");
     const short = Array.from({ length: 40 }, () => {
-      const isShort = threads.measuresPrompts(nowMs());
+      const isShort = threads.measuresPrompts;
       step("prompts", 2);
       return isShort;
     });
@@ -115,10 +138,10 @@ describe("SharedThreads", () => {
   });
 
   it("compares at the first step if no core was free before it", () => {
-    const { pass, step, threads, nowMs } = machine(4, () => 20, 9);
+    const { pass, step, threads } = machine(4, () => 20, 9);
     pass(1_000);
     step();
-    expect(threads.measuresPrompts(nowMs())).toBe(true);
+    expect(threads.measuresPrompts).toBe(true);
   });
 
   it("ignores the load while it computed nothing if that left a core free", () => {

@@ -34,7 +34,7 @@ export type StepKind = "answers" | "prompts";
 export interface Threads {
   readonly most: number;
   /** Whether the next step with prompt rows should be short, because its time is compared with another's. */
-  measuresPrompts(nowMs: number): boolean;
+  readonly measuresPrompts: boolean;
   /** Called when a step begins. Returns the number of threads for it. */
   begin(nowMs: number, kind: StepKind): number;
   /** `rows` is 0 if the step did not complete. */
@@ -49,7 +49,7 @@ export interface Threads {
  */
 export function fixedThreads(asked: number, processors = availableParallelism()): Threads {
   const most = Math.min(asked, processors);
-  return { most, measuresPrompts: () => false, begin: () => most, end() {}, rest() {} };
+  return { most, measuresPrompts: false, begin: () => most, end() {}, rest() {} };
 }
 
 const lookEveryMs = 250;
@@ -101,8 +101,8 @@ export class SharedThreads implements Threads {
     this.#last = read();
   }
 
-  measuresPrompts(nowMs: number): boolean {
-    return this.#isCrowded && this.#comparisons.prompts.isMeasuring(nowMs);
+  get measuresPrompts(): boolean {
+    return this.#isCrowded && this.#comparisons.prompts.isMeasuring;
   }
 
   begin(nowMs: number, kind: StepKind): number {
@@ -114,7 +114,7 @@ export class SharedThreads implements Threads {
         this.#look();
       }
     }
-    const number: ThreadNumber = this.#isCrowded ? this.#comparisons[kind].begin(nowMs) : "all";
+    const number: ThreadNumber = this.#isCrowded ? this.#comparisons[kind].begin() : "all";
     const count = number === "all" ? this.most : this.#fewer;
     if (count !== this.#step.count) this.#steadySinceMs = nowMs;
     this.#step = { beganMs: nowMs, count, kind };
@@ -127,7 +127,7 @@ export class SharedThreads implements Threads {
     this.#endedMs = nowMs;
     this.#neededMs += count * (nowMs - beganMs);
     const isSettled = beganMs - this.#steadySinceMs >= settlingMs;
-    if (this.#isCrowded && rows > 0) this.#comparisons[kind].end(nowMs, rows, nowMs - beganMs, isSettled);
+    if (this.#isCrowded && rows > 0) this.#comparisons[kind].end(rows, nowMs - beganMs, isSettled);
   }
 
   rest(): void {

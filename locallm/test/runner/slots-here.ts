@@ -53,7 +53,7 @@ export function newSlots({ model, beforeStep, afterStep, ...request }: SlotsHere
         return 1;
       },
       end: (_: number, rows: number) => afterStep?.(rows),
-      measuresPrompts: () => false,
+      measuresPrompts: false,
       rest: () => {},
     },
     breathe: () => new Promise((resolve) => setImmediate(resolve)),
