@@ -28,7 +28,7 @@ export interface AnswerMakers {
 
 /** The result of one sampled token. */
 export interface Piece extends TextDetails {
-  /** The sampled token. The last piece has none, so its value has no meaning. */
+  /** The sampled token. -1 in the last piece of an answer that ended by itself or with a stop string. */
   readonly token: number;
   readonly text: string;
   readonly tokens: number;
@@ -111,7 +111,7 @@ export class Answer {
     const text = this.#text.push(this.#makers.vocabulary.piece(token, this.job.renderSpecial));
     if (this.#text.stop !== null) return this.#last("stop", text);
     const { numPredict } = this.job;
-    if (numPredict >= 0 && this.#evalTokens >= numPredict) return this.#last("length", text);
+    if (numPredict >= 0 && this.#evalTokens >= numPredict) return this.#last("length", text, token);
     return this.#send(text, null, token);
   }
 
@@ -143,8 +143,8 @@ export class Answer {
     this.#sampler.free();
   }
 
-  #last(reason: "stop" | "length", text = ""): Piece {
-    return this.#send(text + this.#text.end(), this.finish(reason));
+  #last(reason: "stop" | "length", text = "", token = -1): Piece {
+    return this.#send(text + this.#text.end(), this.finish(reason), token);
   }
 
   #send(text: string, done: GenerateDone | null, token = -1): Piece {

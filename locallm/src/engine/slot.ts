@@ -33,8 +33,9 @@ export class Slot {
   isShifted = false;
   /** For kinds of memory that cannot be cut anywhere. */
   readonly checkpoints: Checkpoints;
-  /** How many tokens the cache held when the last answer ended by itself. 0 if it did not. */
-  answerEnd = 0;
+  /** The last token of an answer that reached its limit. The cache lacks it, because no step computed it. */
+  #uncomputed: readonly number[] = [];
+  #answerEnd = 0;
   /** The number of the kept state that was restored into this slot, or -1. */
   restoredFrom = -1;
   /** Increasing numbers that record when the job arrived and when its rows were last computed. */
@@ -80,7 +81,7 @@ export class Slot {
     this.isFresh = true;
     this.isCancelled = false;
     this.isPaused = false;
-    this.answerEnd = 0;
+    this.#answered(0, []);
     this.arrived = arrived;
   }
 
@@ -98,7 +99,7 @@ export class Slot {
     this.checkpoints.cut(0);
     this.promptTokens = 0;
     this.isShifted = false;
-    this.answerEnd = 0;
+    this.#answered(0, []);
     this.restoredFrom = -1;
   }
 
@@ -166,9 +167,41 @@ export class Slot {
     }
   }
 
+  /**
+   * Records that the answer has ended and a next turn may follow it. `last` is the answer's last token if the cache
+   * lacks it, else -1.
+   */
+  endAnswer(last: number): void {
+    const uncomputed = last < 0 ? [] : [last];
+    this.#answered(this.cached.length + uncomputed.length, uncomputed);
+  }
+
+  /** The tokens of a prompt that follow the last answer. Null if the prompt does not continue it. */
+  following(prompt: readonly number[]): readonly number[] | null {
+    const end = this.#answerEnd;
+    const from = end - this.#uncomputed.length;
+    if (end === 0 || commonLength(this.cached, prompt) < from) return null;
+    if (this.#uncomputed.some((token, index) => prompt[from + index] !== token)) return null;
+    return prompt.slice(end);
+  }
+
+  /**
+   * What the cache lacks of the beginning of the next turn, if `expected` follows the answer. Empty if the answer did
+   * not end so that a turn may follow, or if the beginning is computed.
+   */
+  ahead(expected: readonly number[]): readonly number[] {
+    const isNext = this.#answerEnd > 0 && this.cached.length === this.#answerEnd - this.#uncomputed.length;
+    return isNext && expected.length > 0 ? [...this.#uncomputed, ...expected] : [];
+  }
+
   /** Records that the cache also holds tokens that the next prompt is expected to have. */
   expects(tokens: readonly number[]): void {
     this.cached.push(...tokens);
+  }
+
+  #answered(end: number, uncomputed: readonly number[]): void {
+    this.#answerEnd = end;
+    this.#uncomputed = uncomputed;
   }
 
   release(): void {

@@ -197,12 +197,12 @@ export class Slots {
   async #computeAhead(): Promise<void> {
     const { threads, makers } = this.#request;
     const context = this.#context;
-    const tokens = this.#nextTurn.expected;
     for (const slot of this.#slots) {
       const from = slot.cached.length;
-      if (!slot.isFree || from === 0 || from !== slot.answerEnd) continue;
+      const tokens = slot.isFree ? slot.ahead(this.#nextTurn.expected) : [];
+      if (tokens.length === 0) continue;
       if (tokens.length > Math.min(context.capacity, context.contextPerSequence - from)) continue;
-      if (tokens.length === 0 || this.#hasWork()) return;
+      if (this.#hasWork()) return;
       context.batch.clear();
       for (const [at, token] of tokens.entries()) context.batch.add(token, from + at, slot.index, false);
       context.useThreads(threads.begin(makers.now() / 1e6, "prompts"));
@@ -274,7 +274,8 @@ export class Slots {
     const fork = job.deterministic ? 0 : this.#fork(prompt);
     const isOwn = found === null && best.tokens >= prompt.length * worthwhileShare;
     const { slot, tokens } = isOwn ? best : oldest;
-    if (slot.answerEnd > 0 && tokens >= slot.answerEnd) this.#nextTurn.saw(prompt.slice(slot.answerEnd));
+    const following = job.deterministic ? null : slot.following(prompt);
+    if (following !== null) this.#nextTurn.saw(following);
     slot.begin(id, answer, ++this.#arrivals);
     let reused = tokens;
     if (kept !== null) {
@@ -549,7 +550,7 @@ export class Slots {
     try {
       const { token, ...piece } = answer.take(this.#context, output);
       if (piece.done === null) slot.push(token);
-      if (piece.done !== null) this.#finish(slot, piece);
+      if (piece.done !== null) this.#finish(slot, piece, token);
       else if (piece.text !== "") this.#events.push({ id, ...piece, error: null });
     } catch (error) {
       this.#drop(slot);
@@ -584,10 +585,11 @@ export class Slots {
     return true;
   }
 
-  #finish(slot: Slot, piece: Omit<Piece, "token">): void {
-    const hasEnded = piece.done?.reason === "stop" && piece.done.stopString === null;
-    if (hasEnded && !this.#context.kind.hasState && !slot.isAlone && !slot.isShifted)
-      slot.answerEnd = slot.cached.length;
+  /** `last` is the token of the answer that the cache lacks, or -1. */
+  #finish(slot: Slot, piece: Omit<Piece, "token">, last = -1): void {
+    const { done } = piece;
+    const hasEnded = last >= 0 || (done?.reason === "stop" && done.stopString === null);
+    if (hasEnded && !this.#context.kind.hasState && !slot.isAlone && !slot.isShifted) slot.endAnswer(last);
     this.#events.push({ id: slot.id, ...piece, error: null });
     slot.release();
   }

@@ -225,6 +225,34 @@ test("computes what follows an answer in each turn before the next one arrives",
   });
 });
 
+test("computes the last token of an answer that reached its limit, and what follows it", async () => {
+  let said = Array.from({ length: 40 }, (_, index) => index + 4);
+  const turn = async (id: number, follows: number[]) => {
+    const ahead = new Promise<void>((resolve) => {
+      onAhead = resolve;
+    });
+    const sampling = { ...newJob("").sampling, logitBias: [{ token: ends[0]!, bias: -1000 }] };
+    const prompt = [...said, ...follows];
+    slots.submit(id, newJob(prompt, { numPredict: id, numCtx: 128, sampling, wantContext: true }));
+    await finished(id);
+    const done = events.findLast((event) => event.id === id)?.done;
+    expect(done).toMatchObject({ reason: "length", evalTokens: id, promptTokens: prompt.length });
+    said = [...(done?.context ?? [])];
+    return { cachedTokens: done?.cachedTokens, ahead };
+  };
+  await turn(1, []);
+  await turn(2, [7, 8, 9, 22]);
+  const third = await turn(3, [7, 8, 9, 23]);
+  await third.ahead;
+  let { length } = said;
+  const fourth = await turn(4, [7, 8, 9, 30, 31]);
+  expect(fourth.cachedTokens).toBe(length + 3);
+  await fourth.ahead;
+  ({ length } = said);
+  // Begins differently: only the answer's last token was computed for it.
+  expect((await turn(5, [50])).cachedTokens).toBe(length);
+});
+
 test("answers a turn that begins differently like one from an empty cache", async () => {
   const prompt = await threeTurns();
   const other = { ...job(6), prompt: [...prompt, 7, 50, 51] };
