@@ -31,14 +31,43 @@ it("writes the last lines before the process exits", () => {
   expect({ stdout: String(stdout), status }).toEqual({ stdout: "last\n", status: 3 });
 });
 
-it.skipIf(process.platform !== "linux")("keeps running when the disk is full", async () => {
-  const fd = openSync("/dev/full", "w");
-  const output = logOutput(fd);
-  for (let turn = 0; turn < 3; turn++) {
-    output.write("a line\n");
+it.skipIf(process.platform !== "linux")("writes all lines once a full file has room again", () => {
+  const path = join(tmpdir(), `locallm-log-full-${process.pid}`);
+  const module = new URL("./log-output.ts", import.meta.url).href;
+  const program = `
+    const { logOutput } = await import(${JSON.stringify(module)});
+    const { openSync } = await import("node:fs");
+    const { spawnSync } = await import("node:child_process");
+    const { setTimeout } = await import("node:timers/promises");
+    const output = logOutput(openSync(${JSON.stringify(path)}, "w"));
+    for (let line = 0; line < 300; line++) {
+      output.write(line + "x".repeat(line % 90) + "\\n");
+      if (line % 100 === 0) await setTimeout(15);
+    }
     await setTimeout(15);
-  }
-  closeSync(fd);
+    spawnSync("prlimit", ["--pid", String(process.pid), "--fsize=unlimited"]);
+    await setTimeout(250);
+    output.write("last\\n");`;
+  const limited = ["-c", 'ulimit -S -f 1; exec "$@"', "sh", process.execPath, "--input-type=module", "-e"];
+  const { status, stderr } = spawnSync("sh", [...limited, program], { encoding: "utf8" });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  const lines = Array.from({ length: 300 }, (_, line) => `${line}${"x".repeat(line % 90)}\n`);
+  expect(readFileSync(path, "utf8")).toBe(`${lines.join("")}last\n`);
+  rmSync(path);
+});
+
+it.skipIf(process.platform !== "linux")("keeps running when nothing can be written", () => {
+  const module = new URL("./log-output.ts", import.meta.url).href;
+  const program = `
+    const { logOutput } = await import(${JSON.stringify(module)});
+    const { openSync } = await import("node:fs");
+    const { setTimeout } = await import("node:timers/promises");
+    for (const output of [logOutput(openSync("/dev/full", "w")), logOutput(9999)])
+      for (let line = 0; line < 200_000; line += 1) output.write("a line of some length\\n");
+    await setTimeout(150);
+    console.log("runs");`;
+  const { status, stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", program]);
+  expect({ stdout: String(stdout), status }).toEqual({ stdout: "runs\n", status: 0 });
 });
 
 it.skipIf(process.platform === "win32")(
@@ -56,10 +85,13 @@ it.skipIf(process.platform === "win32")(
     const bytes = Buffer.alloc(Buffer.byteLength(lines.join("")));
     let length = 0;
     await expect
-      .poll(() => {
-        length += readWaiting(fd, bytes.subarray(length));
-        return length;
-      })
+      .poll(
+        () => {
+          length += readWaiting(fd, bytes.subarray(length));
+          return length;
+        },
+        { interval: 5, timeout: 10_000 },
+      )
       .toBe(bytes.length);
     expect(bytes.toString() === lines.join("")).toBe(true);
     closeSync(fd);

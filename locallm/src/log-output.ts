@@ -8,8 +8,13 @@ export interface LogDestination {
 /** A line waits this long at most for others. */
 const waitMs = 10;
 const gatheredBytes = 64 * 1024;
-/** If nothing can be written, lines are kept up to this length and written later. Further lines are lost. */
-const mostKept = 2 ** 20;
+/**
+ * While a disk or a pipe is full, lines are kept up to this length and written later. Further lines are lost, and so is
+ * a line that may be longer than this.
+ */
+const mostKept = 4 * 2 ** 20;
+/** Errors after which a later write may succeed: a pipe whose reader is slow, and a disk, quota or file that is full. */
+const passing: ReadonlySet<string | undefined> = new Set(["EAGAIN", "ENOSPC", "EDQUOT", "EFBIG"]);
 
 /**
  * Writes the log to an open file. The lines of a few milliseconds are written together, because a write takes longer
@@ -20,6 +25,7 @@ export function logOutput(fd: number): LogDestination {
   // The system provides this memory when it is first used.
   const gathered = Buffer.alloc(mostKept);
   let length = 0;
+  let isFull = false;
   let timer: NodeJS.Timeout | undefined;
   const flush = () => {
     clearTimeout(timer);
@@ -27,15 +33,15 @@ export function logOutput(fd: number): LogDestination {
     const written = writeAll(fd, gathered.subarray(0, length));
     gathered.copyWithin(0, written, length);
     length -= written;
-    if (length > 0) timer = setTimeout(flush, waitMs).unref();
+    isFull = length > 0;
+    if (isFull) timer = setTimeout(flush, waitMs).unref();
   };
   process.on("exit", flush);
   return {
     write(json) {
       // A character takes up to three bytes for each of its units in UTF-16.
       const most = json.length * 3;
-      if (length + most > gatheredBytes) flush();
-      if (length === 0 && most > mostKept) return void writeAll(fd, Buffer.from(json));
+      if (length + most > gatheredBytes && !isFull) flush();
       if (length + most > mostKept) return;
       length += gathered.write(json, length);
       timer ??= setTimeout(flush, waitMs).unref();
@@ -43,16 +49,15 @@ export function logOutput(fd: number): LogDestination {
   };
 }
 
-/** Returns how many bytes need not be written again: fewer than all if a reader is so slow that its pipe is full. */
+/** Returns how many bytes are done with: fewer than all if the others may be written later. */
 function writeAll(fd: number, bytes: Buffer): number {
   let written = 0;
   while (written < bytes.length) {
     try {
       written += writeSync(fd, bytes, written);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "EAGAIN") return written;
-      // The server keeps running when the disk with its log is full.
-      return bytes.length;
+      // The server keeps running without its log.
+      return passing.has((error as NodeJS.ErrnoException).code) ? written : bytes.length;
     }
   }
   return written;

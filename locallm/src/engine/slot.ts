@@ -176,11 +176,11 @@ export class Slot {
     this.#answered(this.cached.length + uncomputed.length, uncomputed);
   }
 
-  /** The tokens of a prompt that follow the last answer. Null if the prompt does not continue it. */
+  /** The tokens of a prompt that follow the last answer. Null if there are none. */
   following(prompt: readonly number[]): readonly number[] | null {
     const end = this.#answerEnd;
     const from = end - this.#uncomputed.length;
-    if (end === 0 || commonLength(this.cached, prompt) < from) return null;
+    if (end === 0 || prompt.length <= end || commonLength(this.cached, prompt) < from) return null;
     if (this.#uncomputed.some((token, index) => prompt[from + index] !== token)) return null;
     return prompt.slice(end);
   }

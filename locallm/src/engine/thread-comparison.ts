@@ -37,7 +37,7 @@ interface Sample {
  * each other in a busy loop hundreds of times per token. How much that costs depends on how the system shares
  * the cores, so it is measured: some steps with each number, and then the faster one until the next
  * comparison. The pause between two comparisons doubles while they agree. Times are computing times of this kind of
- * step, so that a runner that computes only now and then does not spend most of it on comparisons.
+ * step, so that a runner that computes only now and then does not spend most of that time on comparisons.
  */
 export class ThreadComparison {
   /** All threads until a comparison ends, because steps that end before one are quick enough. */
@@ -86,6 +86,11 @@ export class ThreadComparison {
       this.#decide(this.#before, sample);
       this.#before = null;
     }
+  }
+
+  /** Records a step while nothing is compared, because no other program needs the cores. */
+  passed(ms: number): void {
+    this.#computedMs += ms;
   }
 
   /**

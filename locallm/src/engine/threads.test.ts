@@ -97,6 +97,20 @@ describe("SharedThreads", () => {
     expect(usual(steps(300))).toBe(4);
   });
 
+  it("compares again if the load is another one after a time without load", () => {
+    let stepMs = (count: number): number => (count === 4 ? 2_000 : 30);
+    const { state, threads, steps, pass, nowMs } = machine(4, (count) => stepMs(count), 8);
+    expect(usual(steps(200))).toBe(1);
+    stepMs = (count) => 80 / count;
+    threads.rest();
+    state.others = 0;
+    pass(1_000);
+    for (const beginMs = nowMs(); nowMs() - beginMs < 120_000; ) steps(10);
+    state.others = 3;
+    const beginMs = nowMs();
+    while (usual(steps(50)) !== 4) expect(nowMs() - beginMs).toBeLessThan(20_000);
+  });
+
   it("loses at most a 25th of the time to comparisons, even if the load keeps changing", () => {
     for (const changes of [false, true]) {
       const { state, step, nowMs } = machine(4, (count) => (count === 4 ? 400 : 30), 8);

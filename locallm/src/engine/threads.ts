@@ -127,7 +127,9 @@ export class SharedThreads implements Threads {
     this.#endedMs = nowMs;
     this.#neededMs += count * (nowMs - beganMs);
     const isSettled = beganMs - this.#steadySinceMs >= settlingMs;
-    if (this.#isCrowded && rows > 0) this.#comparisons[kind].end(rows, nowMs - beganMs, isSettled);
+    if (rows === 0) return;
+    if (this.#isCrowded) this.#comparisons[kind].end(rows, nowMs - beganMs, isSettled);
+    else this.#comparisons[kind].passed(nowMs - beganMs);
   }
 
   rest(): void {

@@ -242,15 +242,17 @@ test("computes the last token of an answer that reached its limit, and what foll
   };
   await turn(1, []);
   await turn(2, [7, 8, 9, 22]);
-  const third = await turn(3, [7, 8, 9, 23]);
-  await third.ahead;
-  let { length } = said;
-  const fourth = await turn(4, [7, 8, 9, 30, 31]);
-  expect(fourth.cachedTokens).toBe(length + 3);
+  await turn(3, [7, 8, 9, 23]);
+  // Nothing follows the answer, so nothing is learned from it.
+  const fourth = await turn(4, []);
   await fourth.ahead;
+  let { length } = said;
+  const fifth = await turn(5, [7, 8, 9, 30, 31]);
+  expect(fifth.cachedTokens).toBe(length + 3);
+  await fifth.ahead;
   ({ length } = said);
   // Begins differently: only the answer's last token was computed for it.
-  expect((await turn(5, [50])).cachedTokens).toBe(length);
+  expect((await turn(6, [50])).cachedTokens).toBe(length);
 });
 
 test("answers a turn that begins differently like one from an empty cache", async () => {
