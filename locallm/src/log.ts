@@ -5,30 +5,33 @@ import { type LogDestination, logOutput } from "./log-output.ts";
 export interface ServerLog {
   readonly log: Logger;
   /** Logs an ended request. The fields are values of JSON: an error belongs in `log`. */
-  readonly request: (fields: Readonly<Record<string, unknown>>) => void;
+  readonly writeRequest: (fields: Readonly<Record<string, unknown>>) => void;
 }
 
 /** A log of JSON lines. Default: to standard error. */
 export function createLog(level: "info" | "debug", to: LogDestination = errorOutput()): ServerLog {
   const time = isoTime(Date.now);
+  const log = pino(
+    { level, base: null, timestamp: time, formatters: { level: (label) => ({ level: label }) } },
+    to,
+  );
   return {
-    log: pino(
-      { level, base: null, timestamp: time, formatters: { level: (label) => ({ level: label }) } },
-      to,
-    ),
-    // pino would take as long for this line as Fastify does for a small request.
-    request: (fields) =>
-      to.write(`{"level":"info"${time()},${JSON.stringify(fields).slice(1, -1)},"msg":"request"}\n`),
+    log,
+    // Through pino, this line would take a tenth of the time of a small request.
+    writeRequest(fields) {
+      if (!log.isLevelEnabled("info")) return;
+      to.write(`{"level":"info"${time()},${JSON.stringify(fields).slice(1, -1)},"msg":"request"}\n`);
+    },
   };
 }
 
 /** The log of a program that embeds the server. */
 export function logTo(log: Logger): ServerLog {
-  return { log, request: (fields) => log.info(fields, "request") };
+  return { log, writeRequest: (fields) => log.info(fields, "request") };
 }
 
 export function silentLog(): ServerLog {
-  return { log: pino({ level: "silent" }), request() {} };
+  return { log: pino({ level: "silent" }), writeRequest() {} };
 }
 
 /** Formats a time only once for all lines of a millisecond. */

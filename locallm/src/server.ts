@@ -78,7 +78,7 @@ export interface ServerParts {
 
 /** Assembles the server and starts listening. Throws `address_in_use` and the errors of the models folder. */
 export async function createServer(config: Config = readConfig(), parts: ServerParts = {}): Promise<Server> {
-  const { log, request: logRequest } = openLog(config, parts);
+  const { log, writeRequest } = openLog(config, parts);
   await makeModelsFolder(config.modelsFolder);
   const store = new Store(config.modelsFolder);
   const metrics = createMetrics();
@@ -178,7 +178,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
       notice: () => notice,
     },
     log,
-    logRequest,
+    writeRequest,
     metrics,
     now: () => new Date(),
   });

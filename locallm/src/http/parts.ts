@@ -32,8 +32,8 @@ export interface Parts {
   readonly remotes: Remotes;
   readonly settings: HttpSettings;
   readonly log: Logger;
-  /** Logs an ended request whose fields are values of JSON. */
-  readonly logRequest: (fields: Readonly<Record<string, unknown>>) => void;
+  /** Logs an ended request. The fields are values of JSON: an error belongs in `log`. */
+  readonly writeRequest: (fields: Readonly<Record<string, unknown>>) => void;
   readonly metrics: Metrics;
   readonly now: () => Date;
 }

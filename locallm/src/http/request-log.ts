@@ -27,7 +27,7 @@ export function logRequest(
   };
   if (status >= 500) parts.log.error(line, "request");
   else if ("err" in line) parts.log.info(line, "request");
-  else parts.logRequest(line);
+  else parts.writeRequest(line);
 }
 
 function statusOf(lateError: unknown): number | null {
