@@ -6,6 +6,9 @@ import { setTimeout } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { logOutput } from "./log-output.ts";
 
+/** The beginning of a program for another process: lines that cannot be written yet would outlive the test in this one. */
+const withLogOutput = `const { logOutput } = await import(${JSON.stringify(new URL("./log-output.ts", import.meta.url).href)});`;
+
 it("writes all lines in order, whatever their length and however far apart", async () => {
   const path = join(tmpdir(), `locallm-log-${process.pid}`);
   const fd = openSync(path, "w");
@@ -25,17 +28,15 @@ it("writes all lines in order, whatever their length and however far apart", asy
 });
 
 it("writes the last lines before the process exits", () => {
-  const module = new URL("./log-output.ts", import.meta.url).href;
-  const program = `const { logOutput } = await import(${JSON.stringify(module)}); logOutput(1).write("last\\n"); process.exit(3);`;
+  const program = `${withLogOutput} logOutput(1).write("last\\n"); process.exit(3);`;
   const { stdout, status } = spawnSync(process.execPath, ["--input-type=module", "-e", program]);
   expect({ stdout: String(stdout), status }).toEqual({ stdout: "last\n", status: 3 });
 });
 
 it.skipIf(process.platform !== "linux")("writes all lines once a full file has room again", () => {
   const path = join(tmpdir(), `locallm-log-full-${process.pid}`);
-  const module = new URL("./log-output.ts", import.meta.url).href;
   const program = `
-    const { logOutput } = await import(${JSON.stringify(module)});
+    ${withLogOutput}
     const { openSync } = await import("node:fs");
     const { spawnSync } = await import("node:child_process");
     const { setTimeout } = await import("node:timers/promises");
@@ -57,13 +58,12 @@ it.skipIf(process.platform !== "linux")("writes all lines once a full file has r
 });
 
 it.skipIf(process.platform !== "linux")("keeps running when nothing can be written", () => {
-  const module = new URL("./log-output.ts", import.meta.url).href;
   const program = `
-    const { logOutput } = await import(${JSON.stringify(module)});
+    ${withLogOutput}
     const { openSync } = await import("node:fs");
     const { setTimeout } = await import("node:timers/promises");
     for (const output of [logOutput(openSync("/dev/full", "w")), logOutput(9999)])
-      for (let line = 0; line < 200_000; line += 1) output.write("a line of some length\\n");
+      for (let line = 0; line < 200_000; line++) output.write("a line of some length\\n");
     await setTimeout(150);
     console.log("runs");`;
   const { status, stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", program]);
@@ -71,7 +71,7 @@ it.skipIf(process.platform !== "linux")("keeps running when nothing can be writt
 });
 
 it.skipIf(process.platform === "win32")(
-  "keeps the lines in order that a full pipe does not take",
+  "keeps the lines that a full pipe does not take, in their order",
   async () => {
     const path = join(tmpdir(), `locallm-log-pipe-${process.pid}`);
     spawnSync("mkfifo", [path]);

@@ -33,9 +33,10 @@ export class Slot {
   isShifted = false;
   /** For kinds of memory that cannot be cut anywhere. */
   readonly checkpoints: Checkpoints;
-  /** The last token of an answer that reached its limit. The cache lacks it, because no step computed it. */
-  #uncomputed: readonly number[] = [];
+  /** How many tokens the cache held when an answer ended that a next turn may follow. 0 if there is none. */
   #answerEnd = 0;
+  /** The last token of such an answer if it reached its limit. The cache lacks it, because no step computed it. */
+  #uncomputed: readonly number[] = [];
   /** The number of the kept state that was restored into this slot, or -1. */
   restoredFrom = -1;
   /** Increasing numbers that record when the job arrived and when its rows were last computed. */
@@ -172,25 +173,24 @@ export class Slot {
    * lacks it, else -1.
    */
   endAnswer(last: number): void {
-    const uncomputed = last < 0 ? [] : [last];
-    this.#answered(this.cached.length + uncomputed.length, uncomputed);
+    this.#answered(this.cached.length, last < 0 ? [] : [last]);
   }
 
   /** The tokens of a prompt that follow the last answer. Null if there are none. */
   following(prompt: readonly number[]): readonly number[] | null {
-    const end = this.#answerEnd;
-    const from = end - this.#uncomputed.length;
-    if (end === 0 || prompt.length <= end || commonLength(this.cached, prompt) < from) return null;
+    const from = this.#answerEnd;
+    const end = from + this.#uncomputed.length;
+    if (from === 0 || prompt.length <= end || commonLength(this.cached, prompt) < from) return null;
     if (this.#uncomputed.some((token, index) => prompt[from + index] !== token)) return null;
     return prompt.slice(end);
   }
 
   /**
-   * What the cache lacks of the beginning of the next turn, if `expected` follows the answer. Empty if the answer did
-   * not end so that a turn may follow, or if the beginning is computed.
+   * What the cache lacks of the beginning of the next turn, if `expected` follows the answer. Empty if no turn may
+   * follow, or if the beginning is computed.
    */
   ahead(expected: readonly number[]): readonly number[] {
-    const isNext = this.#answerEnd > 0 && this.cached.length === this.#answerEnd - this.#uncomputed.length;
+    const isNext = this.#answerEnd > 0 && this.cached.length === this.#answerEnd;
     return isNext && expected.length > 0 ? [...this.#uncomputed, ...expected] : [];
   }
 
@@ -199,15 +199,15 @@ export class Slot {
     this.cached.push(...tokens);
   }
 
-  #answered(end: number, uncomputed: readonly number[]): void {
-    this.#answerEnd = end;
-    this.#uncomputed = uncomputed;
-  }
-
   release(): void {
     this.#answer?.free();
     this.#answer = null;
     this.#id = -1;
     this.#pending = [];
+  }
+
+  #answered(end: number, uncomputed: readonly number[]): void {
+    this.#answerEnd = end;
+    this.#uncomputed = uncomputed;
   }
 }

@@ -57,7 +57,7 @@ export class ThreadComparison {
 
   /** Returns the number for the next step. */
   begin(): ThreadNumber {
-    if (this.#sample === null && this.isMeasuring) this.#sample = newSample(this.#faster);
+    if (this.isMeasuring) this.#sample ??= newSample(this.#faster);
     return this.#sample?.number ?? this.#faster;
   }
 
@@ -112,7 +112,7 @@ export class ThreadComparison {
     const [fast, slow] = speed(fewer) > speed(all) * worthGivingUp ? [fewer, all] : [all, fewer];
     this.#restMs = fast === current ? Math.min(longestRestMs, this.#restMs * 2) : firstRestMs;
     this.#faster = fast.number;
-    const lostMs = Math.max(0, slow.all.ms - slow.all.rows / speed(fast));
+    const lostMs = slow.all.ms - slow.all.rows / speed(fast);
     this.#soonestMs = this.#computedMs + Math.max(firstRestMs, lostMs / lostShare);
     this.#nextMs = Math.max(this.#soonestMs, this.#computedMs + this.#restMs);
   }

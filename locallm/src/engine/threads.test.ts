@@ -97,7 +97,7 @@ describe("SharedThreads", () => {
     expect(usual(steps(300))).toBe(4);
   });
 
-  it("compares again if the load is another one after a time without load", () => {
+  it("compares again when a different load follows a time without load", () => {
     let stepMs = (count: number): number => (count === 4 ? 2_000 : 30);
     const { state, threads, steps, pass, nowMs } = machine(4, (count) => stepMs(count), 8);
     expect(usual(steps(200))).toBe(1);
@@ -126,7 +126,7 @@ describe("SharedThreads", () => {
     }
   });
 
-  it("loses no more of the computing time if requests are far apart", () => {
+  it("loses at most a 25th of the computing time if requests are far apart", () => {
     const { threads, pass, step, nowMs } = machine(4, (count) => (count === 4 ? 20 : 30), 2);
     let [lostMs, computedMs] = [0, 0];
     for (let request = 0; request < 300; request++) {
