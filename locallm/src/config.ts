@@ -55,7 +55,9 @@ export interface Config extends CommandConfig, GpuSettings {
   /** The folder to which responses are also written. Null keeps them only in memory. */
   readonly responsesFolder: string | null;
   /** Whether `/api/generate` uses a plain prompt as is or applies the model's template. */
-  readonly generate: "raw" | "template";
+  readonly generate: "auto" | "raw" | "template";
+  /** The version of Ollama that `/api/version` tells. */
+  readonly ollamaVersion: string;
   /** Whether control tokens are recognised only in the template or also in messages. */
   readonly specialTokens: "template" | "everywhere";
   /** The hosts that models may be pulled from. Null allows any. */
@@ -110,7 +112,12 @@ export const settings: readonly Setting[] = [
     "~/.locallm/keys",
     "folder of the API keys that locallm keys manages, and of their usage",
   ),
-  setting("LOCALLM_GENERATE", "raw", "what /api/generate does with a plain prompt: raw or template"),
+  setting(
+    "LOCALLM_GENERATE",
+    "auto",
+    "what /api/generate does with a plain prompt: raw, template, or auto: template for Ollama's own command line only",
+  ),
+  setting("LOCALLM_OLLAMA_VERSION", "0.33.0", "the version of Ollama that /api/version tells its clients"),
   setting(
     "LOCALLM_SPECIAL_TOKENS",
     "template",
@@ -199,7 +206,8 @@ export function readConfig(environment: Environment = process.env): Config {
     responsesBytes: read("LOCALLM_RESPONSES", parseResponses),
     responsesLifetimeMs: read("LOCALLM_RESPONSES_LIFETIME", parseTimeout),
     responsesFolder: read("LOCALLM_RESPONSES_FOLDER", parseOptionalPath),
-    generate: read("LOCALLM_GENERATE", oneOf("raw", "template")),
+    generate: read("LOCALLM_GENERATE", oneOf("auto", "raw", "template")),
+    ollamaVersion: read("LOCALLM_OLLAMA_VERSION", parseVersion),
     specialTokens: read("LOCALLM_SPECIAL_TOKENS", oneOf("template", "everywhere")),
     registries: read("LOCALLM_REGISTRIES", parseRegistries),
     remotes: read("LOCALLM_REMOTES", parseRemotes),
@@ -320,6 +328,12 @@ function splitPort(authority: string): { hostname: string; port: string | null }
   if (!/^[A-Za-z0-9_.-]*$/.test(hostname) || (hostname === "" && port === null && authority !== ""))
     return null;
   return { hostname, port };
+}
+
+function parseVersion(text: string): string | Problem {
+  return /^\d{1,4}\.\d{1,4}\.\d{1,4}(-[0-9A-Za-z.-]{1,40})?$/.test(text)
+    ? text
+    : new Problem("must be a version such as 0.33.0");
 }
 
 function integerBetween(min: number, max: number) {

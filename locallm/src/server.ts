@@ -173,6 +173,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
       bodyLimits: parts.bodyLimits ?? defaultBodyLimits,
       keepAliveMs: config.keepAliveMs,
       contextLength: config.contextLength,
+      ollamaVersion: config.ollamaVersion,
       generate: config.generate,
       specialTokens: config.specialTokens,
       notice: () => notice,

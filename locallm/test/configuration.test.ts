@@ -262,7 +262,8 @@ describe("with a model", () => {
         ...{
           loadTimeoutMs: 300_000,
           contextLength: 2048,
-          generate: "raw",
+          generate: "auto",
+          ollamaVersion: "0.33.0",
           specialTokens: "template",
           debug: false,
         },

@@ -331,6 +331,26 @@ describe("the native API", () => {
       expect(plain["prompt_eval_count"]).not.toBe(tokens.length);
     });
 
+    it("applies the template for Ollama's command line, and for none of Ollama's libraries", async () => {
+      const count = async (userAgent: string, fields: object = {}) => {
+        const answer = await server.post(
+          "/api/generate",
+          { model, prompt: "hi", stream: false, options: greedy, ...fields },
+          { headers: { "user-agent": userAgent } },
+        );
+        return Number(((await answer.json()) as Answer)["prompt_eval_count"]);
+      };
+      const raw = (await generate({ prompt: "hi" }))["prompt_eval_count"];
+      const cli = "ollama/0.33.0 (amd64 linux) Go/go1.26.0";
+      expect(await count(cli)).toBeGreaterThan(Number(raw) + 5);
+      expect(await count("ollama/0.0.0 (arm64 darwin) Go/devel")).toBe(await count(cli));
+      expect(await count(cli, { raw: true })).toBe(raw);
+      for (const other of ["ollama-python/0.6.3 (x86_64 linux) Python/3.11.7", "ollama-js/0.6.0 (x64 linux)"])
+        expect([other, await count(other)]).toEqual([other, raw]);
+      for (const other of ["curl/8.0 ollama/0.33.0 (amd64 linux) Go/go1.26.0", "ollama/", "ollama/1 ((((("])
+        expect([other, await count(other)]).toEqual([other, raw]);
+    });
+
     it("prepends the context of an earlier answer", async () => {
       const first = await generate({ prompt: "One, two," });
       const second = await generate({ prompt: " three", context: first["context"] });

@@ -48,8 +48,13 @@ interface HttpSettings {
    * the prompts.
    */
   readonly contextLength: number | "auto";
-  /** Whether `/api/generate` uses a plain prompt as is or applies the model's template. */
-  readonly generate: "raw" | "template";
+  /** The version of Ollama's API that `/api/version` tells. */
+  readonly ollamaVersion: string;
+  /**
+   * Whether `/api/generate` uses a plain prompt as is or applies the model's template. `auto`: the template
+   * for Ollama's command line, whose `run` relies on it, and for nobody else.
+   */
+  readonly generate: "auto" | "raw" | "template";
   /** Whether names of control tokens become tokens only in templates, or also in clients' text. */
   readonly specialTokens: "template" | "everywhere";
   /** Text that `/` appends to its status line, such as why there is no model yet. */

@@ -225,10 +225,11 @@ async function installCudaRuntime(folder: string): Promise<void> {
 async function tellServer(config: CommandConfig): Promise<void> {
   const client = new Client(config);
   try {
-    const { version } = await client.json("/api/version", versionAnswer, {
+    const { version, locallm } = await client.json("/api/version", versionAnswer, {
       signal: AbortSignal.timeout(patienceMs),
     });
-    say("server", `${version} at ${client.url}`);
+    const told = locallm === undefined ? version : `${locallm}, with the API of Ollama ${version},`;
+    say("server", `${told} at ${client.url}`);
   } catch (error) {
     const isForeign = error instanceof LocallmError && error.code === "server_foreign";
     say("server", isForeign ? error.message : `none at ${client.url}; start one with: locallm serve`);

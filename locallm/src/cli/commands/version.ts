@@ -17,8 +17,8 @@ export async function tellVersion(): Promise<void> {
   const signal = AbortSignal.timeout(patienceMs);
   try {
     const served = await client.json("/api/version", versionAnswer, { signal });
-    if (served.version !== version)
-      console.error(plain(`Warning: the server at ${client.url} is version ${served.version}`));
+    const own = served.locallm ?? served.version;
+    if (own !== version) console.error(plain(`Warning: the server at ${client.url} is version ${own}`));
   } catch (error) {
     const isForeign = error instanceof LocallmError && error.code === "server_foreign";
     const problem = isForeign ? error.message : `no locallm server is running at ${client.url}`;

@@ -29,18 +29,33 @@ export interface ReadyPrompt {
 }
 
 /**
- * Prepares the prompt. The prompt is raw, unless the request has `system`, `template` or `suffix`, or the
- * server is configured to use the template like Ollama. Throws at once if the model lacks a capability that
+ * Whether a plain prompt gets the model's template although the request does not ask for it. `ollama run MODEL
+ * "prompt"` sends a plain prompt and counts on the template; its user agent is `ollama/0.33.0 (amd64 linux)
+ * Go/go1.26.0`, that of Ollama's Python and JavaScript libraries begins otherwise.
+ */
+export function templatesPlainPrompts(
+  setting: Parts["settings"]["generate"],
+  userAgent: string | undefined,
+): boolean {
+  return (
+    setting === "template" || (setting === "auto" && /^ollama\/\S+ \([^)]*\) Go\//.test(userAgent ?? ""))
+  );
+}
+
+/**
+ * Prepares the prompt. The prompt is raw, unless the request has `system`, `template` or `suffix`, or
+ * `templatesPlain`. Throws at once if the model lacks a capability that
  * the request needs.
  */
 export async function generatePrompt(
   parts: Parts,
   run: LocalRun,
   body: GenerateRequest,
+  templatesPlain: boolean,
 ): Promise<(loaded: Pick<LoadedVocabulary, "info">) => Promise<ReadyPrompt>> {
   refuseRawConflict(body);
   const asked = (body.system ?? body.template ?? body.suffix) !== undefined;
-  const templated = body.raw !== true && (asked || parts.settings.generate === "template");
+  const templated = body.raw !== true && (asked || templatesPlain);
   return templated ? await templatedPrompt(parts, run, body) : await rawPrompt(parts, run, body);
 }
 

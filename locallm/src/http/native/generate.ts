@@ -12,7 +12,12 @@ import type { Parts } from "../parts.ts";
 import { type LocalRun, prepareRun, type Run, requirePurpose } from "../run.ts";
 import { sendStream } from "../stream.ts";
 import { counters, extras, violationsField } from "./counters.ts";
-import { type GeneratePiece, generatePrompt, type ReadyPrompt } from "./generate-prompt.ts";
+import {
+  type GeneratePiece,
+  generatePrompt,
+  type ReadyPrompt,
+  templatesPlainPrompts,
+} from "./generate-prompt.ts";
 import { loadOrUnload } from "./load.ts";
 import { ndjson } from "./ndjson.ts";
 import { remoteGeneration } from "./remote-generation.ts";
@@ -27,10 +32,11 @@ export function generateRoute(app: FastifyInstance, parts: Parts): void {
     const logprobs = logprobsWish(body);
     const content = contentWithImages(body.prompt ?? "", body.images, "images", imageReader(run));
     const onCut = (tokens: number) => tellDropped(reply, { messages: 0, tokens });
+    const templatesPlain = templatesPlainPrompts(parts.settings.generate, request.headers["user-agent"]);
     const generating =
       run.remote === null
-        ? await localGeneration(parts, run, body, { logprobs, onCut })
-        : await remoteGeneration(parts, run, body, { content, logprobs });
+        ? await localGeneration(parts, run, body, { logprobs, onCut, templatesPlain })
+        : await remoteGeneration(parts, run, body, { content, logprobs, templatesPlain });
 
     const isEmpty = (body.prompt ?? "") === "" && body.suffix === undefined;
     if (isEmpty) return await loadOrUnload(parts, run, { response: "" });
@@ -44,12 +50,13 @@ export function generateRoute(app: FastifyInstance, parts: Parts): void {
 
 interface GenerateWish {
   readonly logprobs: GenerateJob["logprobs"];
+  readonly templatesPlain: boolean;
   /** Called before the first piece, when headers can still be set. */
   onCut(tokens: number): void;
 }
 
 async function localGeneration(parts: Parts, run: LocalRun, body: GenerateRequest, wish: GenerateWish) {
-  const prompt = await generatePrompt(parts, run, body);
+  const prompt = await generatePrompt(parts, run, body, wish.templatesPlain);
   return () => generate(run, body, prompt, wish);
 }
 

@@ -18,6 +18,7 @@ interface RemoteGenerationWish {
   /** The prompt and its images. */
   readonly content: Pick<Message, "content" | "parts">;
   readonly logprobs: GenerateJob["logprobs"];
+  readonly templatesPlain: boolean;
 }
 
 /**
@@ -29,7 +30,7 @@ export async function remoteGeneration(
   parts: Parts,
   run: RemoteRun,
   body: GenerateRequest,
-  { content, logprobs }: RemoteGenerationWish,
+  { content, logprobs, templatesPlain }: RemoteGenerationWish,
 ): Promise<() => AsyncGenerator<GeneratePiece>> {
   refuseRawConflict(body);
   refuse(
@@ -49,10 +50,7 @@ export async function remoteGeneration(
     refuse(field, needsChat, raw === true ? " together with raw" : " together with suffix");
   }
   const canComplete = run.remote.upstreams.some(({ protocol }) => protocol !== "anthropic");
-  const usesTemplate =
-    raw !== true &&
-    suffix === undefined &&
-    (needsChat || !canComplete || parts.settings.generate === "template");
+  const usesTemplate = raw !== true && suffix === undefined && (needsChat || !canComplete || templatesPlain);
   if (usesTemplate) {
     const turn = plainTurn(firstMessages(run, body, content), { think, format });
     requireTraits(run, remoteTraits(run.model), turn);

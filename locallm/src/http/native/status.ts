@@ -21,7 +21,8 @@ export function statusRoutes(app: FastifyInstance, parts: Parts): void {
     return reply.send(notice === null ? running : `${running}. ${notice}`);
   });
 
-  app.get("/api/version", async () => ({ version: parts.version }));
+  const versions = { version: parts.settings.ollamaVersion, locallm: parts.version };
+  app.get("/api/version", async () => versions);
 
   /** `live`: the server answers. `ready`: it accepts requests, and the process of every loaded model responds. */
   app.get("/health", { config: { quiet: true } }, async (_, reply) => {

@@ -7,7 +7,11 @@ const date = z.string().refine((text) => !Number.isNaN(Date.parse(text)), "must 
 const capabilities = optional(z.array(z.string())).transform((given) => given ?? []);
 const count = optional(z.number());
 
-export const versionAnswer = z.object({ version: z.string() });
+/**
+ * `version` is the version of Ollama whose API the server speaks, because clients of Ollama refuse older ones.
+ * `locallm` is the server's own; a server before 0.2 has only `version`, and means itself.
+ */
+export const versionAnswer = z.object({ version: z.string(), locallm: z.string().optional() });
 
 export const tagsAnswer = z.object({
   models: z.array(
