@@ -278,9 +278,13 @@ describe("Anthropic's API", () => {
         /^tools\[0\].input_schema is required$/,
       ],
       [
-        "a tool of Anthropic's",
-        { model: "tools:1", tools: [clock, { type: "web_search_20250305", name: "web_search" }] },
-        /^tools\[1\].type is not supported: "web_search_20250305"; only tools with an input_schema are supported$/,
+        "a choice of a tool that runs elsewhere",
+        {
+          model: "tools:1",
+          tools: [clock, { type: "web_search_20250305", name: "web_search" }],
+          tool_choice: { type: "tool", name: "web_search" },
+        },
+        /^tool_choice names "web_search", which is not in tools$/,
       ],
       [
         "two tools of one name",
@@ -483,6 +487,18 @@ describe("Anthropic's API", () => {
     const response = await server.post("/v1/messages", body);
     expect(response.status).toBe(200);
     expect(response.headers.get("x-ignored-fields")).toBe("speed, thinking");
+    const servers = [
+      { type: "web_search_20250305", name: "web_search", max_uses: 5 },
+      { type: "code_execution_29991231", name: "code_execution" },
+    ];
+    const searching = await server.post(
+      "/v1/messages",
+      request({ model: "tools:1", tools: [servers[0], clock, servers[1]], max_tokens: 3 }),
+    );
+    expect([searching.status, decodeURIComponent(searching.headers.get("x-ignored-fields") ?? "")]).toEqual([
+      200,
+      "tools[0].type=web_search_20250305, tools[2].type=code_execution_29991231",
+    ]);
     const edits = [{ type: "clear_thinking_20251015", keep: { type: "thinking_turns", value: 1 } }];
     const thinking = { type: "enabled", budget_tokens: 1024 };
     const more = await server.post(

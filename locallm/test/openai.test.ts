@@ -346,11 +346,18 @@ describe("the OpenAI API", () => {
         { param: "background", code: "unsupported_parameter" },
       ],
       [
-        "a built-in tool",
+        "a function without a name",
         "/v1/responses",
-        { model, input: "x", tools: [{ type: "web_search" }] },
+        { model: "tools:1", input: "x", tools: [{ type: "web_search" }, { type: "function" }] },
         400,
-        { param: "tools[0].type" },
+        { param: "tools[1].name" },
+      ],
+      [
+        "a required call where every tool runs elsewhere",
+        "/v1/responses",
+        { model: "tools:1", input: "x", tools: [{ type: "web_search" }], tool_choice: "required" },
+        400,
+        { param: "tool_choice" },
       ],
       ["broken JSON", "/v1/chat/completions", '{"model":', 400, { type: "invalid_request_error" }],
       ["no body", "/v1/chat/completions", "", 400, { message: "missing request body" }],
@@ -852,6 +859,95 @@ describe("the OpenAI API", () => {
         max_output_tokens: 2,
       });
       expect(next.usage["output_tokens"]).toBe(2);
+    });
+
+    it("leaves out tools that run elsewhere or are unknown, and says so", async () => {
+      const now = { type: "function", name: "now", parameters: clock.function.parameters };
+      const others = [
+        { type: "web_search", external_web_access: false },
+        { type: "namespace", name: "agents", description: "x", tools: [now] },
+        { type: "mcp", server_label: "x", server_url: "https://mcp.example", require_approval: "never" },
+        { type: "image_generation", output_format: "png" },
+        { type: "local_shell" },
+        { type: "\u0000 未来 🛠️" },
+      ];
+      const input = [
+        { role: "user", content: "time?" },
+        { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search" } },
+        { type: "mcp_list_tools", id: "m_1", server_label: "x", tools: [] },
+        { type: "local_shell_call_output", id: "l_1", output: "x" },
+      ];
+      const response = await server.post("/v1/responses", {
+        ...body,
+        model: "tools:1",
+        input,
+        tools: [...others.slice(0, 3), now, ...others.slice(3)],
+        tool_choice: "auto",
+        max_output_tokens: 3,
+      });
+      expect(response.status).toBe(200);
+      const ignored = decodeURIComponent(response.headers.get("x-ignored-fields") ?? "");
+      for (const name of [
+        "tools[0].type=web_search",
+        "tools[1].type=namespace",
+        "tools[6].type=",
+        "input[1].type=web_search_call",
+      ])
+        expect(ignored).toContain(name);
+      expect(ignored).not.toContain("tools[3]");
+      const elsewhere = await server.post("/v1/responses", {
+        ...{ ...body, model: "tools:1", tools: [now, ...others], max_output_tokens: 3 },
+        tool_choice: { type: "web_search" },
+      });
+      expect([elsewhere.status, elsewhere.headers.get("x-ignored-fields")]).toEqual([
+        200,
+        expect.stringContaining("tool_choice"),
+      ]);
+      const chatted = await server.post(
+        "/v1/chat/completions",
+        chat({ model: "tools:1", tools: [{ type: "custom", custom: { name: "x" } }, clock], max_tokens: 3 }),
+      );
+      expect([chatted.status, decodeURIComponent(chatted.headers.get("x-ignored-fields") ?? "")]).toEqual([
+        200,
+        expect.stringContaining("tools[0].type=custom"),
+      ]);
+    });
+
+    it("calls custom tools with a text and accepts their outputs", async () => {
+      const grammar = { type: "grammar", syntax: "lark", definition: 'start: "*** Begin Patch" /.+/' };
+      const request = {
+        ...{ ...body, model: "tools:1", max_output_tokens: 300 },
+        tools: [
+          { type: "custom", name: "apply_patch", description: "Edits files.", format: grammar },
+          { type: "custom", name: "say", format: { type: "text" } },
+        ],
+        tool_choice: { type: "custom", name: "apply_patch" },
+      };
+      const answer = await server.ask<ResponseBody>("/v1/responses", request);
+      const [call] = answer.output;
+      expect(call).toMatchObject({
+        ...{ type: "custom_tool_call", name: "apply_patch", call_id: expect.any(String) },
+        input: expect.any(String),
+      });
+      expect(call).not.toHaveProperty("arguments");
+      const streamed = data(await events("/v1/responses", request)) as {
+        type: string;
+        delta?: string;
+        input?: string;
+      }[];
+      const deltas = streamed.filter(({ type }) => type === "response.custom_tool_call_input.delta");
+      const done = streamed.find(({ type }) => type === "response.custom_tool_call_input.done");
+      expect(deltas.map(({ delta }) => delta).join("")).toBe(done!.input);
+      const next = await server.ask<ResponseBody>("/v1/responses", {
+        ...request,
+        input: [
+          { role: "user", content: "patch it" },
+          call!,
+          { type: "custom_tool_call_output", call_id: call!["call_id"], output: "Done." },
+        ],
+        tool_choice: { type: "allowed_tools", mode: "required", tools: [{ type: "custom", name: "say" }] },
+      });
+      expect(next.output.at(-1)).toMatchObject({ type: "custom_tool_call", name: "say" });
     });
 
     const next = (previous: ResponseBody, input: unknown, more: Answer = {}) =>

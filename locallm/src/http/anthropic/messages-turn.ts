@@ -32,7 +32,7 @@ export function messagesTurn(body: ConversationRequest, read: ReadImage): Messag
   );
   if (messages.length === 0)
     throw new LocallmError("invalid_field", { field: "messages", problem: "must contain text" });
-  const tools = offered(body, reading.foundTools);
+  const { tools, ignored } = offered(body, reading.foundTools);
   return {
     turn: {
       messages: [...(system === "" ? [] : [{ role: "system", content: system }]), ...messages],
@@ -42,7 +42,11 @@ export function messagesTurn(body: ConversationRequest, read: ReadImage): Messag
       think: thinkOf(body, messages),
       format: formatOf(body),
     },
-    ignored: [...ignoredEdits(body), ...(body.thinking?.budget_tokens ? ["thinking.budget_tokens"] : [])],
+    ignored: [
+      ...ignored,
+      ...ignoredEdits(body),
+      ...(body.thinking?.budget_tokens ? ["thinking.budget_tokens"] : []),
+    ],
   };
 }
 
@@ -253,19 +257,22 @@ function unknownBlock(type: string, field: string): LocallmError {
   });
 }
 
-/** Returns the tools, except those that only a search may add. */
+/**
+ * Returns the tools, except those that only a search may add, and those that Anthropic's servers run, such as
+ * `web_search_20250305`: they have no `input_schema`, and programs offer them without needing them.
+ */
 function offered(
   { tools = [], tool_choice: choice }: ConversationRequest,
   found: ReadonlySet<string>,
-): Tool[] {
+): { readonly tools: Tool[]; readonly ignored: string[] } {
   const names = new Set<string>();
-  return tools.flatMap((tool, index) => {
+  const ignored: string[] = [];
+  const own = tools.flatMap((tool, index): Tool[] => {
     const field = `tools[${index}]`;
-    if (tool.type !== undefined && tool.type !== "custom")
-      throw new LocallmError("unsupported_parameter", {
-        field: `${field}.type`,
-        hint: `: "${tool.type.slice(0, 60)}"; only tools with an input_schema are supported`,
-      });
+    if (tool.type !== undefined && tool.type !== "custom" && tool.input_schema === undefined) {
+      ignored.push(`${field}.type=${tool.type.slice(0, 40)}`);
+      return [];
+    }
     const { name, description, input_schema: parameters, defer_loading: isDeferred } = tool;
     if (name === undefined)
       throw new LocallmError("invalid_field", { field: `${field}.name`, problem: "is required" });
@@ -278,6 +285,7 @@ function offered(
     const described = description === undefined ? {} : { description };
     return [{ type: "function", function: { name, ...described, parameters } }];
   });
+  return { tools: own, ignored };
 }
 
 function toolChoiceOf(choice: ConversationRequest["tool_choice"]): ToolChoice {

@@ -27,7 +27,8 @@ export function chatCompletionsRoute(app: FastifyInstance, parts: Parts): void {
     const options = samplingOptions(body, body.max_completion_tokens ?? body.max_tokens);
     const run = await prepareRun(parts, request, reply, { ...body, options });
     await requirePurpose(parts, run, "completion", "chat");
-    const asked = requestTurn(body, imageReader(run));
+    const { turn: asked, ignored } = requestTurn(body, imageReader(run));
+    run.tellIgnored(ignored);
     const turn = { ...asked, messages: conversation(run.model, asked.messages) };
     const events = await answerTurn(parts, run, {
       turn,

@@ -5,19 +5,33 @@ import type { ChatCompletionsMessage, ChatCompletionsRequest } from "../../wire/
 import { contentOf, imageOfUrl, type ReadImage } from "../images.ts";
 import { checkedChoice } from "../tool-choice.ts";
 
-/** Converts an OpenAI request to a turn. */
-export function requestTurn(body: ChatCompletionsRequest, read: ReadImage): Turn {
+export interface RequestTurn {
+  readonly turn: Turn;
+  /** Fields that are accepted but have no effect. */
+  readonly ignored: readonly string[];
+}
+
+/** Converts an OpenAI request to a turn. Tools that are not functions are left out. */
+export function requestTurn(body: ChatCompletionsRequest, read: ReadImage): RequestTurn {
   const given = body.messages ?? [];
   if (given.length === 0) throw new LocallmError("messages_empty", {});
-  const tools = body.tools ?? [];
+  const tools = (body.tools ?? []).filter((tool) => tool.type === "function");
+  const others = (body.tools ?? []).flatMap((tool, index) =>
+    tool.type === "function" ? [] : [`tools[${index}].type=${tool.name.slice(0, 40)}`],
+  );
   const callNames = new Map<string, string>();
   return {
-    messages: given.map((message, index) => turnMessage(message, { callNames, read }, `messages[${index}]`)),
-    tools,
-    toolChoice: checkedChoice(toolChoiceOf(body.tool_choice), tools),
-    severalCalls: body.parallel_tool_calls ?? true,
-    think: thinkOf(body.reasoning_effort ?? body.reasoning?.effort),
-    format: formatOf(body.response_format),
+    turn: {
+      messages: given.map((message, index) =>
+        turnMessage(message, { callNames, read }, `messages[${index}]`),
+      ),
+      tools,
+      toolChoice: checkedChoice(toolChoiceOf(body.tool_choice), tools),
+      severalCalls: body.parallel_tool_calls ?? true,
+      think: thinkOf(body.reasoning_effort ?? body.reasoning?.effort),
+      format: formatOf(body.response_format),
+    },
+    ignored: others,
   };
 }
 

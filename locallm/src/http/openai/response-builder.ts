@@ -3,6 +3,7 @@ import type { ResponsesItem } from "../../wire/openai/responses.ts";
 import type { TurnDone, TurnEvent } from "../run-turn.ts";
 import { newId } from "../sse.ts";
 import type { ResponseObject } from "./kept-response.ts";
+import { customText } from "./responses-tools.ts";
 
 export type ResponseEvent = { readonly type: string } & Record<string, unknown>;
 
@@ -14,16 +15,26 @@ type Item = ResponsesItem & { readonly id: string; readonly type: string; status
  */
 export class ResponseBuilder {
   readonly #now: () => number;
+  readonly #customs: ReadonlySet<string>;
   readonly #response: { id: string; created_at: number; status: string; output: Item[] } & Record<
     string,
     unknown
   >;
   #sequence = 0;
+  /** What the model wrote so far for the custom tool that it is calling. */
+  #customArguments = "";
   /** The text item that is not finished yet. */
   #open: { item: Item; text: string; kind: "content" | "thinking" } | null = null;
 
-  constructor(model: string, echoed: Record<string, unknown>, now: () => number) {
+  /** `customs` are the tools whose calls carry a text instead of arguments. */
+  constructor(
+    model: string,
+    echoed: Record<string, unknown>,
+    now: () => number,
+    customs: ReadonlySet<string> = new Set(),
+  ) {
     this.#now = now;
+    this.#customs = customs;
     this.#response = {
       id: newId("resp_"),
       object: "response",
@@ -65,12 +76,17 @@ export class ResponseBuilder {
         return [...this.#close(), ...this.#call(piece)];
       case "arguments": {
         const item = this.#response.output.at(-1)!;
+        if (item.type === "custom_tool_call") {
+          this.#customArguments += piece.text;
+          return [];
+        }
         item["arguments"] = String(item["arguments"]) + piece.text;
         return [this.#of("response.function_call_arguments.delta", item, { delta: piece.text })];
       }
       case "called": {
         const item = this.#response.output.at(-1)!;
         item.status = "completed";
+        if (item.type === "custom_tool_call") return this.#customCalled(item);
         return [
           this.#of("response.function_call_arguments.done", item, {
             name: item["name"],
@@ -126,16 +142,24 @@ export class ResponseBuilder {
   }
 
   #call({ id, name }: AnswerPiece & { kind: "call" }): ResponseEvent[] {
-    const item: Item = {
-      id: newId("fc_"),
-      type: "function_call",
-      status: "in_progress",
-      call_id: id,
-      name,
-      arguments: "",
-    };
+    const called = { status: "in_progress", call_id: id, name };
+    const item: Item = this.#customs.has(name)
+      ? { id: newId("ctc_"), type: "custom_tool_call", ...called, input: "" }
+      : { id: newId("fc_"), type: "function_call", ...called, arguments: "" };
+    this.#customArguments = "";
     this.#response.output.push(item);
     return [this.#itemEvent("response.output_item.added", item)];
+  }
+
+  /** The text of a custom tool is known when the JSON around it is whole. */
+  #customCalled(item: Item): ResponseEvent[] {
+    const input = customText(this.#customArguments);
+    item["input"] = input;
+    return [
+      this.#of("response.custom_tool_call_input.delta", item, { delta: input }),
+      this.#of("response.custom_tool_call_input.done", item, { input }),
+      this.#itemEvent("response.output_item.done", item),
+    ];
   }
 
   #finish({ done: ended, thinkingTokens, violations }: TurnDone): ResponseEvent[] {

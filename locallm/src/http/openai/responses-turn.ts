@@ -1,33 +1,47 @@
-import type { ContentPart, Message, Tool, ToolChoice, Turn } from "../../dialogue/turn.ts";
+import type { ContentPart, Message, Turn } from "../../dialogue/turn.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { ResponsesItem, ResponsesRequest } from "../../wire/openai/responses.ts";
 import { contentOf, imageOfUrl, type ReadImage } from "../images.ts";
 import { checkedChoice } from "../tool-choice.ts";
 import { argumentsOf, thinkOf } from "./request-turn.ts";
+import { customInput, readTools, toolChoiceOf } from "./responses-tools.ts";
+
+export interface ResponsesTurn {
+  readonly turn: Turn;
+  /** Names of the tools whose calls carry a text instead of arguments. */
+  readonly customs: ReadonlySet<string>;
+  /** Fields that are accepted but have no effect. */
+  readonly ignored: readonly string[];
+}
 
 /** Converts the items of earlier responses and the input items, with instructions and tools, to a turn. */
 export function responsesTurn(
   body: ResponsesRequest,
   read: ReadImage,
   earlier: readonly ResponsesItem[] = [],
-): Turn {
+): ResponsesTurn {
   const system = body.instructions === undefined ? [] : [{ role: "system", content: body.instructions }];
   const given = typeof body.input === "string" ? [{ role: "user", content: body.input }] : body.input;
   const items: readonly ResponsesItem[] = [...earlier, ...given];
   if (items.length === 0)
     throw new LocallmError("invalid_field", { field: "input", problem: "must not be empty" });
-  const tools = (body.tools ?? []).map(functionTool);
-  const reading = { callNames: new Map<string, string>(), read };
+  const { tools, customs, ignored } = readTools(body);
+  const { choice, ignored: ignoredChoice } = toolChoiceOf(body.tool_choice);
+  const reading = { callNames: new Map<string, string>(), read, ignored: [...ignored, ...ignoredChoice] };
   return {
-    messages: [
-      ...system,
-      ...joined(items.map((item, index) => itemMessage(item, reading, index - earlier.length))),
-    ],
-    tools,
-    toolChoice: checkedChoice(toolChoiceOf(body.tool_choice), tools),
-    severalCalls: body.parallel_tool_calls ?? true,
-    think: thinkOf(body.reasoning?.effort),
-    format: formatOf(body),
+    turn: {
+      messages: [
+        ...system,
+        ...joined(items.flatMap((item, index) => itemMessage(item, reading, index - earlier.length))),
+      ],
+      tools,
+      toolChoice: checkedChoice(choice, tools),
+      severalCalls: body.parallel_tool_calls ?? true,
+      think: thinkOf(body.reasoning?.effort),
+      format: formatOf(body),
+    },
+    customs,
+    ignored: reading.ignored,
   };
 }
 
@@ -35,9 +49,15 @@ interface Reading {
   /** The names of the called functions by the ids of the calls. */
   readonly callNames: Map<string, string>;
   readonly read: ReadImage;
+  readonly ignored: string[];
 }
 
-function itemMessage(item: ResponsesItem, { callNames, read }: Reading, index: number): Message {
+/** Returns no message for the call of a tool that ran elsewhere. */
+function itemMessage(
+  item: ResponsesItem,
+  { callNames, read, ignored }: Reading,
+  index: number,
+): Message | [] {
   const field = `input[${index}]`;
   switch (item.type ?? "message") {
     case "message": {
@@ -52,6 +72,7 @@ function itemMessage(item: ResponsesItem, { callNames, read }: Reading, index: n
         ...itemContent(item.content, `${field}.content`, role === "user" ? read : null),
       };
     }
+    case "custom_tool_call":
     case "function_call": {
       const { name, call_id: id } = item;
       if (name === undefined)
@@ -59,10 +80,18 @@ function itemMessage(item: ResponsesItem, { callNames, read }: Reading, index: n
       if (id !== undefined) callNames.set(id, name);
       const call = {
         ...(id === undefined ? {} : { id }),
-        function: { index: 0, name, arguments: argumentsOf(item.arguments ?? "") },
+        function: {
+          index: 0,
+          name,
+          arguments:
+            item.type === "function_call"
+              ? argumentsOf(item.arguments ?? "")
+              : { [customInput]: item.input ?? "" },
+        },
       };
       return { role: "assistant", content: "", tool_calls: [call] };
     }
+    case "custom_tool_call_output":
     case "function_call_output": {
       const id = item.call_id ?? "";
       const name = callNames.get(id);
@@ -79,12 +108,19 @@ function itemMessage(item: ResponsesItem, { callNames, read }: Reading, index: n
         thinking: itemContent(item.content, `${field}.content`, null).content,
       };
     default:
+      if (ranElsewhere.test(item.type ?? "")) {
+        ignored.push(`${field}.type=${String(item.type).slice(0, 40)}`);
+        return [];
+      }
       throw new LocallmError("unsupported_parameter", {
         field: `${field}.type`,
         hint: `: "${String(item.type).slice(0, 60)}"`,
       });
   }
 }
+
+/** Items that clients send back without needing them: calls of tools that are left out, and their results. */
+const ranElsewhere = /^mcp_|_call(_output)?$|^(compaction|tool_search_output|additional_tools)/;
 
 /** Joins the items of one turn (thinking, text, calls) into one message. */
 function joined(messages: readonly Message[]): Message[] {
@@ -127,30 +163,6 @@ function itemContent(content: ResponsesItem["content"], field: string, read: Rea
       });
     }),
   );
-}
-
-function functionTool(tool: NonNullable<ResponsesRequest["tools"]>[number], index: number): Tool {
-  if (tool.type !== "function")
-    throw new LocallmError("unsupported_parameter", {
-      field: `tools[${index}].type`,
-      hint: `: "${tool.type.slice(0, 60)}"; only functions are supported`,
-    });
-  if (tool.name === undefined)
-    throw new LocallmError("invalid_field", { field: `tools[${index}].name`, problem: "is required" });
-  const { name, description, parameters } = tool;
-  return {
-    type: "function",
-    function: {
-      name,
-      ...(description === undefined ? {} : { description }),
-      ...(parameters === undefined ? {} : { parameters }),
-    },
-  };
-}
-
-function toolChoiceOf(choice: ResponsesRequest["tool_choice"]): ToolChoice {
-  if (choice === undefined) return { kind: "auto" };
-  return typeof choice === "string" ? { kind: choice } : { kind: "named", name: choice.name };
 }
 
 function formatOf(body: ResponsesRequest): Turn["format"] {

@@ -36,7 +36,8 @@ export function responsesRoute(app: FastifyInstance, parts: Parts): void {
       options: samplingOptions({ temperature, top_p, options }, body.max_output_tokens),
     });
     await requirePurpose(parts, run, "completion", "chat");
-    const asked = responsesTurn(body, imageReader(run), earlier);
+    const { turn: asked, customs, ignored } = responsesTurn(body, imageReader(run), earlier);
+    run.tellIgnored(ignored);
     const turn = { ...asked, messages: conversation(run.model, asked.messages) };
     const events = await answerTurn(parts, run, {
       turn,
@@ -44,9 +45,8 @@ export function responsesRoute(app: FastifyInstance, parts: Parts): void {
       shift: false,
       onDropped: (dropped) => tellDropped(reply, dropped),
     });
-    const builder = new ResponseBuilder(run.typedName, echoed(body, run.options), () =>
-      Math.floor(parts.now().getTime() / 1000),
-    );
+    const now = () => Math.floor(parts.now().getTime() / 1000);
+    const builder = new ResponseBuilder(run.typedName, echoed(body, run.options), now, customs);
     const input = [...earlier, ...inputItems(body.input)];
     const keep = async () => {
       if (body.store === false) return;

@@ -66,5 +66,7 @@ const idPrefixes: Readonly<Record<string, string>> = {
   message: "msg",
   function_call: "fc",
   function_call_output: "fco",
+  custom_tool_call: "ctc",
+  custom_tool_call_output: "ctco",
   reasoning: "rs",
 };

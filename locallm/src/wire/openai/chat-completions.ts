@@ -27,7 +27,7 @@ const message = z.object({
   tool_call_id: optional(z.string()),
 });
 
-const tool = z.object({
+const functionTool = z.object({
   type: z.literal("function"),
   function: z.looseObject({
     name: z.string().min(1).max(128),
@@ -35,6 +35,12 @@ const tool = z.object({
     parameters: optional(z.record(z.string(), z.unknown())),
   }),
 });
+
+/** A kind of tool that is left out. */
+const otherTool = z
+  .looseObject({ type: z.string() })
+  .refine(({ type }) => type !== "function")
+  .transform(({ type }) => ({ type: "other" as const, name: type }));
 
 const toolChoice = z.union([
   z.enum(["none", "auto", "required"]),
@@ -82,7 +88,7 @@ export const chatCompletionsRequest = z.object({
   max_completion_tokens: optional(z.int().min(1)),
   logprobs: optional(z.boolean()),
   top_logprobs: optional(z.int()),
-  tools: optional(list(tool)),
+  tools: optional(list(z.union([functionTool, otherTool]))),
   tool_choice: optional(toolChoice),
   parallel_tool_calls: optional(z.boolean()),
   response_format: optional(responseFormat),

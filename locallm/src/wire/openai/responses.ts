@@ -17,6 +17,8 @@ export const responsesItem = z.looseObject({
   name: optional(z.string()),
   arguments: optional(z.string()),
   output: optional(content),
+  /** Of a custom tool's call. */
+  input: optional(z.string()),
 });
 
 const tool = z.looseObject({
@@ -24,11 +26,25 @@ const tool = z.looseObject({
   name: optional(z.string()),
   description: optional(z.string()),
   parameters: optional(z.record(z.string(), z.unknown())),
+  /** Of a custom tool. */
+  format: optional(
+    z.looseObject({
+      type: z.string(),
+      syntax: optional(z.string()),
+      definition: optional(z.string()),
+    }),
+  ),
 });
 
+/** A tool that runs elsewhere can be chosen by its type alone. */
 const toolChoice = z.union([
   z.enum(["none", "auto", "required"]),
-  z.object({ type: z.literal("function"), name: z.string() }),
+  z.looseObject({
+    type: z.string(),
+    name: optional(z.string()),
+    mode: optional(z.enum(["auto", "required"])),
+    tools: optional(list(z.looseObject({ name: optional(z.string()) }))),
+  }),
 ]);
 
 const format = z.discriminatedUnion("type", [
@@ -87,4 +103,5 @@ export interface ResponsesItem {
   name?: string | undefined;
   arguments?: string | undefined;
   output?: string | ResponsesPart[] | undefined;
+  input?: string | undefined;
 }
