@@ -310,12 +310,18 @@ export interface LegalLawsRecord {
   version_date: string | null;
   /** The year in the query, if any; the text is the one valid then. Null for the current text */
   as_of: string | null;
-  /** Date since which this text is known to apply: the article's last change, or else the oldest version available. Null if unknown */
+  /** Date when this law took effect: its first text, or the last that replaced it as a whole. Null if unknown */
+  law_effective_date: string | null;
+  /** Date since which these words are in force: the article's last change, or else the law's last complete text. Null if an amendment that is not in the data may have changed them */
+  wording_since: string | null;
+  /** The same as wording_since, under its older name */
   effective_date: string | null;
   /** Date since which this text no longer applies */
   expired_date: string | null;
   status: "in_force" | "amended" | "repealed" | "not_yet_effective" | "unknown" | (string & {});
   status_text: string;
+  /** The evidence for the status: the repealing act, the newer version, the date, or what the data pack says */
+  status_basis: string;
   /** Oldest first, from the imported versions and amendments */
   revisions: Array<{
     version_date: string;
@@ -371,9 +377,14 @@ export interface LegalLawCatalogRecord {
     level_text: string;
     issuing_body: string | null;
     promulgated_date: string | null;
+    /** Date when this version took effect. Null if unknown */
     effective_date: string | null;
+    /** Date when this law took effect: its first text, or the last that replaced it as a whole. Null if unknown */
+    law_effective_date: string | null;
     status: "in_force" | "amended" | "repealed" | "not_yet_effective" | "unknown" | (string & {});
     status_text: string;
+    /** The evidence for the status: the repealing act, the newer version, the date, or what the data pack says */
+    status_basis: string;
     article_count: number;
   }>;
   source: Source;
@@ -437,6 +448,7 @@ export interface LegalCitationCheckRecord {
   in_force: boolean | null;
   status: "in_force" | "amended" | "repealed" | "not_yet_effective" | "unknown" | (string & {}) | null;
   status_text: string | null;
+  status_basis: string | null;
   effective_date: string | null;
   expired_date: string | null;
   /** The law or article that took its place, if known */

@@ -9,13 +9,21 @@ import { readRows } from "../src/importer/format/read-rows.ts";
 import type { ImportOptions, ImportReport } from "../src/importer/import-file.ts";
 import { fetchOrigin } from "../src/importer/origin/origin.ts";
 import { findTarget, importAny } from "../src/operations/imports.ts";
+import { checkCitations } from "../src/operations/legal/citation-check/check-citations.ts";
+import { findCitations } from "../src/operations/legal/citation-check/find-citations.ts";
+import { LawRegister } from "../src/operations/legal/citation-check/law-register.ts";
+import { PlainText } from "../src/operations/legal/citation-check/plain-text.ts";
+import { domainsOf } from "../src/operations/legal/law-catalog/source.ts";
+import type { ArticleVersion } from "../src/operations/legal/laws/corpus.ts";
 import { decisions } from "../src/operations/legal/laws/import/decisions.ts";
 import { articleRecord } from "../src/operations/legal/laws/record.ts";
+import { articleStatus, inForceOn, lawStatus, type Status } from "../src/operations/legal/laws/status.ts";
 import { lawKey } from "../src/operations/legal/question/law-reference.ts";
 import { createSources } from "../src/operations/sources.ts";
 import { embeddedIndex } from "../src/search/open-index.ts";
 import type { SearchIndex } from "../src/search/search-index.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
+import { HeldArticles } from "./held-articles.ts";
 import { judgePassages } from "./judged-passages.ts";
 import { articleOf, foldPacks, readPack } from "./law-packs.ts";
 import { knownArticles } from "./law-table.ts";
@@ -312,6 +320,157 @@ test.skipIf(!hasPacks)(
       ["废旧金属收购业治安管理办法", "2023-07-20"],
       ["最高人民法院关于知识产权法庭若干问题的规定", "2023-10-21"],
     ]);
+  },
+);
+
+test.skipIf(!hasPacks)(
+  "no law is denied without evidence: the table of all laws that are not in force (needs TEST_DATA)",
+  { timeout: 120_000 },
+  async () => {
+    const { entries } = await allPacks();
+    const day = "2026-11-22";
+    const rows = entries.flatMap((law) => {
+      const { timeline = { versions: [law] }, place = 0 } = law;
+      const state = lawStatus(timeline, day, place);
+      const isPlain = law.status_text === null || law.status_text === "现行有效";
+      if (state.status === "in_force" || (state.status === "unknown" && isPlain)) return [];
+      return [{ law: law.law_name, version: law.version_date, pack: law.status_text, ...state }];
+    });
+    console.table(rows.filter(({ pack }) => pack !== null && pack !== "现行有效"));
+    const evidence = {
+      repealed: /^repealed on \d{4}-\d\d-\d\d(?: by 《.+》|, says the law's history)$/,
+      amended: /^replaced on \d{4}-\d\d-\d\d by the version of \d{4}-\d\d-\d\d$/,
+      not_yet_effective: /^takes effect on \d{4}-\d\d-\d\d$/,
+      unknown: /^the pack says \S+ \((?:repealed|amended)\); no .+ is known$/,
+      in_force: /^$/,
+    };
+    for (const { law: name, status, status_basis: basis } of rows)
+      expect(basis, name).toMatch(evidence[status]);
+    const onWord = rows.filter(({ status }) => status === "unknown").map(({ law: name }) => name);
+    expect(onWord.sort()).toEqual([
+      "中华人民共和国乡镇企业法",
+      "中华人民共和国农村土地承包法",
+      "全国人民代表大会常务委员会关于外商投资企业和外国企业适用增值税、消费税、营业税等税收暂行条例的决定",
+      "全国人民代表大会常务委员会关于对中华人民共和国缔结或者参加的国际条约所规定的罪行行使刑事管辖权的决定",
+    ]);
+    const byCode = rows.filter(
+      ({ pack, status_basis: basis }) =>
+        pack !== null && basis === "repealed on 2026-08-15 by 《中华人民共和国生态环境法典》",
+    );
+    expect(byCode).toHaveLength(10);
+  },
+);
+
+test.skipIf(!hasPacks)(
+  "catalogue, search and citation check say the same of every law on 400 days (needs TEST_DATA)",
+  { timeout: 120_000 },
+  async () => {
+    const { articles, entries } = await allPacks();
+    const first = new Map<string, (typeof articles)[number]>();
+    for (const article of articles) {
+      const key = lawKey(article.law_name);
+      if (!first.has(key)) first.set(key, article);
+    }
+    const held = new HeldArticles([...first.values()]);
+    const register = new LawRegister(held.names);
+    const random = seeded(35);
+    const known = entries.flatMap(({ effective_date, timeline }) => [
+      effective_date,
+      timeline?.repealed?.date,
+    ]);
+    const edges = known.filter((date) => date !== null && date !== undefined);
+    const days = Array.from({ length: 400 }, (_, at) => {
+      if (at < 4) return ["1900-01-01", "1949-10-01", "2099-12-31", "2999-12-31"][at] as string;
+      const date = edges[Math.floor(random() * edges.length)] as string;
+      const span = at % 2 === 0 ? 3 : 20_000;
+      return dayAfter(date, Math.floor(random() * span) - Math.floor(span / 2));
+    });
+    const different: object[] = [];
+    for (const day of days) {
+      const listed = new Map<string, Status>();
+      for (const { laws } of domainsOf(entries, day) as { laws: (Status & { law_id: string })[] }[])
+        for (const entry of laws) listed.set(entry.law_id, entry);
+      for (const [key, article] of first) {
+        const current = inForceOn(article.versions, day);
+        const { law_id: id, change } = article.versions[current] as ArticleVersion;
+        const { status, status_text, status_basis } = lawStatus(article, day);
+        // Versions of a law may share an id in the catalogue.
+        const isAlone = article.versions.every(({ law_id }, at) => at === current || law_id !== id);
+        const entry = listed.get(id);
+        const isListed =
+          entry?.status === status &&
+          entry.status_text === status_text &&
+          entry.status_basis === status_basis;
+        if (isAlone && !isListed) different.push({ key, day, status, entry: entry?.status });
+        const found = articleStatus(article, current, day).status;
+        if ((status === "repealed" || change === "original") && found !== status)
+          different.push({ key, day, status, found });
+      }
+      const drawn = [...first.values()][Math.floor(random() * first.size)] as (typeof articles)[number];
+      const plain = new PlainText(`依照《${drawn.law_name}》的规定`);
+      const citations = findCitations(plain, register);
+      const checked = await checkCitations({ plain, citations, register, held, date: day, now });
+      for (const { law_name, verdict, status, status_basis } of checked)
+        if (law_name === drawn.law_name && verdict === "exists") {
+          const ofLaw = lawStatus(drawn, day);
+          expect({ law_name, day, status, status_basis }).toEqual({
+            law_name,
+            day,
+            status: ofLaw.status,
+            status_basis: ofLaw.status_basis,
+          });
+        }
+    }
+    expect(different).toEqual([]);
+  },
+);
+
+/** Numbers from 0 to 1, the same for the same seed. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}
+
+function dayAfter(date: string, days: number): string {
+  return new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
+}
+
+test.skipIf(!hasPacks)(
+  "whatever packs are held, the day of the words is never that of the oldest version (needs TEST_DATA)",
+  { timeout: 120_000 },
+  async () => {
+    const all: Record<string, readonly [words: string, law: string]> = {
+      "宪法:33": ["2004-03-14", "1982-12-04"],
+      "刑法:133": ["1997-10-01", "1997-10-01"],
+      "劳动合同法:19": ["2008-01-01", "2008-01-01"],
+      "劳动合同法:57": ["2013-07-01", "2008-01-01"],
+    };
+    const dates = (folded: Awaited<ReturnType<typeof allPacks>>, id: string) => {
+      const article = folded.articles.find((each) => each.id === id);
+      if (article === undefined) return [null, null];
+      const record = articleRecord(article, now);
+      expect(record.effective_date).toBe(record.wording_since);
+      return [record.wording_since, record.law_effective_date];
+    };
+    const full = await allPacks();
+    for (const [id, right] of Object.entries(all)) expect([id, ...dates(full, id)]).toEqual([id, ...right]);
+    const packed = ["law_articles", "law_catalog", "laws_current_md"].map((name) =>
+      readPack(name, join(packs as string, `${name}.jsonl.zst`)),
+    );
+    const [articles, catalogue, current] = await Promise.all(packed);
+    if (articles === undefined || catalogue === undefined || current === undefined)
+      throw new Error("no packs");
+    for (const some of [[articles], [articles, catalogue], [current], [catalogue, current]]) {
+      const folded = foldPacks(some);
+      for (const [id, [words, law]] of Object.entries(all)) {
+        const [since, lawSince] = dates(folded, id);
+        expect([null, words], id).toContain(since);
+        expect([null, law], id).toContain(lawSince);
+      }
+    }
   },
 );
 

@@ -115,12 +115,18 @@ class LegalLawsRecord(TypedDict):
     """Date when this version of the law was passed or amended."""
     as_of: Optional[str]
     """The year in the query, if any; the text is the one valid then. Null for the current text."""
+    law_effective_date: Optional[str]
+    """Date when this law took effect: its first text, or the last that replaced it as a whole. Null if unknown."""
+    wording_since: Optional[str]
+    """Date since which these words are in force: the article's last change, or else the law's last complete text. Null if an amendment that is not in the data may have changed them."""
     effective_date: Optional[str]
-    """Date since which this text is known to apply: the article's last change, or else the oldest version available. Null if unknown."""
+    """The same as wording_since, under its older name."""
     expired_date: Optional[str]
     """Date since which this text no longer applies."""
     status: Union[Literal["in_force", "amended", "repealed", "not_yet_effective", "unknown"], str]
     status_text: str
+    status_basis: str
+    """The evidence for the status: the repealing act, the newer version, the date, or what the data pack says."""
     revisions: List[LegalLawsRecordRevisions]
     """Oldest first, from the imported versions and amendments."""
     revisions_basis: Union[Literal["compared_versions", "law_pack"], str]
@@ -140,8 +146,13 @@ class LegalLawCatalogRecordLaws(TypedDict):
     issuing_body: Optional[str]
     promulgated_date: Optional[str]
     effective_date: Optional[str]
+    """Date when this version took effect. Null if unknown."""
+    law_effective_date: Optional[str]
+    """Date when this law took effect: its first text, or the last that replaced it as a whole. Null if unknown."""
     status: Union[Literal["in_force", "amended", "repealed", "not_yet_effective", "unknown"], str]
     status_text: str
+    status_basis: str
+    """The evidence for the status: the repealing act, the newer version, the date, or what the data pack says."""
     article_count: int
 
 
@@ -233,6 +244,7 @@ class LegalCitationCheckRecord(TypedDict):
     """Whether it is in force on the date; null if unknown."""
     status: Optional[Union[Literal["in_force", "amended", "repealed", "not_yet_effective", "unknown"], str]]
     status_text: Optional[str]
+    status_basis: Optional[str]
     effective_date: Optional[str]
     expired_date: Optional[str]
     replaced_by: Optional[str]

@@ -20,6 +20,14 @@ export const lawLevels = [
  */
 export const lawStatuses = ["in_force", "amended", "repealed", "not_yet_effective", "unknown"] as const;
 
+/** A law is said not to be in force only with evidence; a pack's word alone makes the status `unknown`. */
+export const statusBasis = z.string().meta(
+  meaning({
+    en: "The evidence for the status: the repealing act, the newer version, the date, or what the data pack says",
+    zh: "时效性的依据：废止该法的文件、新版本、日期，或数据包的注明",
+  }),
+);
+
 export const legalLawCatalog = defineOperation({
   name: "legal_law_catalog",
   domain: "legal",
@@ -43,9 +51,21 @@ export const legalLawCatalog = defineOperation({
         level_text: z.string(),
         issuing_body: z.string().nullable(),
         promulgated_date: date.nullable(),
-        effective_date: date.nullable(),
+        effective_date: date.nullable().meta(
+          meaning({
+            en: "Date when this version took effect. Null if unknown",
+            zh: "该版本开始施行的日期，不详时为 null",
+          }),
+        ),
+        law_effective_date: date.nullable().meta(
+          meaning({
+            en: "Date when this law took effect: its first text, or the last that replaced it as a whole. Null if unknown",
+            zh: "该法开始施行的日期：以首次施行为准，其后全面修订另定施行日期的，以修订后为准；不详时为 null",
+          }),
+        ),
         status: z.enum(lawStatuses),
         status_text: z.string(),
+        status_basis: statusBasis,
         article_count: z.number().int(),
       }),
     ),

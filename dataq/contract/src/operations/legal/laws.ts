@@ -6,7 +6,7 @@ import { articleNumber } from "../../values/article-number.ts";
 import { query, text } from "../../values/text.ts";
 import { year } from "../../values/year.ts";
 import { word } from "../../words/word.ts";
-import { lawLevels, lawStatuses } from "./law-catalog.ts";
+import { lawLevels, lawStatuses, statusBasis } from "./law-catalog.ts";
 
 export const legalLaws = defineOperation({
   name: "legal_laws",
@@ -65,10 +65,22 @@ export const legalLaws = defineOperation({
           zh: "提问所指的年份，条文为当时的文本；未指明年份时为 null，给出现行文本",
         }),
       ),
+    law_effective_date: date.nullable().meta(
+      meaning({
+        en: "Date when this law took effect: its first text, or the last that replaced it as a whole. Null if unknown",
+        zh: "该法开始施行的日期：以首次施行为准，其后全面修订另定施行日期的，以修订后为准；不详时为 null",
+      }),
+    ),
+    wording_since: date.nullable().meta(
+      meaning({
+        en: "Date since which these words are in force: the article's last change, or else the law's last complete text. Null if an amendment that is not in the data may have changed them",
+        zh: "本条现有文字开始施行的日期：以本条最近一次变动为准，未变动过的以该法最近一次全文通过或修订为准；其间有未收录的修改、无从确定时为 null",
+      }),
+    ),
     effective_date: date.nullable().meta(
       meaning({
-        en: "Date since which this text is known to apply: the article's last change, or else the oldest version available. Null if unknown",
-        zh: "已知本条文字开始施行的日期：以本条最近一次变动为准，无从得知时以已收录的最早版本为准；均无记载时为 null",
+        en: "The same as wording_since, under its older name",
+        zh: "与 wording_since 相同，为沿用的旧名",
       }),
     ),
     expired_date: date.nullable().meta(
@@ -79,6 +91,7 @@ export const legalLaws = defineOperation({
     ),
     status: z.enum(lawStatuses),
     status_text: z.string(),
+    status_basis: statusBasis,
     revisions: z
       .array(
         z.object({

@@ -2,8 +2,8 @@ import { setImmediate as breathe } from "node:timers/promises";
 import type { Provenance } from "@dataq/contract";
 import { chinaDate } from "@dataq/contract";
 import type { ArticleVersion, StoredArticle } from "../laws/corpus.ts";
-import { articleRecord, placeAt } from "../laws/record.ts";
-import { entryStatus, inForceOn } from "../laws/status.ts";
+import { articleRecord, placeAt, sinceOf } from "../laws/record.ts";
+import { inForceOn, lawStatus } from "../laws/status.ts";
 import { writeNumber } from "../question/chinese-number.ts";
 import type { ArticleNumber } from "../question/law-reference.ts";
 import { hasItem, paragraphsOf } from "./article-parts.ts";
@@ -77,6 +77,7 @@ interface Fields {
   in_force: boolean | null;
   status: "in_force" | "amended" | "repealed" | "not_yet_effective" | "unknown" | null;
   status_text: string | null;
+  status_basis: string | null;
   effective_date: string | null;
   expired_date: string | null;
   replaced_by: string | null;
@@ -200,6 +201,7 @@ class Check {
         in_force: isOver ? false : null,
         status: isOver ? "repealed" : "unknown",
         status_text: isOver ? `已于${known.repealed.date}废止` : null,
+        status_basis: `repealed on ${known.repealed.date} by 《${known.repealed.by}》`,
         expired_date: known.repealed.date,
         replaced_by: known.repealed.by,
       };
@@ -224,24 +226,14 @@ class Check {
     const common = { ...fields, law_name: facts.law_name, source: facts.source };
     if (place === undefined || isBeforeHeld(any, place, date, facts.effective_date))
       return { ...common, verdict: "version_not_held", status: "unknown" };
-    const isNewest = place === inForceOn(any.versions, date);
-    const repealed = any.repealed === undefined ? {} : { repealed: any.repealed };
-    const listed = entryStatus({ ...facts, ...repealed }, isNewest, date);
-    const isThen =
-      date < chinaDate(now) &&
-      point === undefined &&
-      facts.effective_date !== null &&
-      facts.effective_date <= date;
-    const isRepealedThen =
-      any.repealed !== undefined && (any.repealed.date === null || any.repealed.date <= date);
-    const { status, status_text } =
-      isThen && !isRepealedThen ? { status: "in_force" as const, status_text: "当时有效" } : listed;
+    const { status, status_text, status_basis } = lawStatus(any, date, place);
     const isOver = status === "repealed";
     return {
       ...common,
       verdict: "exists",
       status,
-      status_text,
+      status_text: status === "in_force" && date < chinaDate(now) ? "当时有效" : status_text,
+      status_basis,
       in_force: inForceOf(status),
       effective_date: facts.effective_date,
       expired_date: isOver ? (any.repealed?.date ?? null) : null,
@@ -268,21 +260,21 @@ class Check {
       article.versions.slice(0, place).every(({ content }) => content === null) &&
       article.versions.slice(place + 1).some(({ content }) => content !== null);
     const common2 = { ...common, law_name: record.law_name, source: record.source };
-    const since =
-      shown.content === null ? (shown.effective_date ?? shown.version_date) : record.effective_date;
+    const since = shown.content === null ? (shown.effective_date ?? shown.version_date) : sinceOf(shown);
     if (asOf === undefined && !isFuture && isBeforeHeld(article, place, date, since))
       return { ...common2, verdict: "version_not_held", status: "unknown" };
     if (asOf !== undefined && shown.content === null)
       return { ...common2, verdict: "no_such_article", version_date: shown.version_date };
-    const dated = this.#statusThen(article, record, shown);
-    const status = isFuture ? "not_yet_effective" : dated.status;
+    const status = isFuture ? "not_yet_effective" : record.status;
+    const isThen = status === "in_force" && date < chinaDate(now);
     const isRepealed = status === "repealed";
     const text = shown.content ?? record.content;
     return {
       ...common2,
       verdict: partVerdict(text, fields),
       status,
-      status_text: isFuture ? "当时尚无本条" : dated.status_text,
+      status_text: isFuture ? "当时尚无本条" : isThen ? "当时有效" : record.status_text,
+      status_basis: isFuture ? `in force since ${firstDay(article) ?? "a later day"}` : record.status_basis,
       in_force: inForceOf(status, asOf !== undefined, shown),
       effective_date: isFuture ? firstDay(article) : record.effective_date,
       expired_date: record.expired_date,
@@ -290,25 +282,6 @@ class Check {
       version_date: record.version_date,
       content: text === "" ? null : text,
     };
-  }
-
-  /** The status on the date. A pack's statement about a law's status is valid for today only. */
-  #statusThen(
-    { repealed }: StoredArticle,
-    { status, status_text, effective_date }: ReturnType<typeof articleRecord>,
-    { content }: ArticleVersion,
-  ): Pick<ReturnType<typeof articleRecord>, "status" | "status_text"> {
-    const { date, now } = this.#checking;
-    const isKnownThen =
-      content === null ||
-      status === "not_yet_effective" ||
-      /^(?:已被(?:《|[0-9])|另有|本条)/.test(status_text) ||
-      date >= chinaDate(now);
-    if (isKnownThen && !(status === "repealed" && repealed?.date != null && repealed.date > date))
-      return { status, status_text };
-    if (effective_date === null || effective_date > date || repealed?.date === null)
-      return { status: "unknown", status_text: "未注明" };
-    return { status: "in_force", status_text: "当时有效" };
   }
 
   /** The quotations of the records, each with the citation that it fits best. */
@@ -508,6 +481,7 @@ const nothing = {
   in_force: null,
   status: null,
   status_text: null,
+  status_basis: null,
   effective_date: null,
   expired_date: null,
   replaced_by: null,

@@ -1,11 +1,13 @@
 import type { Provenance } from "@dataq/contract";
 import type { IndexDocument } from "../../../search/search-index.ts";
-import type { LawFacts } from "../laws/corpus.ts";
+import type { LawFacts, LawTimeline } from "../laws/corpus.ts";
 
 /** A version of a law in the catalogue. */
 export interface StoredLaw extends LawFacts {
   readonly article_count: number;
-  readonly repealed?: { readonly date: string | null; readonly by: string | null };
+  /** The law with all its versions, of which this is the one at `place`. */
+  readonly timeline?: LawTimeline;
+  readonly place?: number;
   readonly source: Provenance;
 }
 

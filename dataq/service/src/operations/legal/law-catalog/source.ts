@@ -3,7 +3,7 @@ import { chinaDate } from "@dataq/contract";
 import type { SearchIndex } from "../../../search/search-index.ts";
 import type { OptionalSource } from "../../../sources/layered.ts";
 import type { Answer, Page, SourceContext } from "../../../sources/source.ts";
-import { entryStatus, levelOf } from "../laws/status.ts";
+import { lawStatus, levelOf } from "../laws/status.ts";
 import { everyLaw, type StoredLaw } from "./corpus.ts";
 
 /** All laws by legal domain, in the order in which the legal system is taught. */
@@ -45,7 +45,8 @@ export class LawCatalogSource implements OptionalSource {
 
 const mostLaws = 10_000;
 
-function domainsOf(laws: readonly StoredLaw[], today: string): object[] {
+/** The catalogue on a day. */
+export function domainsOf(laws: readonly StoredLaw[], today: string): object[] {
   const byDomain = new Map<string, StoredLaw[]>();
   for (const law of laws) {
     const name = law.department ?? "其他";
@@ -58,18 +59,14 @@ function domainsOf(laws: readonly StoredLaw[], today: string): object[] {
     domain_code: codeOf(name),
     domain_name: name,
     count: members.length,
-    laws: members.map((law) => entry(law, members, today)),
+    laws: members.map((law) => entry(law, today)),
     source: members[0]?.source,
   }));
 }
 
-function entry(law: StoredLaw, members: readonly StoredLaw[], today: string): object {
-  const isSuperseded = members.some(
-    (other) =>
-      other.law_name === law.law_name &&
-      (other.version_date ?? "") > (law.version_date ?? "") &&
-      (other.effective_date ?? "") <= today,
-  );
+function entry(law: StoredLaw, today: string): object {
+  // Entries that were stored before versions were joined stand alone.
+  const { timeline = { versions: [law] }, place = 0 } = law;
   return {
     law_id: law.law_id,
     law_name: law.law_name,
@@ -78,7 +75,8 @@ function entry(law: StoredLaw, members: readonly StoredLaw[], today: string): ob
     issuing_body: law.issuing_body,
     promulgated_date: law.promulgated_date,
     effective_date: law.effective_date,
-    ...entryStatus(law, !isSuperseded, today),
+    law_effective_date: law.law_effective_date ?? null,
+    ...lawStatus(timeline, today, place),
     article_count: law.article_count,
   };
 }

@@ -2,11 +2,26 @@ import type { Provenance } from "@dataq/contract";
 import type { IndexDocument } from "../../../search/search-index.ts";
 import { type ArticleNumber, lawKey } from "../question/law-reference.ts";
 
+/** Everything on which the state of a law on a day depends. */
+export interface LawTimeline {
+  /** Oldest first. */
+  readonly versions: readonly Pick<LawFacts, "version_date" | "effective_date" | "status_text">[];
+  /** When the whole law was repealed; `date` is null if unknown. */
+  readonly repealed?: { readonly date: string | null; readonly by: string | null };
+  /**
+   * Set if all amendments after the newest version are known. An article that none of them names is then
+   * unchanged.
+   */
+  readonly amendments_known?: true;
+  /** Date of a newer text of the law that is not in the data. Its changes are unknown. */
+  readonly newer?: string;
+}
+
 /**
  * An article with all its versions, as the index stores it. The version in force depends on the day of the
  * question.
  */
-export interface StoredArticle {
+export interface StoredArticle extends LawTimeline {
   readonly id: string;
   readonly law_name: string;
   readonly article_no: string;
@@ -19,15 +34,6 @@ export interface StoredArticle {
   readonly acts?: readonly ArticleAct[];
   /** Versions in which the article had another number. It has its present number from version `from` on. */
   readonly past?: { readonly from: number; readonly versions: readonly ArticleVersion[] };
-  /** When the whole law was repealed; `date` is null if unknown. */
-  readonly repealed?: { readonly date: string | null; readonly by: string | null };
-  /**
-   * Set if all amendments after the newest version are known. An article that none of them names is then
-   * unchanged.
-   */
-  readonly amendments_known?: true;
-  /** Date of a newer text of the law that is not in the data. Its changes are unknown. */
-  readonly newer?: string;
 }
 
 /** A line of a law's history: passed, amended, repealed. */
@@ -48,8 +54,13 @@ export interface ArticleVersion extends LawFacts {
   readonly section: string | null;
   readonly content: string | null;
   readonly source: Provenance;
-  /** Date since which this wording is known to be in force, across versions; null if unknown. */
+  /**
+   * A day on which this wording was in force already, as far as the versions held show; null if unknown. The wording
+   * may be older: see `wording_since`.
+   */
   readonly since?: string | null;
+  /** The day on which this wording took effect; null if an amendment that is not in the data may have made it earlier. */
+  readonly wording_since?: string | null;
   /** What this version changed in the article; null before the article existed. */
   readonly change?: ArticleChange | null;
   /** The article's number in the previous version, if it was different. */
@@ -76,6 +87,8 @@ export interface LawFacts {
   readonly issuing_body: string | null;
   readonly promulgated_date: string | null;
   readonly effective_date: string | null;
+  /** When the law took effect, in its first text or in the last that replaced it as a whole. */
+  readonly law_effective_date?: string | null;
   readonly version_date: string | null;
   readonly status_text: string | null;
   readonly department: string | null;

@@ -31,7 +31,9 @@ export function articleRecord(article: StoredArticle, now: Date, asOf?: AsOf) {
     promulgated_date: version.promulgated_date,
     version_date: version.version_date,
     as_of: asOf?.words ?? null,
-    effective_date: sinceOf(version),
+    effective_date: wordingSince(shown),
+    wording_since: wordingSince(shown),
+    law_effective_date: version.law_effective_date ?? null,
     expired_date: expiryOf(article, place),
     ...articleStatus(article, place, today),
     revisions: revisionsOf(article, place),
@@ -84,11 +86,17 @@ function placeOf(
   return isUnbroken ? place : undefined;
 }
 
+/** The day on which the wording took effect. Null if it is not known, as in data that an older dataq stored. */
+function wordingSince({ wording_since: since, change, since: held }: ArticleVersion): string | null {
+  if (since !== undefined) return since;
+  return change === "original" ? (held ?? null) : null;
+}
+
 /**
- * The date since which the wording is in force. Data of older versions has only the effective date of the
+ * A day on which the wording was in force already. Data of older versions has only the effective date of the
  * whole law.
  */
-function sinceOf(version: ArticleVersion): string | null {
+export function sinceOf(version: ArticleVersion): string | null {
   return version.since === undefined ? version.effective_date : version.since;
 }
 

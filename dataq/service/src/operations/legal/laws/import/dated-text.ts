@@ -17,7 +17,10 @@ export interface DatedText extends LawPack {
   readonly labels: ReadonlyMap<string, LawText>;
   /** Computed on first use, because most laws have only one version, which is never compared. */
   readonly worded: () => readonly Worded[];
+  /** When this version took effect. */
   readonly effectiveDate: string | null;
+  /** When the law took effect, in its first text or in the last that replaced it as a whole. */
+  readonly lawEffectiveDate: string | null;
 }
 
 export function datedText(
@@ -37,7 +40,36 @@ export function datedText(
       return worded;
     },
     effectiveDate: effectiveDateOf(key, version, history, acts),
+    lawEffectiveDate: lawEffectiveDateOf(version, history),
   };
+}
+
+/**
+ * When the law took effect; null if unknown. An amendment leaves the law's last article as it is: 本法自1983年3月1日起施行,
+ * or 本法自公布之日起施行, which means the day of the text that says so first.
+ */
+function lawEffectiveDateOf({ facts, articles }: LawPack, history: readonly LawEvent[]): string | null {
+  const end = endOf(articles);
+  const told = effectiveDateInText(end, "");
+  if (told !== null) return told;
+  const base = baseOf(history, facts.version_date);
+  if (isEffectiveAtOnce(end)) return base?.date ?? null;
+  const inHistory = base === undefined ? null : effectiveDateInHistory(history, base.date);
+  if (inHistory !== null) return inHistory;
+  const { effective_date: stated, version_date: date } = facts;
+  return stated !== null && stated !== date ? stated : null;
+}
+
+/** The event that made the last complete text up to a day. */
+export function baseOf(history: readonly LawEvent[], date: string | null): LawEvent | undefined {
+  return textEvents(history).findLast(
+    (event) => event.date <= (date ?? "") && happeningIn(event.text) !== "amended",
+  );
+}
+
+/** Whether a text states the day on which it takes effect itself, so that it is a whole text and no amended one. */
+export function isOwnText({ facts, articles }: LawPack): boolean {
+  return facts.version_date !== null && effectiveDateInText(endOf(articles), facts.version_date) !== null;
 }
 
 /** Whether two versions are the same text under two dates: the words and the effective date are equal. */

@@ -155,6 +155,7 @@ export const decisions: readonly Decision[] = [
     effective: "2013-07-01",
     source: "《关于修改〈中华人民共和国劳动合同法〉的决定》",
     laws: ["劳动合同法"],
+    articles: ["57", "63", "66", "92"],
   },
   {
     passed: "2013-10-25",

@@ -253,11 +253,15 @@ test("a law repealed by another is repealed from that day", async () => {
     text: text(3, { 3: "本法自2026年5月1日起施行。《中华人民共和国测试法》同时废止。" }),
   };
   const article = articleOf(foldPacks([await readPack("a", [repealing, first])]), "测试法:1");
-  expect(articleRecord(article, new Date("2026-04-30T00:00:00Z"))).toMatchObject({ status: "unknown" });
-  expect(articleRecord(article, now)).toMatchObject({ status: "repealed", expired_date: "2026-05-01" });
+  const before = articleRecord(article, new Date("2026-04-30T00:00:00Z"));
+  expect(before).toMatchObject({ status: "in_force", expired_date: "2026-05-01" });
+  expect(before.status_basis).toMatch(/^in force until 2026-05-01, when 《.+》 repeals it$/);
+  const after = articleRecord(article, now);
+  expect(after).toMatchObject({ status: "repealed", expired_date: "2026-05-01" });
+  expect(after.status_basis).toMatch(/^repealed on 2026-05-01 by 《.+》$/);
 });
 
-test("the status is what a catalogue says, or else unknown", async () => {
+test("a catalogue that denies a law without evidence is quoted, and the status is unknown", async () => {
   const entry = {
     law_id: "x",
     law_name: "中华人民共和国测试法",
@@ -272,8 +276,8 @@ test("the status is what a catalogue says, or else unknown", async () => {
   };
   expect(await statusWith()).toBe("unknown");
   expect(await statusWith({ ...entry, status: "现行有效" })).toBe("in_force");
-  expect(await statusWith({ ...entry, status: "已废止" })).toBe("repealed");
-  expect(await statusWith({ ...entry, status: "已被修改" })).toBe("amended");
+  expect(await statusWith({ ...entry, status: "已废止" })).toBe("unknown");
+  expect(await statusWith({ ...entry, status: "已被修改" })).toBe("unknown");
   // The catalogue knows a newer version whose text is not in the data.
   const newer = { ...entry, law_id: "y", version_date: "2024-05-01", status: "现行有效" };
   expect(await statusWith({ ...entry, status: "历史版本" }, newer)).toBe("unknown");

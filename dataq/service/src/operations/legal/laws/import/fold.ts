@@ -1,7 +1,7 @@
 import { sourceOfPart } from "../../../../importer/provenance.ts";
 import type { StoredLaw } from "../../law-catalog/corpus.ts";
 import { lawKey } from "../../question/law-reference.ts";
-import type { StoredArticle } from "../corpus.ts";
+import type { LawFacts, LawTimeline, StoredArticle } from "../corpus.ts";
 import { type AmendingAct, amendedLaw, knownActs, readAmendingAct } from "./amending-act.ts";
 import { Catalogue, compare, dayKey } from "./catalogue.ts";
 import { chooseVersions, type HeldVersion } from "./choose-versions.ts";
@@ -70,14 +70,18 @@ function entriesOf(
   repeals: ReadonlyMap<string, Repeal>,
 ): StoredLaw[] {
   const entries = new Map<string, StoredLaw>();
+  const timelines = new Map<string, LawTimeline>();
   for (const law of laws) {
-    const repeal = repeals.get(law.key);
-    for (const text of law.texts) {
+    const timeline = law.timeline(repeals.get(law.key));
+    timelines.set(law.key, timeline);
+    for (const [place, text] of law.texts.entries()) {
       entries.set(dayKey(text.facts), {
         ...text.facts,
         effective_date: text.effectiveDate,
+        law_effective_date: text.lawEffectiveDate,
         article_count: text.articles.length,
-        ...(repeal !== undefined && { repealed: repeal }),
+        timeline,
+        place,
         source: sourceOfPart(text.source, text.facts, text.facts.law_id),
       });
     }
@@ -85,7 +89,31 @@ function entriesOf(
   for (const { facts, source } of catalogue.entries) {
     const day = dayKey(facts);
     if (entries.has(day)) continue;
-    entries.set(day, { ...facts, article_count: 0, source: sourceOfPart(source, facts, facts.law_id) });
+    entries.set(day, {
+      ...facts,
+      ...startsOf(facts),
+      article_count: 0,
+      ...among(timelines.get(lawKey(facts.law_name)), facts),
+      source: sourceOfPart(source, facts, facts.law_id),
+    });
   }
   return [...entries].sort(([a], [b]) => compare(a, b)).map(([, entry]) => entry);
+}
+
+/** A version without a text, placed among those that have one. */
+function among(law: LawTimeline | undefined, facts: LawFacts): Pick<StoredLaw, "timeline" | "place"> {
+  const { version_date, status_text } = facts;
+  const own = { version_date, effective_date: startsOf(facts).effective_date, status_text };
+  if (law === undefined || version_date === null) return { timeline: { versions: [own] }, place: 0 };
+  const place = law.versions.filter((held) => (held.version_date ?? "") < version_date).length;
+  const { newer, ...rest } = law;
+  const isLater = newer !== undefined && newer > version_date;
+  const versions = law.versions.toSpliced(place, 0, own);
+  return { timeline: { ...rest, versions, ...(isLater && { newer }) }, place };
+}
+
+/** Catalogues give an amended version the day on which the law took effect, which is not the version's own. */
+function startsOf({ version_date: date, effective_date: stated }: LawFacts) {
+  const isOwn = stated !== null && (date === null || stated >= date);
+  return { effective_date: isOwn ? stated : null, law_effective_date: stated };
 }

@@ -1,10 +1,10 @@
 import { sourceOfPart } from "../../../../importer/provenance.ts";
 import { readArticleNumber } from "../../question/law-reference.ts";
-import type { ArticleChange, ArticleVersion, LawEvent, StoredArticle } from "../corpus.ts";
+import type { ArticleChange, ArticleVersion, LawEvent, LawTimeline, StoredArticle } from "../corpus.ts";
 import type { AmendingAct } from "./amending-act.ts";
 import { type Origin, originsOf, wordsOf } from "./compare.ts";
-import { type DatedText, endOf } from "./dated-text.ts";
-import { effectiveDateInText, happeningIn, isEffectiveAtOnce, textEvents } from "./law-history.ts";
+import { baseOf, type DatedText, endOf, isOwnText } from "./dated-text.ts";
+import { effectiveDateInText, isEffectiveAtOnce, textEvents } from "./law-history.ts";
 import type { LawText } from "./law-version.ts";
 
 /** A law with all its versions. */
@@ -37,9 +37,7 @@ export class FoldedLaw {
     const steps = this.#steps();
     // Articles are in the order of the newest version. Articles that only older versions have come last.
     const labels = new Set([...this.texts].reverse().flatMap((text) => [...text.labels.keys()]));
-    const newer = this.#newer();
-    const areKnown =
-      newer === undefined && this.#acts.some(({ date }) => date > (this.newest.facts.version_date ?? ""));
+    const { versions: _, ...ofLaw } = this.timeline(repealed);
     return [...labels].map((label) => {
       const sample = this.texts.findLast((text) => text.labels.has(label))?.labels.get(label) as LawText;
       const acts = this.#actsOn(label);
@@ -60,11 +58,25 @@ export class FoldedLaw {
           })),
         }),
         ...(past !== undefined && { past }),
-        ...(repealed !== undefined && { repealed }),
-        ...(newer !== undefined && { newer }),
-        ...(areKnown && { amendments_known: true as const }),
+        ...ofLaw,
       };
     });
+  }
+
+  timeline(repealed: LawTimeline["repealed"]): LawTimeline {
+    const newer = this.#newer();
+    const areKnown =
+      newer === undefined && this.#acts.some(({ date }) => date > (this.newest.facts.version_date ?? ""));
+    return {
+      versions: this.texts.map(({ facts: { version_date, status_text }, effectiveDate }) => ({
+        version_date,
+        effective_date: effectiveDate,
+        status_text,
+      })),
+      ...(repealed !== undefined && { repealed }),
+      ...(newer !== undefined && { newer }),
+      ...(areKnown && { amendments_known: true as const }),
+    };
   }
 
   /** The versions of an article before it got its present number. */
@@ -85,7 +97,11 @@ export class FoldedLaw {
 
   #version(text: DatedText, label: string, { states }: Step): ArticleVersion {
     const article = text.labels.get(label);
-    const { formerLabel: _, ...state } = states.get(label) ?? { since: null, change: null };
+    const { formerLabel: _, ...state } = states.get(label) ?? {
+      since: null,
+      wording_since: null,
+      change: null,
+    };
     const isStanding = article !== undefined && !deleted.has(wordsOf(article.content.slice(0, 20)));
     const { chapter, section, content } = isStanding
       ? article
@@ -93,6 +109,7 @@ export class FoldedLaw {
     return {
       ...text.facts,
       effective_date: text.effectiveDate,
+      law_effective_date: text.lawEffectiveDate,
       chapter,
       section,
       content,
@@ -116,7 +133,7 @@ export class FoldedLaw {
   #firstStep(text: DatedText): Step {
     const date = text.facts.version_date ?? "";
     const events = textEvents(this.#history).filter((event) => event.date <= date);
-    const base = events.findLast((event) => happeningIn(event.text) !== "amended");
+    const base = baseOf(this.#history, date);
     const amendments = events.filter((event) => event.date > (base?.date ?? ""));
     const isOriginal = base !== undefined && base === events[0] && amendments.length === 0;
     // If every amendment since the last full text is known, an article that none of them names is as old as
@@ -125,10 +142,14 @@ export class FoldedLaw {
       base !== undefined &&
       amendments.length > 0 &&
       amendments.every((event) => this.#actOf(event.date) !== undefined);
-    const baseSince = areKnown
+    const baseEffect = areKnown
       ? (effectiveDateInText(endOf(text.articles), base.date) ??
-        (isEffectiveAtOnce(endOf(text.articles)) ? base.date : text.effectiveDate))
-      : text.effectiveDate;
+        (isEffectiveAtOnce(endOf(text.articles)) ? base.date : null))
+      : null;
+    const baseSince = baseEffect ?? text.effectiveDate;
+    // Without an amendment since, the words are as old as the last complete text.
+    const isWhole = isOwnText(text) || isOriginal || (base !== undefined && events.at(-1)?.date === date);
+    const wordingBase = isWhole && amendments.length === 0 ? text.effectiveDate : baseEffect;
     const states = new Map<string, ArticleState>();
     const isNamed = areKnown || isAmendment(this.#actOf(date));
     for (const label of text.labels.keys()) {
@@ -142,7 +163,12 @@ export class FoldedLaw {
             : isNamed
               ? "unchanged"
               : "unknown";
-      states.set(label, { since: last === undefined ? baseSince : last.effectiveDate, change });
+      states.set(label, {
+        since: last === undefined ? baseSince : last.effectiveDate,
+        wording_since:
+          last === undefined ? wordingBase : this.#isKnownFrom(last.date, date) ? last.effectiveDate : null,
+        change,
+      });
     }
     return { states };
   }
@@ -161,8 +187,8 @@ export class FoldedLaw {
       states.set(
         label,
         moved === undefined
-          ? { since: text.effectiveDate, change: "repealed" }
-          : { since: text.effectiveDate, change: "renumbered", moved_to: moved },
+          ? { since: text.effectiveDate, wording_since: null, change: "repealed" }
+          : { since: text.effectiveDate, wording_since: null, change: "renumbered", moved_to: moved },
       );
     }
     return { states };
@@ -176,19 +202,25 @@ export class FoldedLaw {
     text: DatedText,
   ): ArticleState {
     const date = text.facts.version_date ?? "";
-    const since = this.#actsOn(label).findLast(
-      (act) => act.date <= date && act.date > (before.facts.version_date ?? ""),
-    )?.effectiveDate;
-    if (origin === undefined) return { since: since ?? text.effectiveDate, change: "added" };
+    const act = this.#actsOn(label).findLast(
+      (each) => each.date <= date && each.date > (before.facts.version_date ?? ""),
+    );
+    const since = act?.effectiveDate ?? text.effectiveDate;
+    // An amendment in between, of which nothing else is known, may have made the words earlier.
+    const isKnown = this.#isKnownFrom(act?.date ?? before.facts.version_date ?? "", date);
+    const changed = { since, wording_since: isKnown ? since : null };
+    if (origin === undefined) return { ...changed, change: "added" };
     const formerNo = before.labels.get(origin.label)?.articleNo;
     const former =
       origin.label !== label && formerNo !== undefined
         ? { former_no: formerNo, formerLabel: origin.label }
         : {};
     if (!origin.isSame && !this.#isEditorial(label, origin, before, text))
-      return { since: since ?? text.effectiveDate, change: "amended", ...former };
+      return { ...changed, change: "amended", ...former };
+    const { since: held = null, wording_since: words = null } = last.states.get(origin.label) ?? {};
     return {
-      since: last.states.get(origin.label)?.since ?? null,
+      since: held,
+      wording_since: words,
       change: origin.label === label ? "unchanged" : "renumbered",
       ...former,
     };
@@ -203,6 +235,16 @@ export class FoldedLaw {
     const act = this.#actOf(to);
     if (origin.label !== label || !isAmendment(act) || act.articles.has(label)) return false;
     return textEvents(this.#history).every(({ date }) => date <= from || date >= to);
+  }
+
+  /** Whether every change of the law after one day and up to the version of another is known. */
+  #isKnownFrom(from: string, date: string): boolean {
+    if (from === date) return true;
+    const events = textEvents(this.#history).filter((event) => event.date > from && event.date <= date);
+    return (
+      events.at(-1)?.date === date &&
+      events.every((event) => event.date === date || this.#actOf(event.date) !== undefined)
+    );
   }
 
   #actsOn(label: string): AmendingAct[] {
@@ -243,5 +285,6 @@ interface Step {
 type ArticleState = Pick<ArticleVersion, "former_no" | "moved_to"> & {
   readonly formerLabel?: string;
   readonly since: string | null;
+  readonly wording_since: string | null;
   readonly change: ArticleChange | null;
 };
