@@ -12,6 +12,7 @@ import { Badge, Panel } from "../../ui/panel.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Empty, Notice } from "../../ui/states.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
+import { columnsOf, isLeading } from "./columns.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -93,7 +94,7 @@ export function ResultView({
             ))}
           </Tabs.List>
           <Tabs.Panel value="table">
-            <Records rows={rows} isSingle={operation.kind === "single"} />
+            <Records operation={operation.name} rows={rows} isSingle={operation.kind === "single"} />
           </Tabs.Panel>
           <Tabs.Panel value="tree" className="p-4 sm:p-5">
             <JsonTree value={envelope.data} />
@@ -136,7 +137,15 @@ export function ResultView({
 }
 
 /** A table with the most useful fields first. Long and nested values are shown only in the tree. */
-function Records({ rows, isSingle }: { readonly rows: readonly Row[]; readonly isSingle: boolean }) {
+function Records({
+  operation,
+  rows,
+  isSingle,
+}: {
+  readonly operation: string;
+  readonly rows: readonly Row[];
+  readonly isSingle: boolean;
+}) {
   const t = useText();
   if (isSingle) {
     const record = rows[0]!;
@@ -164,12 +173,12 @@ function Records({ rows, isSingle }: { readonly rows: readonly Row[]; readonly i
       </>
     );
   }
-  const names = columnsOf(rows);
+  const names = columnsOf(operation, rows);
   const columns: Column<Row>[] = [
     ...names.map(
       (name): Column<Row> => ({
         name,
-        className: leading.has(name) ? "max-w-96 min-w-48" : "max-w-56 min-w-24",
+        className: isLeading(name) ? "max-w-96 min-w-48" : "max-w-56 min-w-24",
         isNumber: rows.every((row) => row[name] === null || typeof row[name] === "number"),
         cell: (row) => <Value value={row[name]} />,
       }),
@@ -189,39 +198,6 @@ function Records({ rows, isSingle }: { readonly rows: readonly Row[]; readonly i
       keyOf={(row) => String(row["id"] ?? JSON.stringify(row).slice(0, 200))}
     />
   );
-}
-
-/** Names come first, machine-readable fields last. */
-const leading = new Set([
-  "rank",
-  "title",
-  "name",
-  "law_name",
-  "article_no",
-  "domain_name",
-  "content",
-  "case_no",
-]);
-const trailing = new Set(["id", "score", "full_text", "abstract"]);
-const COLUMNS = 4;
-
-function columnsOf(rows: readonly Row[]): string[] {
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const isPlain = (name: string) =>
-    rows.some((row) => row[name] !== null && row[name] !== undefined) &&
-    rows.every((row) => !isObject(row[name]) && !Array.isArray(row[name]));
-  const weight = (name: string) => {
-    if (leading.has(name)) return [...leading].indexOf(name);
-    if (trailing.has(name) || name.endsWith("_id")) return 90;
-    if (/_(name|date|at)$|^(status|heat|index|year)$/.test(name)) return 30;
-    return /_(text|level|code)$|^(province|city)$/.test(name) ? 60 : 50;
-  };
-  return names
-    .filter((name) => name !== "source" && isPlain(name))
-    .map((name, at) => ({ name, at }))
-    .sort((a, b) => weight(a.name) - weight(b.name) || a.at - b.at)
-    .slice(0, COLUMNS)
-    .map(({ name }) => name);
 }
 
 function Value({ value }: { readonly value: unknown }) {

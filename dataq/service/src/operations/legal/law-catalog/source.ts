@@ -65,8 +65,8 @@ export function domainsOf(laws: readonly StoredLaw[], today: string): object[] {
 }
 
 function entry(law: StoredLaw, today: string): object {
-  // Entries that were stored before versions were joined stand alone.
-  const { timeline = { versions: [law] }, place = 0 } = law;
+  // Entries that an older dataq stored stand alone, with their repeal in the entry.
+  const { timeline = { ...law, versions: [law] }, place = 0 } = law;
   return {
     law_id: law.law_id,
     law_name: law.law_name,
