@@ -362,6 +362,39 @@ test.skipIf(!hasPacks)(
 );
 
 test.skipIf(!hasPacks)(
+  "a law that only the pack calls repealed is not denied, and one with a newer version is in force until then (needs TEST_DATA)",
+  { timeout: 120_000 },
+  async () => {
+    const folded = await allPacks();
+    const article = articleOf(folded, "农村土地承包法:1");
+    expect(articleRecord(article, now)).toMatchObject({
+      status: "unknown",
+      status_text: "数据包注明“已废止”，未见废止该法的文件",
+      status_basis: "the pack says 已废止 (repealed); no repealing act is known",
+    });
+    const held = new HeldArticles([article]);
+    const register = new LawRegister(held.names);
+    const plain = new PlainText("依照《农村土地承包法》第一条的规定");
+    const citations = findCitations(plain, register);
+    const checked = await checkCitations({ plain, citations, register, held, date: "2026-11-22", now });
+    expect(checked.map(({ verdict, problems, in_force }) => ({ verdict, problems, in_force }))).toEqual([
+      { verdict: "exists", problems: [], in_force: null },
+    ]);
+    for (const [id, version] of [
+      ["商标法:1", "2019-04-23"],
+      ["农业法:1", "2012-12-28"],
+    ] as const) {
+      const stored = articleOf(folded, id);
+      const place = stored.versions.findIndex(({ version_date }) => version_date === version);
+      expect(lawStatus(stored, "2026-12-31", place)).toMatchObject({ status: "in_force" });
+      expect(lawStatus(stored, "2027-01-01", place)).toMatchObject({ status: "amended" });
+      expect(lawStatus(stored, "2026-12-31", place + 1)).toMatchObject({ status: "not_yet_effective" });
+      expect(lawStatus(stored, "2027-01-01", place + 1)).toMatchObject({ status: "in_force" });
+    }
+  },
+);
+
+test.skipIf(!hasPacks)(
   "catalogue, search and citation check say the same of every law on 400 days (needs TEST_DATA)",
   { timeout: 120_000 },
   async () => {
