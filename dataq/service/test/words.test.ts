@@ -39,6 +39,12 @@ const rows: Partial<Record<OperationName, readonly object[]>> = {
     article("劳动合同法", "三十", "用人单位应当向劳动者及时足额支付劳动报酬。"),
     article("劳动合同法", "四十六", "有下列情形之一的，用人单位应当向劳动者支付经济补偿。"),
     article("未成年人保护法", "三十九", "学校应当建立学生欺凌防控工作制度。"),
+    ...["一", "二", "十", "二十二"].map((item) => ({
+      law_id: "刑法修正案（十一）",
+      law_name: "中华人民共和国刑法修正案（十一）",
+      article_no: `条目${item}`,
+      article_text: `将刑法第${item}条修改为新的文字。`,
+    })),
   ],
   legal_cases: [
     judgment("theft", "盗窃罪", "被告人窃取他人停放的电动自行车一辆。审判长 王 刚"),
@@ -176,8 +182,107 @@ describe("laws", () => {
     for (const query of ["民诉法解释 第九十条", "工伤保险条例 工伤认定", "旅游法 退款"]) {
       const answer = await ask("legal_laws", query);
       expect(answer).toMatchObject({ outcome: "empty", notHeld: true });
-      expect(answer.warnings.join()).toContain("does not have the law");
+      expect(answer.warnings.join()).toContain("This service does not have ");
     }
+  });
+
+  test("an article that a held law cannot have is said so, and is free", async () => {
+    for (const query of [
+      "民法典第1261条",
+      "民法典 第九千九百九十九条",
+      "《民法典》第1220条之三",
+      "刑法 268",
+    ]) {
+      const answer = await ask("legal_laws", query);
+      expect(answer).toMatchObject({ outcome: "empty", notHeld: true, ids: [] });
+      expect(answer.warnings.join()).toMatch(
+        /^(民法典 has no article .*ends at article 1219|刑法 has no article 268; it ends at article 266)/,
+      );
+    }
+  });
+
+  test("amendments are found by name and by article, however both are written", async () => {
+    const names = [
+      "刑法修正案（十一）",
+      "《刑法修正案(十一)》",
+      "刑法修正案十一",
+      "刑法修正案11",
+      "中华人民共和国刑法修正案（11）",
+    ];
+    for (const name of names) {
+      for (const item of ["第一条", " 第1条", "第十条", "第22条"])
+        expect([name, item, (await ask("legal_laws", name + item)).ids.length]).toEqual([name, item, 1]);
+      expect([name, (await ask("legal_laws", name)).ids.length]).toEqual([name, 4]);
+      expect((await ask("legal_laws", `${name}第三条`)).notHeld).toBe(true);
+    }
+    // An article without a law is never the item of an amendment.
+    expect((await ask("legal_laws", "第二十二条")).ids).toEqual([]);
+  });
+
+  test("a law that ended is named with its successor, whose articles answer the words", async () => {
+    for (const [law, words] of [
+      ["合同法", " 违约责任"],
+      ["物权法", "书面形式"],
+      ["侵权责任法", " 医务人员说明病情"],
+      ["《担保法》", "承担违约责任"],
+      ["民法通则", " 赔偿损失"],
+    ] as const) {
+      const answer = await ask("legal_laws", law + words);
+      expect(answer.ids.length).toBeGreaterThan(0);
+      expect(answer.ids.every((id) => id.startsWith("民法典:"))).toBe(true);
+      const name = law.replace(/[《》]/g, "");
+      expect(answer.warnings[0]).toBe(
+        `${name} ended on 2021-01-01; 民法典 replaced it. The articles are those of 民法典.`,
+      );
+    }
+    // No number of an article is mapped without an official table.
+    for (const query of ["合同法第577条", "婚姻法", "《继承法》第二条第一款", "外资企业法第六条"]) {
+      const answer = await ask("legal_laws", query);
+      expect(answer).toMatchObject({ outcome: "empty", notHeld: true, ids: [] });
+      expect(answer.warnings[0]).toMatch(
+        / ended on (2021-01-01; 民法典|2020-01-01; 外商投资法) replaced it\./,
+      );
+    }
+    // It ends on 2026-08-15, after the day of these questions.
+    expect((await ask("legal_laws", "环境保护法第六条")).warnings).toEqual([
+      "This service does not have the law 环境保护法.",
+    ]);
+    // Names that only contain that of a law that ended.
+    for (const query of ["劳动合同法 劳动报酬", "合同法律 书面形式"])
+      expect((await ask("legal_laws", query)).warnings.join()).not.toContain("ended on");
+  });
+
+  test("a source that is not held and that alone would answer is named, and the answer is free", async () => {
+    for (const [query, title] of [
+      ["上班路上被车撞算工伤吗", "工伤保险条例"],
+      ["下班+车祸 是不是 工伤 劳动报酬".replace("+", ""), "工伤保险条例"],
+      ["没休的年休假怎么办 经济补偿", "职工带薪年休假条例"],
+      ["彩禮能退嗎 合同", "涉彩礼"],
+      ["民间借贷的利率上限 有期徒刑", "民间借贷"],
+    ] as const) {
+      const answer = await ask("legal_laws", query);
+      expect([query, answer.notHeld, answer.warnings[0]]).toEqual([
+        query,
+        true,
+        expect.stringMatching(new RegExp(`${title}.* not held here; .*The call is free\\.$`)),
+      ]);
+    }
+    const partly = await ask("legal_laws", "人身损害赔偿误工费 赔偿损失");
+    expect(partly).toMatchObject({ outcome: "found" });
+    expect(partly.notHeld).toBeUndefined();
+    expect(partly.warnings[0]).toMatch(/人身损害赔偿.* is not held here; these articles answer a part\.$/);
+    for (const query of [
+      "民通意见",
+      "民通意见 第168条",
+      "劳动争议司法解释一第四十三条",
+      "医疗事故处理条例规定的程序",
+    ])
+      expect([query, await ask("legal_laws", query)]).toMatchObject([
+        query,
+        { outcome: "empty", notHeld: true },
+      ]);
+    // Words of a source do not count inside other questions.
+    expect((await ask("legal_laws", "盗窃 有期徒刑")).warnings).toEqual([]);
   });
 
   test("a missing article is not replaced by its neighbours", async () => {

@@ -34,6 +34,11 @@ export interface ReadQuestion {
    * function checks whether the data is missing and returns undefined if it is in the data after all.
    */
   readonly notHeld?: string | (() => Promise<string | undefined>) | undefined;
+  /**
+   * A warning that names the missing data which alone would answer. The answer is free, whatever was found: it only
+   * shares words with the question.
+   */
+  readonly notAnswered?: string | undefined;
 }
 
 export interface MoreOfSearch {
@@ -93,13 +98,15 @@ export class SearchSource implements OptionalSource {
     const params = inOneScript(asked);
     const read = await this.#searching.read(params, this.#index, this.#corpus, now);
     if (read.render !== undefined) return params;
-    const { warnings, notHeld } = read;
+    const { warnings, notHeld, notAnswered = null } = read;
     // All filters must match, in any order: `court:` in the query and the parameter `court` are one filter.
     const filters = read.question.filters.toSorted((a, b) =>
       JSON.stringify(a) < JSON.stringify(b) ? -1 : 1,
     );
     const question = { ...read.question, filters };
-    return { read: JSON.stringify([question, warnings, typeof notHeld === "string" ? notHeld : null]) };
+    return {
+      read: JSON.stringify([question, warnings, typeof notHeld === "string" ? notHeld : null, notAnswered]),
+    };
   }
 
   async run(asked: Params, page: Page, context: SourceContext): Promise<Answer> {
@@ -147,6 +154,8 @@ export class SearchSource implements OptionalSource {
       const missing = typeof notHeld === "string" ? notHeld : await notHeld();
       if (missing !== undefined) return { ...answer, notHeld: true, warnings: [...answer.warnings, missing] };
     }
+    if (read.notAnswered !== undefined)
+      return { ...answer, notHeld: true, warnings: [read.notAnswered, ...answer.warnings] };
     const samples = found?.hits.filter(({ dataset }) => dataset === generated).length ?? 0;
     if (samples === 0) return answer;
     if (samples === found?.hits.length) return { ...answer, sample: true };

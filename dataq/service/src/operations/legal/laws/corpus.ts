@@ -1,5 +1,6 @@
 import type { Provenance } from "@dataq/contract";
 import type { IndexDocument } from "../../../search/search-index.ts";
+import { readNumber } from "../question/chinese-number.ts";
 import { type ArticleNumber, lawKey } from "../question/law-reference.ts";
 
 /** Everything on which the state of a law on a day depends. */
@@ -111,13 +112,19 @@ export function lawArticleDocument(article: StoredArticle): IndexDocument {
       lawTerm(key),
       ...yearsOf(article).map((year) => lawYearTerm(key, year)),
       ...(article.article === null
-        ? []
+        ? itemTerms(key, article.article_no)
         : [articleTerm(key, article.article), articleTerm(null, article.article)]),
     ],
     date: last?.version_date ?? null,
     body: article,
     meaning: [article.law_name, last?.chapter, last?.section, [...contents].at(-1)].filter(Boolean).join(" "),
   };
+}
+
+/** Amendments have items (条目十一), which people cite as articles of the amendment, never as articles alone. */
+function itemTerms(key: string, articleNo: string): string[] {
+  const number = readNumber(/^条目(.+)$/.exec(articleNo)?.[1] ?? "");
+  return number === undefined ? [] : [articleTerm(key, { number, sub: null })];
 }
 
 /** Years of the versions that contain the article. */

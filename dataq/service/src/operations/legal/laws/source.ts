@@ -7,8 +7,11 @@ import { type ArticleNumber, readArticleValue } from "../question/law-reference.
 import { type LawVersionYear, readLawVersionYear } from "../question/law-version-year.ts";
 import { articleMeanings, asksNothing, commonLaws } from "../question/meanings.ts";
 import type { LawNames, NamedLaws } from "../question/named-laws.ts";
+import { listedTitle, unheldSources } from "../unheld/unheld-sources.ts";
 import { articleTerm, lawTerm, lawYearTerm, type StoredArticle } from "./corpus.ts";
+import { endedBy } from "./ended-law.ts";
 import { lawNames } from "./held-names.ts";
+import { noSuchArticle } from "./missing-article.ts";
 import { articleRecord, placeAt, versionAt } from "./record.ts";
 
 /** Articles by reference, or else by words. */
@@ -32,17 +35,16 @@ async function read(params: Params, index: SearchIndex, corpus: string, now: Dat
     ...(law === undefined ? { laws: [] } : names.read(inChinese(law))),
     article: article === undefined ? undefined : readArticleValue(article),
   };
-  if (given.notHeld !== undefined)
-    return {
-      ...question([lawOf([given.notHeld], [])], ""),
-      notHeld: `The law ${given.notHeld} is not in the data.`,
-    };
   const articles = given.article === undefined ? [] : [given.article];
+  if (given.notHeld !== undefined) return inSuccessor(given.notHeld, articles, query, [], names, now);
   const found =
     year === undefined
       ? await readQuery(query, [lawOf(given.laws, articles)], index, corpus, now)
       : await readYear(year, query, given, names, index, corpus, now);
-  return { ...found, warnings: [...readAsWarning(given.readAs), ...found.warnings] };
+  const notHeld =
+    found.notHeld ??
+    (articles.length > 0 ? () => noSuchArticle(given.laws, articles, index, corpus) : undefined);
+  return { ...found, notHeld, warnings: [...readAsWarning(given.readAs), ...found.warnings] };
 }
 
 /**
@@ -63,16 +65,60 @@ async function readQuery(
   if (version !== undefined) return readVersion(version, given, names, index, corpus, now);
   const { laws: named, notHeld, readAs, rest } = names.find(text);
   const { articles, rest: words } = readArticles(rest, named.length > 0 || notHeld !== undefined);
-  if (notHeld !== undefined) {
-    const filters = [...given, lawOf([notHeld], articles)];
-    return { ...question(filters, ""), notHeld: `This service does not have the law ${notHeld}.` };
-  }
-  if (named.length === 0 && articles.length === 0) return inWords(given, text);
+  if (notHeld !== undefined) return inSuccessor(notHeld, articles, words, given, names, now);
+  if (named.length === 0 && articles.length === 0)
+    return answeredElsewhere(text, names, inWords(given, text));
   const filters = [...given, lawOf(named, articles)];
   // Other text in the question must not hide the article.
-  const read = articles.length > 0 ? question(filters, "") : inWords(filters, words);
+  const read =
+    articles.length > 0
+      ? { ...question(filters, ""), notHeld: () => noSuchArticle(named, articles, index, corpus) }
+      : inWords(filters, words);
   return { ...read, warnings: [...readAsWarning(readAs), ...read.warnings] };
 }
+
+/** A question about a law that is not held: about the law that replaced it, if one did and the question has other words. */
+function inSuccessor(
+  name: string,
+  articles: readonly ArticleNumber[],
+  words: string,
+  given: readonly Query[],
+  names: LawNames,
+  now: Date,
+): ReadQuestion {
+  const filters = [...given, lawOf([name], articles)];
+  const ended = endedBy(name, now);
+  if (ended === undefined)
+    return {
+      ...question(filters, ""),
+      notHeld: `This service does not have ${listedTitle(name) ?? `the law ${name}`}.`,
+    };
+  const { date, by } = ended;
+  const told = `${name} ended on ${date}${by === null ? "" : `; ${by} replaced it`}.`;
+  if (by === null || !names.has(by)) return { ...question(filters, ""), notHeld: told };
+  // Numbers of articles differ between the two laws, and no official table is in the data.
+  if (articles.length > 0 || asksNothing(words))
+    return { ...question(filters, ""), notHeld: `${told} Ask ${by} in words, or name its article.` };
+  const read = inWords([...given, lawOf([by], [])], words);
+  return { ...read, warnings: [`${told} The articles are those of ${by}.`, ...read.warnings] };
+}
+
+/** Names the regulations and interpretations that a question in everyday words needs and that are not held. */
+function answeredElsewhere(text: string, names: LawNames, read: ReadQuestion): ReadQuestion {
+  const [first, ...others] = unheldSources(text, (key) => names.has(key));
+  if (first === undefined) return read;
+  const titles = [first, ...others].map(({ title }) => title).slice(0, mostTitles);
+  const verb = titles.length === 1 ? "is" : "are";
+  const told = `${titles.join(", ")} ${verb} not held here`;
+  if (first.isPartlyHeld)
+    return { ...read, warnings: [`${told}; these articles answer a part.`, ...read.warnings] };
+  return {
+    ...read,
+    notAnswered: `${told}; these articles only share words with the question. The call is free.`,
+  };
+}
+
+const mostTitles = 3;
 
 /** Reads a question with the filter `year`. The law comes from the filter `law`, or from the query. */
 async function readYear(

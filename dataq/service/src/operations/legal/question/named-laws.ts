@@ -1,3 +1,4 @@
+import { readNumber } from "./chinese-number.ts";
 import { isLawName, lawAliases, lawKey } from "./law-reference.ts";
 
 /** The laws that a text names, and the text without them. */
@@ -24,12 +25,19 @@ export class LawNames {
   readonly #held: ReadonlySet<string>;
   /** Full names by their form without 中华人民共和国. */
   readonly #inFull: ReadonlyMap<string, string>;
+  /** Held amendments by their names without brackets: 刑法修正案十一, 刑法修正案11. */
+  readonly #amendments: ReadonlyMap<string, string>;
 
-  constructor(held: ReadonlySet<string>) {
+  /** Names of laws that are not held and that a text may name all the same. */
+  readonly #others: ReadonlySet<string>;
+
+  constructor(held: ReadonlySet<string>, others: Iterable<string> = []) {
     this.#held = held;
+    this.#others = new Set(others);
+    this.#amendments = new Map([...held].flatMap(amendmentNames));
     this.#inFull = new Map([...held].map((name) => [shortened(name), name]));
     const aliases = [...lawAliases].flatMap(([alias, key]) => (held.has(key) ? [alias] : []));
-    for (const name of new Set([...held, ...aliases])) {
+    for (const name of new Set([...held, ...aliases, ...this.#amendments.keys(), ...this.#others])) {
       let branch = this.#names;
       for (const character of name.split("")) {
         let next = branch.next.get(character);
@@ -78,8 +86,10 @@ export class LawNames {
       rest = rest.replace(/中华人民共和国$/, "");
       // 失业保险法 第1条 does not name 保险法.
       const before = anArticle.test(withoutQuoted.slice(at)) ? (otherLawStart.exec(rest)?.[0] ?? "") : "";
-      if (before === "") laws.push(lawKey(name));
-      else notHeld ??= before + name;
+      const key = this.keyOf(name);
+      if (before !== "") notHeld ??= before + name;
+      else if (this.#held.has(key)) laws.push(key);
+      else notHeld ??= key;
       rest = `${rest.slice(0, rest.length - before.length)} `;
     }
     if (laws.length === 0 && notHeld === undefined) {
@@ -96,7 +106,7 @@ export class LawNames {
 
   /** A name that differs from those of all held laws: a near miss, or the name of a law that is not in the data. */
   #unknown(name: string): Omit<NamedLaws, "rest"> {
-    const near = this.#nearest(name);
+    const near = this.#others.has(name) ? undefined : this.#nearest(name);
     return near === undefined ? { laws: [], notHeld: name } : { laws: [near], readAs: { name, law: near } };
   }
 
@@ -128,6 +138,8 @@ export class LawNames {
   keyOf(name: string): string {
     const key = lawKey(name);
     if (this.#held.has(key)) return key;
+    const amendment = this.#amendments.get(key);
+    if (amendment !== undefined) return amendment;
     const inFull = this.#inFull.get(shortened(key));
     if (inFull !== undefined) return inFull;
     const ofLaw = /^(.{2,}?)(?:司法解释|解释)$/.exec(key)?.[1];
@@ -179,6 +191,14 @@ function quoteTitles(text: string): string {
   return quoted.replace(titles, (title) => `《${title.replace(/[《》]/g, "")}》`);
 }
 
+function amendmentNames(name: string): [string, string][] {
+  const [, start = "", ordinal = ""] = /^(.+修正案)\(([一二三四五六七八九十]+)\)$/.exec(name) ?? [];
+  const digits = readNumber(ordinal);
+  return digits === undefined
+    ? []
+    : [ordinal, `${digits}`, `(${digits})`].map((written) => [start + written, name]);
+}
+
 function shortened(name: string): string {
   return name.replaceAll("中华人民共和国", "");
 }
@@ -193,7 +213,7 @@ const titles = new RegExp(
 );
 const quoted = /《([^《》]{1,60})》/g;
 const notAfterName =
-  /^(?:[人院官庭定规治学律制医]|实施|修正案|\p{Script=Han}{0,8}解释(?:\(|[一二三四五六七八九十第\s]|$))/u;
+  /^(?:[人院官庭定治学律制医]|规(?!定)|实施|修正案|\p{Script=Han}{0,8}解释(?:\(|[一二三四五六七八九十第\s]|$))/u;
 const anArticle = /^\s*(?:第\s*)?[0-9零〇一二三四五六七八九十百千]+\s*条/;
 /** Characters before a name that make it part of a longer name. Words that lead to a name, such as 根据, do not. */
 export const otherLawStart =
