@@ -1,4 +1,8 @@
-/** The base of all errors that the client throws. `isDataQueryError` also recognises errors of another copy of this package. */
+/**
+ * The base of all errors that the client throws. It has the name that the older published client gave it, so that
+ * programs written for that one work unchanged; `DataQueryError` is the same class. `isDataQueryError` also recognises
+ * errors of another copy of this package.
+ */
 export class DevnorsDataError extends Error {
   /** A stable code, such as `insufficient_balance`. */
   readonly code: string;

@@ -114,8 +114,8 @@ export function problemZh({ param, code }: Pick<ParameterProblem, "param" | "cod
 
 const problems = {
   missing: "缺失",
-  unknown: "不是已知的名称",
-  unrecognized_keys: "不是已知的名称",
+  unknown: "不存在",
+  unrecognized_keys: "不存在",
   ambiguous: "出现两次且取值不同",
   type: "的类型不对",
   invalid_type: "的类型不对或缺失",
@@ -136,7 +136,7 @@ const problems = {
   incomplete: "还需要另一个参数",
   unsupported: "不受当前数据来源支持",
   mismatch: "与接口不符",
-  no_such_date: "不是存在的日期",
+  no_such_date: "中的日期不存在",
   future: "是未来的日期（北京时间）",
   past: "早于当前时间",
   too_early: "的日期太早",
@@ -145,7 +145,7 @@ const problems = {
   invalid_value: "不是可选的值",
   field: "中的筛选条件有误",
   no_words: "中没有可检索的文字",
-  no_source: "没有数据源",
+  no_source: "暂无可用数据源",
   samples_only: "只有样例",
   sandbox: "不是沙箱支持的特殊输入",
 } as const;

@@ -208,7 +208,7 @@ describe("members of an account", () => {
         {
           param: "days",
           code: "unrecognized_keys",
-          message: "days 不是已知的名称",
+          message: "days 不存在",
           fix: expect.stringMatching(/\p{Script=Han}/u),
         },
       ]),

@@ -57,6 +57,8 @@ describe("/openapi.json", () => {
     }
     const query = Object.keys(document.paths["/v1/data/query"]!["post"]!.responses);
     expect(query).toEqual(expect.arrayContaining(["402", "409", "422", "429", "501", "502", "504"]));
+    const estimate = Object.keys(document.paths["/v1/data/estimate"]!["post"]!.responses);
+    expect(estimate).toEqual(expect.arrayContaining(["429", "501"]));
     expect(Object.keys(document.paths["/v1/vouchers/redeem"]!["post"]!.responses)).toContain("422");
   });
 

@@ -212,7 +212,7 @@ describe("errors name what is wrong", () => {
     const wrongKey = { mode: "prod", scopes: [], ip_list: ["x"], expires_at: "soon", rights: 1 };
     const key = await service.call("/v1/keys", { body: wrongKey, headers });
     expect(key.body.detail).toBe(
-      "参数有误：mode 不是可选的值（可选：live, test）；scopes 太小或太短（至少 1 项）；ip_list.0 的值无效（请发送地址或网段，例如 203.0.113.0/24）；expires_at 的格式不对（请发送时间，例如 2026-01-31T08:00:00+08:00）；rights 不是已知的名称（请去掉）。",
+      "参数有误：mode 不是可选的值（可选：live, test）；scopes 太小或太短（至少 1 项）；ip_list.0 的值无效（请发送地址或网段，例如 203.0.113.0/24）；expires_at 的格式不对（请发送时间，例如 2026-01-31T08:00:00+08:00）；rights 不存在（请去掉）。",
     );
     const english = await service.call("/v1/keys", { body: wrongKey });
     expect(english.body.detail).toBe(

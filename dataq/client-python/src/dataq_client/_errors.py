@@ -16,7 +16,11 @@ class ProblemDetail(TypedDict):
 
 
 class DevnorsDataError(Exception):
-    """The base of all errors that the clients raise."""
+    """The base of all errors that the clients raise.
+
+    It has the name that the older published client gave it, so that programs written for
+    that one work unchanged.
+    """
 
     code: str
     """A stable code, such as `insufficient_balance`."""

@@ -91,7 +91,7 @@ export const routes = {
     path: "/v1/data/estimate",
     summary: "Get the price of a call; free",
     answer: estimate,
-    errors: ["missing_parameter", "verification_required", ...callLimits],
+    errors: ["missing_parameter", "verification_required", "not_configured", ...callLimits],
   },
 
   callMcp: {

@@ -28,13 +28,20 @@ export function Playground() {
       <PageHead title={t.pages.playground} about={t.playground.about} />
       <Loaded query={catalog} lines={8}>
         {(operations) => {
-          const operation = operations.find(({ name }) => name === wanted) ?? operations[0];
+          const operation = operations.find(({ name }) => name === wanted) ?? firstShown(operations);
           if (!operation) return <Empty title={t.playground.noOperations} />;
           return <Bench key={operation.name} operation={operation} operations={operations} />;
         }}
       </Loaded>
     </>
   );
+}
+
+/** Laws, because everybody has a question about them; or whatever has real records. */
+function firstShown(operations: readonly CatalogOperation[]): CatalogOperation | undefined {
+  const isReal = ({ data }: CatalogOperation) => data === "imported" || data === "connector";
+  const real = operations.filter(isReal);
+  return real.find(({ name }) => name === "legal_laws") ?? real[0] ?? operations[0];
 }
 
 function Bench({

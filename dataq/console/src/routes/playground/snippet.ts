@@ -8,6 +8,13 @@ export function snippet(dialect: Dialect, body: QueryBody, baseUrl: string): str
   return { curl, typescript, python }[dialect](body, baseUrl);
 }
 
+/** How to get the clients, which no registry has yet: run in the repository. */
+export const clientPackages = {
+  typescript:
+    "(cd dataq/client && npm pack --pack-destination /tmp)\nnpm install /tmp/dataq-client-0.1.0.tgz",
+  python: "pip install ./dataq/client-python",
+};
+
 function curl(body: QueryBody, baseUrl: string): string {
   // Inside single quotes, the single quote is the only special character of a shell.
   const text = JSON.stringify(body).replaceAll("'", "'\\''");

@@ -5,7 +5,7 @@ import { buttonClass } from "../../ui/button.tsx";
 import { Code } from "../../ui/code.tsx";
 import { PageHead, Panel } from "../../ui/panel.tsx";
 import { Table } from "../../ui/table.tsx";
-import { snippet } from "../playground/snippet.ts";
+import { clientPackages, snippet } from "../playground/snippet.ts";
 
 const first = { operation: "legal_laws", params: { query: "民法典 第五百七十七条" } };
 
@@ -31,12 +31,12 @@ export function QuickStart() {
         <Step number={3} title={t.quickStart.program}>
           <Code
             label="TypeScript"
-            text={`npm install dataq-client\n\n${snippet("typescript", first, base)}`}
+            text={`${clientPackages.typescript}\n\n${snippet("typescript", first, base)}`}
           />
           <Code
             className="mt-4"
             label="Python"
-            text={`pip install dataq-client\n\n${snippet("python", first, base)}`}
+            text={`${clientPackages.python}\n\n${snippet("python", first, base)}`}
           />
         </Step>
         <Step number={4} title={t.quickStart.pages}>

@@ -40,8 +40,8 @@ ${list.map((operation) => line(operation, termsOf)).join("\n")}
 
 ## Clients
 
-- TypeScript: \`npm install dataq-client\`, \`new DataQuery().${first.name}({…})\`
-- Python: \`pip install dataq-client\`, \`DataQuery().${first.name}(…)\`
+- TypeScript (package \`dataq-client\`, from the repository: not published yet): \`new DataQuery().${first.name}({…})\`
+- Python (package \`dataq-client\`, from the repository: not published yet): \`DataQuery().${first.name}(…)\`
 - Both read DATAQ_API_KEY and DATAQ_BASE_URL, retry only what is safe to retry, send an \`Idempotency-Key\`, and have every operation as a typed method.
 
 ## Agents (MCP)
