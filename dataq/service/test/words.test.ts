@@ -187,6 +187,8 @@ describe("laws", () => {
   });
 
   test("an article that a held law cannot have is said so, and is free", async () => {
+    for (const query of ["民法典(2020) 第1261条", "2021年民法典第1261条"])
+      expect([query, (await ask("legal_laws", query)).notHeld]).toEqual([query, true]);
     for (const query of [
       "民法典第1261条",
       "民法典 第九千九百九十九条",
@@ -236,7 +238,14 @@ describe("laws", () => {
       );
     }
     // No number of an article is mapped without an official table.
-    for (const query of ["合同法第577条", "婚姻法", "《继承法》第二条第一款", "外资企业法第六条"]) {
+    for (const query of [
+      "合同法第577条",
+      "婚姻法",
+      "《继承法》第二条第一款",
+      "外资企业法第六条",
+      "合同法（1999）第107条",
+      "1999年合同法第107条",
+    ]) {
       const answer = await ask("legal_laws", query);
       expect(answer).toMatchObject({ outcome: "empty", notHeld: true, ids: [] });
       expect(answer.warnings[0]).toMatch(
@@ -276,6 +285,7 @@ describe("laws", () => {
       "民通意见 第168条",
       "劳动争议司法解释一第四十三条",
       "医疗事故处理条例规定的程序",
+      "婚姻法解释二第24条",
     ])
       expect([query, await ask("legal_laws", query)]).toMatchObject([
         query,
@@ -283,6 +293,17 @@ describe("laws", () => {
       ]);
     // Words of a source do not count inside other questions.
     expect((await ask("legal_laws", "盗窃 有期徒刑")).warnings).toEqual([]);
+    for (const query of [
+      "未成年假释 有期徒刑",
+      "合同 订单休业",
+      "最低保修期 合同",
+      "虚假宣传销售 合同",
+      "服务期限高于一年 合同",
+    ])
+      expect([query, (await ask("legal_laws", query)).warnings.join()]).toEqual([
+        query,
+        expect.not.stringContaining("not held here"),
+      ]);
   });
 
   test("a missing article is not replaced by its neighbours", async () => {

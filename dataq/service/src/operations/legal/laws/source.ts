@@ -74,7 +74,8 @@ async function readQuery(
     articles.length > 0
       ? { ...question(filters, ""), notHeld: () => noSuchArticle(named, articles, index, corpus) }
       : inWords(filters, words);
-  return { ...read, warnings: [...readAsWarning(readAs), ...read.warnings] };
+  const ended = named.flatMap((law) => endedTold(law, now) ?? []);
+  return { ...read, warnings: [...readAsWarning(readAs), ...ended, ...read.warnings] };
 }
 
 /** A question about a law that is not held: about the law that replaced it, if one did and the question has other words. */
@@ -87,20 +88,21 @@ function inSuccessor(
   now: Date,
 ): ReadQuestion {
   const filters = [...given, lawOf([name], articles)];
-  const ended = endedBy(name, now);
-  if (ended === undefined)
-    return {
-      ...question(filters, ""),
-      notHeld: `This service does not have ${listedTitle(name) ?? `the law ${name}`}.`,
-    };
-  const { date, by } = ended;
-  const told = `${name} ended on ${date}${by === null ? "" : `; ${by} replaced it`}.`;
+  const by = endedBy(name, now)?.by ?? null;
+  const told =
+    endedTold(name, now) ?? `This service does not have ${listedTitle(name) ?? `the law ${name}`}.`;
   if (by === null || !names.has(by)) return { ...question(filters, ""), notHeld: told };
   // Numbers of articles differ between the two laws, and no official table is in the data.
   if (articles.length > 0 || asksNothing(words))
     return { ...question(filters, ""), notHeld: `${told} Ask ${by} in words, or name its article.` };
   const read = inWords([...given, lawOf([by], [])], words);
   return { ...read, warnings: [`${told} The articles are those of ${by}.`, ...read.warnings] };
+}
+
+function endedTold(name: string, now: Date): string | undefined {
+  const ended = endedBy(name, now);
+  if (ended === undefined) return undefined;
+  return `${name} ended on ${ended.date}${ended.by === null ? "" : `; ${ended.by} replaced it`}.`;
 }
 
 /** Names the regulations and interpretations that a question in everyday words needs and that are not held. */
@@ -239,7 +241,8 @@ async function atVersion(
   if (body === undefined)
     return {
       ...question([...also, filter], article === null ? others : ""),
-      notHeld: () => lawNotHeld(key, index, corpus),
+      notHeld: async () =>
+        (await lawNotHeld(key, index, corpus, now)) ?? (await noSuchArticle([key], articles, index, corpus)),
     };
   const place = article === null ? versionAt(body, point, now) : placeAt(body, point, now);
   if (place === undefined)
@@ -261,10 +264,14 @@ async function atVersion(
   };
 }
 
-async function lawNotHeld(key: string, index: SearchIndex, corpus: string): Promise<string | undefined> {
-  return (await index.count(corpus, [lawTerm(key)])) > 0
-    ? undefined
-    : `This service does not have the law ${key}.`;
+async function lawNotHeld(
+  key: string,
+  index: SearchIndex,
+  corpus: string,
+  now: Date,
+): Promise<string | undefined> {
+  if ((await index.count(corpus, [lawTerm(key)])) > 0) return undefined;
+  return endedTold(key, now) ?? `This service does not have the law ${key}.`;
 }
 
 function versionNotHeld({ law_name: name, versions }: StoredArticle, words: string): string {

@@ -12,7 +12,7 @@ export interface UnheldSource {
 interface Row extends UnheldSource {
   readonly key: string;
   /** Each an everyday word, or several that a question must all have. */
-  readonly words: readonly (readonly string[])[];
+  readonly words: readonly (readonly RegExp[])[];
 }
 
 /**
@@ -20,9 +20,9 @@ interface Row extends UnheldSource {
  * first. `isHeld` tells whether the law with a key is in the data.
  */
 export function unheldSources(question: string, isHeld: (key: string) => boolean): UnheldSource[] {
-  const asked = simplified(question.normalize("NFKC")).toLowerCase();
+  const asked = simplified(question.normalize("NFKC"));
   const found = rows.filter(
-    ({ words, key }) => words.some((all) => all.every((word) => asked.includes(word))) && !isHeld(key),
+    ({ words, key }) => words.some((all) => all.every((word) => word.test(asked))) && !isHeld(key),
   );
   const first = found.toSorted((a, b) => Number(a.isPartlyHeld) - Number(b.isPartlyHeld));
   return [...new Map(first.toReversed().map((row) => [row.key, row])).values()].toReversed();
@@ -43,7 +43,7 @@ const rows: readonly Row[] = cells.flatMap(({ title, words, held }) =>
           title,
           key: lawKey(title),
           isPartlyHeld: held !== "",
-          words: words.map((word) => word.toLowerCase().split("+")),
+          words: words.map((word) => word.split("+").map((part) => new RegExp(part, "i"))),
         },
       ],
 );
