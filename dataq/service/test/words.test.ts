@@ -217,6 +217,16 @@ describe("laws", () => {
       expect([name, (await ask("legal_laws", name)).ids.length]).toEqual([name, 4]);
       expect((await ask("legal_laws", `${name}第三条`)).notHeld).toBe(true);
     }
+    const check = createSources({ index, samples: false }).find("legal_citation_check")!;
+    const context = { signal: new AbortController().signal, now: new Date("2026-03-01"), sandbox: false };
+    const text =
+      "依据《刑法修正案（十一）》第一条、刑法修正案十一第二十二条，不依据刑法修正案(十一)第三百条。";
+    const checked = await check.run({ text, date: "2026-03-01" }, { page: 1, pageSize: 50 }, context);
+    expect((checked.records as { verdict: string }[]).map(({ verdict }) => verdict)).toEqual([
+      "exists",
+      "exists",
+      "no_such_article",
+    ]);
     // An article without a law is never the item of an amendment.
     expect((await ask("legal_laws", "第二十二条")).ids).toEqual([]);
   });

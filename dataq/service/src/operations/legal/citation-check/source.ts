@@ -5,7 +5,7 @@ import { searchText } from "../../../search/text-search.ts";
 import type { OptionalSource } from "../../../sources/layered.ts";
 import type { Answer, Page, SourceContext } from "../../../sources/source.ts";
 import { caseNumberTerm, judgmentsCorpus, legalIndexFill } from "../cases/corpus.ts";
-import { articleTerm, lawArticlesCorpus, lawTerm, type StoredArticle } from "../laws/corpus.ts";
+import { articleTerm, citedNumber, lawArticlesCorpus, lawTerm, type StoredArticle } from "../laws/corpus.ts";
 import { lawNames } from "../laws/held-names.ts";
 import { lawKey } from "../question/law-reference.ts";
 import type { LawNames } from "../question/named-laws.ts";
@@ -146,8 +146,9 @@ class IndexedTexts implements HeldTexts {
     const hits = (await this.#index.search(this.#laws, { query }, page))?.hits ?? [];
     for (const { body } of hits) {
       const article = body.parse() as StoredArticle;
-      if (article.article === null) continue;
-      const key = placeKey({ law: lawKey(article.law_name), article: article.article });
+      const cited = citedNumber(article);
+      if (cited === null) continue;
+      const key = placeKey({ law: lawKey(article.law_name), article: cited });
       if (!found.has(key)) found.set(key, article);
     }
     return found;

@@ -100,6 +100,7 @@ export const lawArticlesCorpus = "legal_laws";
 export function lawArticleDocument(article: StoredArticle): IndexDocument {
   const key = lawKey(article.law_name);
   const last = article.versions[article.versions.length - 1];
+  const cited = citedNumber(article);
   const contents = new Set(article.versions.map((version) => version.content ?? ""));
   return {
     id: article.id,
@@ -111,9 +112,9 @@ export function lawArticleDocument(article: StoredArticle): IndexDocument {
     terms: [
       lawTerm(key),
       ...yearsOf(article).map((year) => lawYearTerm(key, year)),
-      ...(article.article === null
-        ? itemTerms(key, article.article_no)
-        : [articleTerm(key, article.article), articleTerm(null, article.article)]),
+      ...(cited === null ? [] : [articleTerm(key, cited)]),
+      // An article without a law is never the item of an amendment.
+      ...(article.article === null ? [] : [articleTerm(null, article.article)]),
     ],
     date: last?.version_date ?? null,
     body: article,
@@ -121,10 +122,11 @@ export function lawArticleDocument(article: StoredArticle): IndexDocument {
   };
 }
 
-/** Amendments have items (条目十一), which people cite as articles of the amendment, never as articles alone. */
-function itemTerms(key: string, articleNo: string): string[] {
-  const number = readNumber(/^条目(.+)$/.exec(articleNo)?.[1] ?? "");
-  return number === undefined ? [] : [articleTerm(key, { number, sub: null })];
+/** The number that people cite an article by. Amendments have items (条目十一), which are cited as articles. */
+export function citedNumber({ article, article_no }: Pick<StoredArticle, "article" | "article_no">) {
+  if (article !== null) return article;
+  const number = readNumber(/^条目(.+)$/.exec(article_no)?.[1] ?? "");
+  return number === undefined ? null : { number, sub: null };
 }
 
 /** Years of the versions that contain the article. */
