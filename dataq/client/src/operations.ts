@@ -506,7 +506,7 @@ export interface LegalCitationCheckSummary {
   citations: number;
   /** Citations with a problem */
   with_problems: number;
-  /** Citations that could not be checked, because the law or judgment is not in the data */
+  /** Citations that could not be checked, because the law or judgment is not in the data; those with a problem are not counted again */
   not_checked: number;
 }
 

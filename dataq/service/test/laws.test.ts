@@ -256,6 +256,16 @@ test("citations are checked against the imported versions, and counted for the p
       { kind: "case", verdict: "not_held" },
     ],
   });
+  // A repealed law whose text is not in the data is one citation with a problem, not also one that was not checked.
+  const params = {
+    text: "《婚姻法》第三十二条、《试验法》第二条、（2024）京01民终1号。",
+    date: "2026-11-22",
+  };
+  expect((await source?.run(params, { page: 1, pageSize: 20 }, context))?.summary).toMatchObject({
+    citations: 3,
+    with_problems: 1,
+    not_checked: 1,
+  });
   expect((await on("2020-01-01"))?.records?.[0]).toMatchObject({
     version_date: "2018-10-26",
     problems: [],

@@ -269,7 +269,7 @@ class LegalCitationCheckSummary(TypedDict):
     with_problems: int
     """Citations with a problem."""
     not_checked: int
-    """Citations that could not be checked, because the law or judgment is not in the data."""
+    """Citations that could not be checked, because the law or judgment is not in the data; those with a problem are not counted again."""
 
 
 class EnterpriseCompanyDetailRecordRegisteredCapital(TypedDict):

@@ -247,8 +247,8 @@ export const legalCitationCheck = defineOperation({
       .int()
       .meta(
         meaning({
-          en: "Citations that could not be checked, because the law or judgment is not in the data",
-          zh: "因未收录而无法核查的引注数",
+          en: "Citations that could not be checked, because the law or judgment is not in the data; those with a problem are not counted again",
+          zh: "因未收录而无法核查的引注数，不含已计入有问题的引注",
         }),
       ),
   }),

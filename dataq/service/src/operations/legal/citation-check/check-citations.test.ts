@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { HeldArticles } from "../../../../test/held-articles.ts";
+import { Random } from "../../../sample/random.ts";
 import type { ArticleVersion, StoredArticle } from "../laws/corpus.ts";
 import { lawKey, readArticleNumber } from "../question/law-reference.ts";
 import { checkCitations } from "./check-citations.ts";
+import { differences, wordsOf } from "./compare.ts";
 import { findCitations } from "./find-citations.ts";
 import { LawRegister } from "./law-register.ts";
 import { PlainText } from "./plain-text.ts";
@@ -234,6 +236,69 @@ test("changed words are named, and only these", async () => {
       .map(({ text }) => text)
       .join(""),
   ).toBe("并且全部");
+});
+
+/** Differences as [words of the quotation|words of the article]. */
+function marked(pieces: readonly { kind: string; text: string }[]): string {
+  return pieces
+    .map(({ kind, text }) => (kind === "same" ? text : kind === "added" ? `[+${text}]` : `[-${text}]`))
+    .join("");
+}
+
+test.each([
+  [
+    "经济补偿按劳动者在本单位工作的年限，每满一年支付一个月工资的标准向劳动者支付。六个月以上不满一年的，按一年计算；不满六个月的，向劳动者支付半个月工资的经济补偿。",
+    "经济补偿按劳动者在本单位工作的年限，每满一年支付半个月工资的标准向劳动者支付。",
+    "经济补偿按劳动者在本单位工作的年限，每满一年支付[-一][+半]个月工资的标准向劳动者支付",
+  ],
+  [
+    "劳动者提前三十日以书面形式通知用人单位，可以解除劳动合同。劳动者在试用期内提前三日通知用人单位，可以解除劳动合同。",
+    "劳动者在试用期内提前十五日通知用人单位，可以解除劳动合同。",
+    "劳动者在试用期内提前[-三][+十五]日通知用人单位，可以解除劳动合同",
+  ],
+  [
+    "申请人应当在三十日内向人民法院提出，人民法院应当在十五日内作出裁定。",
+    "申请人可以在十五日内向人民法院提出，人民法院应当在十五日内作出裁定。",
+    "申请人[-应当在三十][+可以在十五]日内向人民法院提出，人民法院应当在十五日内作出裁定",
+  ],
+  [
+    "公司应当设立股东会，由全体股东组成。公司应当设立董事会，由全体董事组成。",
+    "公司应当设立董事会，由全部董事组成。",
+    "公司应当设立董事会，由全[-体][+部]董事组成",
+  ],
+  [
+    "股东可以要求查阅公司会计账簿。公司有合理根据认为有不正当目的的，可以拒绝提供查阅，并应当说明理由。",
+    "股东可以要求查阅公司会计账簿……可以拒绝提供查阅，并必须说明理由。",
+    "股东可以要求查阅公司会计账簿……可以拒绝提供查阅，并[-应当][+必须]说明理由",
+  ],
+])("a change is shown at its place: %s, %s", (content, quotation, shown) => {
+  const { pieces } = differences(wordsOf(quotation), wordsOf(content), { cells: 1_000_000 });
+  expect(marked(pieces)).toBe(shown);
+});
+
+test("the words of the quotation and of the article can be read from their differences", () => {
+  const random = new Random("differences");
+  const word = (length: number) =>
+    Array.from({ length }, () => random.pick([..."甲乙丙丁一二三年月日"])).join("");
+  for (let round = 0; round < 300; round++) {
+    const content = word(random.whole(5, 60));
+    const at = random.whole(0, content.length);
+    const more = word(random.whole(0, 4));
+    const quotation = content.slice(0, at) + more + content.slice(at + random.whole(0, 4));
+    const { pieces } = differences(wordsOf(quotation), wordsOf(content), { cells: 1_000_000 });
+    const of = (...kinds: string[]) =>
+      pieces.flatMap(({ kind, text }) => (kinds.includes(kind) ? text : [])).join("");
+    expect(of("same", "added")).toBe(quotation);
+    expect(content).toContain(of("same", "missing"));
+  }
+});
+
+test("an article that does not exist has no state, and one of a repealed law is repealed", async () => {
+  const nothing = { in_force: null, status: null, status_text: null, effective_date: null };
+  expect(await check("民法典第一千九百条")).toMatchObject([{ verdict: "no_such_article", ...nothing }]);
+  expect(await check("旧税法第九条")).toMatchObject([
+    { verdict: "no_such_article", in_force: false, status: "repealed" },
+  ]);
 });
 
 test("a quotation of another article, paragraph or version says where it is from", async () => {

@@ -180,6 +180,7 @@ class Check {
     if (article === undefined)
       return {
         ...ofLaw,
+        ...(ofLaw.status === "in_force" && noState),
         verdict: ofLaw.verdict === "version_not_held" ? "version_not_held" : "no_such_article",
         version_date: null,
         nearest: await this.#nearestArticle(key, place.article),
@@ -489,6 +490,15 @@ const nothing = {
   content: null,
   nearest: null,
   judgment: null,
+} as const;
+
+/** An article that does not exist is not in force, even if its law is. */
+const noState = {
+  in_force: null,
+  status: null,
+  status_text: null,
+  status_basis: null,
+  effective_date: null,
 } as const;
 
 const mostCells = 4_000_000;

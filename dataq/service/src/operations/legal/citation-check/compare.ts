@@ -55,7 +55,7 @@ export function differences(
   article: Words,
   budget: Budget,
 ): { readonly pieces: readonly Piece[]; readonly similarity: number } {
-  const runs = commonRuns(quotation.units, article.units);
+  const runs = bestChain(commonRuns(quotation.units, article.units), quotation.units.length);
   const steps: Step[] = [];
   let mine = 0;
   let theirs = 0;
@@ -63,7 +63,7 @@ export function differences(
     const start = index === 0 ? Math.max(0, run.theirs - (run.mine - mine) - edge) : theirs;
     const gap = align(quotation.units, mine, run.mine, article.units, start, run.theirs, budget);
     steps.push(...(index === 0 ? withoutFirstMissing(gap) : gap));
-    steps.push({ kind: "same", mine: run.mine, theirs: run.theirs, length: run.length });
+    steps.push({ kind: "same", ...run });
     mine = run.mine + run.length;
     theirs = run.theirs + run.length;
   }
@@ -76,7 +76,7 @@ export function differences(
   }
   const same = steps.reduce((sum, { kind, length }) => sum + (kind === "same" ? length : 0), 0);
   return {
-    pieces: piecesOf(joined(steps), quotation, article),
+    pieces: piecesOf(joined(steps.filter((step) => !isOmitted(step, quotation))), quotation, article),
     similarity: quotation.units.length === 0 ? 0 : same / quotation.units.length,
   };
 }
@@ -84,11 +84,13 @@ export function differences(
 /** Words of the article that may stand for the first or last words of the quotation. */
 const edge = 12;
 const gram = 4;
-/** A run of common words far ahead must be long. */
-const nearAhead = 60;
-const longRun = 12;
 const mostPlaces = 8;
+const mostRuns = 300;
 const mostCells = 4_000;
+/** What a change costs besides its characters: two changes with one common character between them are one change. */
+const changeCost = 3;
+/** Words left out cost little more after these characters, so that a quotation may leave out whole sentences. */
+const dearLeftOut = 12;
 
 interface Step {
   readonly kind: Piece["kind"];
@@ -103,7 +105,7 @@ interface Run {
   readonly length: number;
 }
 
-/** Runs of at least four common characters, in the order of both texts. */
+/** The longest runs of at least four common characters, in the order of the quotation. */
 function commonRuns(mine: string, theirs: string): Run[] {
   const places = new Map<string, number[]>();
   for (let at = 0; at + gram <= theirs.length; at++) {
@@ -113,24 +115,15 @@ function commonRuns(mine: string, theirs: string): Run[] {
     else if (list.length < mostPlaces) list.push(at);
   }
   const runs: Run[] = [];
-  let next = 0;
-  for (let at = 0; at + gram <= mine.length; ) {
-    let best: Run | undefined;
+  for (let at = 0; at + gram <= mine.length; at++)
     for (const place of places.get(mine.slice(at, at + gram)) ?? []) {
-      if (place < next) continue;
-      const length = commonLength(mine, at, theirs, place);
-      const isFar = runs.length > 0 && place - next > nearAhead && length < longRun;
-      if (!isFar && (best === undefined || length > best.length)) best = { mine: at, theirs: place, length };
+      if (at > 0 && place > 0 && mine[at - 1] === theirs[place - 1]) continue;
+      runs.push({ mine: at, theirs: place, length: commonLength(mine, at, theirs, place) });
     }
-    if (best === undefined) {
-      at++;
-      continue;
-    }
-    runs.push(best);
-    at = best.mine + best.length;
-    next = best.theirs + best.length;
-  }
-  return runs;
+  return runs
+    .sort((a, b) => b.length - a.length)
+    .slice(0, mostRuns)
+    .sort((a, b) => a.mine - b.mine || a.theirs - b.theirs);
 }
 
 function commonLength(mine: string, at: number, theirs: string, place: number): number {
@@ -139,7 +132,56 @@ function commonLength(mine: string, at: number, theirs: string, place: number): 
   return length;
 }
 
-/** The shortest edit between two short ranges; one replaces the other if they are long. */
+/** The runs, in the order of both texts, that leave the fewest changes between them. */
+function bestChain(runs: readonly Run[], total: number): Run[] {
+  const costs: number[] = [];
+  const before: number[] = [];
+  let last = -1;
+  let least = Number.POSITIVE_INFINITY;
+  for (const [place, run] of runs.entries()) {
+    let cost = costOf(run.mine, 0);
+    let from = -1;
+    for (let each = 0; each < place; each++) {
+      const other = runs[each] as Run;
+      const cut = overlap(other, run);
+      if (cut >= run.length) continue;
+      const added = run.mine + cut - other.mine - other.length;
+      const leftOut = run.theirs + cut - other.theirs - other.length;
+      const through = (costs[each] as number) + costOf(added, leftOut);
+      if (through < cost) {
+        cost = through;
+        from = each;
+      }
+    }
+    costs.push(cost);
+    before.push(from);
+    const whole = cost + costOf(total - run.mine - run.length, 0);
+    if (whole < least) {
+      least = whole;
+      last = place;
+    }
+  }
+  const chain: Run[] = [];
+  for (let place = last; place !== -1; place = before[place] as number) {
+    const run = runs[place] as Run;
+    const other = runs[before[place] as number];
+    const cut = other === undefined ? 0 : overlap(other, run);
+    chain.unshift({ mine: run.mine + cut, theirs: run.theirs + cut, length: run.length - cut });
+  }
+  return chain;
+}
+
+/** How much of the second run must go, for it to follow the first in both texts. */
+function overlap(first: Run, { mine, theirs }: Run): number {
+  return Math.max(0, first.mine + first.length - mine, first.theirs + first.length - theirs);
+}
+
+function costOf(added: number, leftOut: number): number {
+  if (added === 0 && leftOut === 0) return 0;
+  return changeCost + 2 * added + Math.min(leftOut, dearLeftOut) + leftOut / 64;
+}
+
+/** The edit between two short ranges that changes the fewest places; one replaces the other if they are long. */
 function align(
   mine: string,
   from: number,
@@ -151,47 +193,61 @@ function align(
 ): Step[] {
   const rows = to - from;
   const columns = end - start;
-  const replaced: Step[] = [
-    { kind: "missing", mine: from, theirs: start, length: columns },
-    { kind: "added", mine: from, theirs: end, length: rows },
-  ];
+  const change = (row: number, column: number, added: number, missing: number): Step[] =>
+    [
+      { kind: "missing" as const, mine: from + row, theirs: start + column, length: missing },
+      { kind: "added" as const, mine: from + row, theirs: start + column + missing, length: added },
+    ].filter(({ length }) => length > 0);
   const cells = rows * columns;
-  if (cells === 0 || cells > mostCells || cells > budget.cells)
-    return replaced.filter(({ length }) => length > 0);
+  if (cells === 0 || cells > mostCells || cells > budget.cells) return change(0, 0, rows, columns);
   budget.cells -= cells;
   const width = columns + 1;
-  const common = new Uint16Array((rows + 1) * width);
-  for (let row = rows - 1; row >= 0; row--)
-    for (let column = columns - 1; column >= 0; column--)
-      common[row * width + column] =
-        mine[from + row] === theirs[start + column]
-          ? (common[(row + 1) * width + column + 1] as number) + 1
-          : Math.max(
-              common[(row + 1) * width + column] as number,
-              common[row * width + column + 1] as number,
-            );
+  // The least cost from here on: after a common character, and inside a change.
+  const after = new Uint16Array((rows + 1) * width);
+  const inside = new Uint16Array((rows + 1) * width);
+  const isSame = (row: number, column: number) =>
+    row < rows && column < columns && mine[from + row] === theirs[start + column];
+  for (let row = rows; row >= 0; row--)
+    for (let column = columns; column >= 0; column--) {
+      const at = row * width + column;
+      if (row === rows && column === columns) continue;
+      const same = isSame(row, column) ? (after[at + width + 1] as number) : 0xffff;
+      const changed = Math.min(
+        row < rows ? (inside[at + width] as number) + 1 : 0xffff,
+        column < columns ? (inside[at + 1] as number) + 1 : 0xffff,
+      );
+      inside[at] = Math.min(same, changed);
+      after[at] = Math.min(same, changed + changeCost);
+    }
   const steps: Step[] = [];
   let row = 0;
   let column = 0;
   while (row < rows || column < columns) {
-    const place = { mine: from + row, theirs: start + column, length: 1 };
-    if (row < rows && column < columns && mine[from + row] === theirs[start + column]) {
-      steps.push({ kind: "same", ...place });
+    const at = row * width + column;
+    if (isSame(row, column) && after[at] === after[at + width + 1]) {
+      steps.push({ kind: "same", mine: from + row, theirs: start + column, length: 1 });
       row++;
       column++;
-    } else if (
-      column < columns &&
-      (row === rows ||
-        (common[row * width + column + 1] as number) >= (common[(row + 1) * width + column] as number))
-    ) {
-      steps.push({ kind: "missing", ...place });
-      column++;
-    } else {
-      steps.push({ kind: "added", ...place });
-      row++;
+      continue;
     }
+    const first = { row, column };
+    do {
+      const here = row * width + column;
+      if (column < columns && inside[here] === (inside[here + 1] as number) + 1) column++;
+      else row++;
+    } while (
+      (row < rows || column < columns) &&
+      !(isSame(row, column) && inside[row * width + column] === after[(row + 1) * width + column + 1])
+    );
+    steps.push(...change(first.row, first.column, row - first.row, column - first.column));
   }
   return steps;
+}
+
+/** Whether an ellipsis of the quotation stands for these words of the article. */
+function isOmitted({ kind, mine }: Step, { text, places }: Words): boolean {
+  if (kind !== "missing" || mine === 0) return false;
+  return ellipsis.test(text.slice((places[mine - 1] as number) + 1, places[mine] ?? text.length));
 }
 
 /** Words of the article before the first of the quotation are not quoted, so they are not missing. */

@@ -56,7 +56,7 @@ export class CitationSource implements OptionalSource {
     const { now, signal } = context;
     const records = await checkCitations({ plain, citations, register, held, date, now, signal });
     const isUnchecked = (verdict: string) => /^(?:not_held|version_not_held|unresolved)$/.test(verdict);
-    const unchecked = records.filter(({ verdict }) => isUnchecked(verdict)).length;
+    const unchecked = records.filter(({ verdict }) => isUnchecked(verdict));
     const isEmpty = records.length === 0;
     return {
       outcome: isEmpty ? "empty" : "found",
@@ -67,11 +67,12 @@ export class CitationSource implements OptionalSource {
         date,
         citations: records.length,
         with_problems: records.filter(({ problems }) => problems.length > 0).length,
-        not_checked: unchecked,
+        // A law that is known to be repealed is a problem, even if its text is not in the data.
+        not_checked: unchecked.filter(({ problems }) => problems.length === 0).length,
       },
       warnings: isEmpty ? ["The text cites no law and no case number. The call is free."] : [],
       ...(state !== undefined && { index: state }),
-      ...(!isEmpty && unchecked === records.length && { notHeld: true as const }),
+      ...(!isEmpty && unchecked.length === records.length && { notHeld: true as const }),
     };
   }
 
