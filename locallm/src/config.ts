@@ -18,6 +18,8 @@ export interface CommandConfig {
   readonly remoteHostsFile: string;
   /** The hosts of engines that are drained. The file may be absent. */
   readonly drainedHostsFile: string;
+  /** Settings files that `launch` writes for programs. It may be absent. */
+  readonly launchFolder: string;
 }
 
 /** All settings of the server. */
@@ -235,6 +237,7 @@ export function readCommandConfig(environment: Environment = process.env): Comma
     credentialsFile,
     remoteHostsFile: join(dirname(credentialsFile), "remotes.json"),
     drainedHostsFile: join(dirname(credentialsFile), "drained.json"),
+    launchFolder: join(dirname(credentialsFile), "launch"),
   };
 }
 

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmod, cp, link, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, cp, link, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
@@ -500,7 +500,7 @@ describe("launch", () => {
       };
       const without = await run(env, ["launch", "codex"]);
       expect(without.err).toMatch(
-        /^Error: --model is required: no local model has what Codex needs \(tools\)/,
+        /^Error: Codex needs a model that calls tools, but no model here does that; a small one: locallm pull qwen3:1\.7b\n$/,
       );
 
       await writeFile(join(folder, "tools.gguf"), ggufBytes(loadableModel()));
@@ -510,14 +510,16 @@ describe("launch", () => {
       );
       expect((await locallm("create", "with-tools", "-f", file)).code).toBe(0);
       const unfit = await run(env, ["launch", "codex", "--model", "mine"]);
-      expect(unfit.err).toBe('Error: "mine" does not support tools\n');
+      expect(unfit.err).toMatch(
+        /^Error: Codex needs a model that calls tools, but "mine" does not do that; a small/,
+      );
 
       const named = ["launch", "codex", "--model", "with-tools", "--", "exec", "two words"];
       const started = await runProcess(env, named);
       expect(started.code).toBe(7);
       expect(started.err).toMatch(/^Codex works with with-tools:latest\nThe context window has \d+ tokens, /);
       expect(started.out).toBe(
-        `k3y -c model_provider=locallm -c model_providers.locallm.name=locallm -c model_providers.locallm.base_url=${server.url}/v1 -c model_providers.locallm.wire_api=responses -c model_providers.locallm.env_key=LOCALLM_API_KEY -c model=with-tools:latest -c web_search=disabled -c features.multi_agent=false exec two words\n`,
+        `k3y -c model_provider=locallm -c model_providers.locallm.name=locallm -c model_providers.locallm.base_url=${server.url}/v1 -c model_providers.locallm.wire_api=responses -c model_providers.locallm.env_key=LOCALLM_API_KEY -c model=with-tools:latest -c model_context_window=${/has (\d+) tokens/.exec(started.err)?.[1]} -c web_search=disabled -c agents.enabled=false exec two words\n`,
       );
 
       expect((await locallm("ps")).out).toMatch(
@@ -535,6 +537,29 @@ describe("launch", () => {
       expect((await locallm("ps")).out).toContain(` ${window} `);
       expect(claude.out).toContain(`\nexport ANTHROPIC_MODEL='with-tools:latest'\n`);
       expect(claude.out).toMatch(/\nclaude\n$/);
+      const printed = await run(env, ["launch", "claude", "--print"]);
+      expect(printed.out).toBe(claude.out);
+
+      // Continue takes its settings only from a file: one of ours, beside the credentials.
+      const own = { ...env, LOCALLM_CREDENTIALS: join(folder, "own", "credentials.json") };
+      const continued = await run(own, ["launch", "continue", "--config", "--", "-p", "hi"]);
+      const settings = join(folder, "own", "launch", "continue.yaml");
+      expect(continued.out).toBe(`export LOCALLM_API_KEY='k3y'\ncn --config ${settings} -p hi\n`);
+      const text = await readFile(settings, "utf8");
+      expect(text).not.toContain("k3y");
+      expect(JSON.parse(text).models).toMatchObject([
+        {
+          model: "with-tools:latest",
+          apiBase: `${server.url}/v1`,
+          defaultCompletionOptions: { contextLength: Number(window) },
+        },
+      ]);
+
+      const snippet = await run(env, ["launch", "pydantic-ai"]);
+      expect([snippet.code, snippet.err]).toEqual([0, ""]);
+      expect(snippet.out).toContain(`base_url="${server.url}/v1"`);
+      expect(snippet.out).toContain('OpenAIChatModel("with-tools:latest"');
+      expect(snippet.out).not.toContain("k3y");
       const missing = await run({ ...env, PATH: bin }, ["launch", "qwen"]);
       expect([missing.code, missing.err]).toEqual([
         1,

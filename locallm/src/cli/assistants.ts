@@ -1,5 +1,6 @@
 /**
- * A coding assistant, and the way to connect it to a local model without changing its configuration files.
+ * A coding assistant that `locallm launch` starts, and the way to connect it to a local model without changing
+ * its own configuration files.
  */
 export interface Assistant {
   readonly title: string;
@@ -13,6 +14,7 @@ export interface Assistant {
   wiring(server: Wired): Wiring;
 }
 
+/** What a program is connected to. */
 export interface Wired {
   /** The server's URL without a trailing slash. */
   readonly url: string;
@@ -26,6 +28,8 @@ export interface Wired {
 export interface Wiring {
   readonly environment: Readonly<Record<string, string>>;
   readonly parameters: readonly string[];
+  /** A file of ours, for a program that takes its settings only from a file. `option` names it to the program. */
+  readonly file?: { readonly name: string; readonly text: string; readonly option: string };
 }
 
 /**
@@ -71,7 +75,8 @@ export const assistants: Readonly<Record<string, Assistant>> = {
     program: "codex",
     install: "npm install -g @openai/codex",
     needsTools: true,
-    wiring: ({ url, apiKey, model }) => {
+    needsWindow: true,
+    wiring: ({ url, apiKey, model, contextLength }) => {
       const provider = {
         name: "locallm",
         base_url: `${url}/v1`,
@@ -82,9 +87,10 @@ export const assistants: Readonly<Record<string, Assistant>> = {
         ["model_provider", "locallm"],
         ...Object.entries(provider).map(([key, value]) => [`model_providers.locallm.${key}`, value]),
         ["model", model],
+        ...(contextLength === null ? [] : [["model_context_window", String(contextLength)]]),
         // Disable tools that only OpenAI supports.
         ["web_search", "disabled"],
-        ["features.multi_agent", "false"],
+        ["agents.enabled", "false"],
       ];
       return {
         environment: { ...(apiKey === null ? {} : { LOCALLM_API_KEY: apiKey }) },
@@ -93,12 +99,47 @@ export const assistants: Readonly<Record<string, Assistant>> = {
       };
     },
   },
+  continue: {
+    title: "Continue",
+    program: "cn",
+    install: "npm install -g @continuedev/cli",
+    needsTools: true,
+    needsWindow: true,
+    wiring: ({ url, apiKey, model, contextLength }) => {
+      const settings = {
+        name: "locallm",
+        version: "1.0.0",
+        schema: "v1",
+        models: [
+          {
+            name: model,
+            provider: "openai",
+            model,
+            apiBase: `${url}/v1`,
+            // biome-ignore lint/suspicious/noTemplateCurlyInString: the program puts the variable here
+            apiKey: apiKey === null ? anyKey : "${{ secrets.LOCALLM_API_KEY }}",
+            roles: ["chat", "edit", "apply"],
+            // Otherwise the program decides by the model's name whether it calls tools.
+            capabilities: ["tool_use"],
+            ...(contextLength === null ? {} : { defaultCompletionOptions: { contextLength } }),
+          },
+        ],
+      };
+      return {
+        environment: { ...(apiKey === null ? {} : { LOCALLM_API_KEY: apiKey }) },
+        parameters: [],
+        // JSON is YAML.
+        file: { name: "continue.yaml", text: `${JSON.stringify(settings, null, 2)}\n`, option: "--config" },
+      };
+    },
+  },
   goose: {
     title: "goose",
     program: "goose",
     install: "see its documentation",
     needsTools: true,
-    wiring: ({ url, apiKey, model }) => {
+    needsWindow: true,
+    wiring: ({ url, apiKey, model, contextLength }) => {
       const { origin, pathname } = new URL(url);
       return {
         environment: {
@@ -107,6 +148,7 @@ export const assistants: Readonly<Record<string, Assistant>> = {
           OPENAI_HOST: origin,
           OPENAI_BASE_PATH: `${pathname.slice(1)}/v1/chat/completions`.replace(/^\//, ""),
           OPENAI_API_KEY: apiKey ?? anyKey,
+          ...(contextLength === null ? {} : { GOOSE_CONTEXT_LIMIT: String(contextLength) }),
         },
         parameters: [],
       };
@@ -117,7 +159,10 @@ export const assistants: Readonly<Record<string, Assistant>> = {
     program: "opencode",
     install: "npm install -g opencode-ai",
     needsTools: true,
-    wiring: ({ url, apiKey, model }) => {
+    needsWindow: true,
+    wiring: ({ url, apiKey, model, contextLength }) => {
+      const limit =
+        contextLength === null ? null : { context: contextLength, output: answerOf(contextLength) };
       const settings = {
         model: `locallm/${model}`,
         // The program also uses this model for titles and summaries.
@@ -127,7 +172,7 @@ export const assistants: Readonly<Record<string, Assistant>> = {
             npm: "@ai-sdk/openai-compatible",
             name: "locallm",
             options: { baseURL: `${url}/v1`, apiKey: apiKey ?? anyKey },
-            models: { [model]: { name: model } },
+            models: { [model]: { name: model, ...(limit === null ? {} : { limit }) } },
           },
         },
       };
@@ -154,8 +199,13 @@ function claudeWindow(contextLength: number): Record<string, string> {
   return {
     CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(contextLength),
     CLAUDE_CODE_AUTO_COMPACT_WINDOW: String(contextLength),
-    CLAUDE_CODE_MAX_OUTPUT_TOKENS: String(Math.min(32_000, Math.ceil(contextLength / 4))),
+    CLAUDE_CODE_MAX_OUTPUT_TOKENS: String(answerOf(contextLength)),
   };
+}
+
+/** How many tokens of the window a program may ask for in one answer. */
+function answerOf(contextLength: number): number {
+  return Math.min(32_000, Math.ceil(contextLength / 4));
 }
 
 /** The programs require a key even if the server does not. */

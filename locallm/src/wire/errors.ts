@@ -108,6 +108,10 @@ export const errors = {
     status: 400,
     message: "unknown program {name}; locallm can launch: {known}",
   },
+  assistant_needs_model: {
+    status: 400,
+    message: "{title} needs a model that {ability}, but {problem}; a small one: locallm pull {small}",
+  },
   assistant_missing: { status: 400, message: "{program} is not installed; install it with: {install}" },
   service_not_changed: { status: 500, message: "{reason}" },
   file_unusable: { status: 400, message: "cannot use {path}: {reason}" },

@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
 import { constants } from "node:os";
+import { join } from "node:path";
 import { Argument, Command } from "commander";
 import { readCommandConfig } from "../../config.ts";
 import { abilitiesAnswer, chatLine, psAnswer, tagsAnswer } from "../../wire/api/answers.ts";
@@ -8,55 +10,75 @@ import { LocallmError } from "../../wire/errors.ts";
 import { displayModelName, requireModelName } from "../../wire/model-name.ts";
 import { type Assistant, assistants, type Wiring } from "../assistants.ts";
 import { Client } from "../client.ts";
+import { type Snippet, snippets } from "../snippets.ts";
 import { plain, table } from "../text.ts";
 import { present } from "./run.ts";
 
 interface Options {
   model?: string;
   config?: boolean;
+  print?: boolean;
 }
+
+/** Of the small models that call tools, the one to name to somebody who has none. */
+const smallModelWithTools = "qwen3:1.7b";
 
 export function launchCommand(): Command {
   return new Command("launch")
-    .description("start a coding assistant that uses a local model; without a name, list the assistants")
-    .addArgument(new Argument("[program]").choices(Object.keys(assistants)).argParser(String))
+    .description(
+      "start a coding assistant that uses a local model, or print the settings of a library; without a name, list them",
+    )
+    .addArgument(new Argument("[program]").choices([...programs, ...libraries]).argParser(String))
     .argument("[parameters...]", "the assistant's own parameters, after --")
     .option("--model <model>", "the model (default: the newest suitable one)")
     .option("--config", "print the variables and the command line without starting anything")
+    .option("--print", "the same as --config")
     .addHelpText("after", "\nExample: locallm launch codex --model qwen3:8b -- exec 'explain this folder'")
     .action(async (name: string | undefined, parameters: string[], options: Options) => {
       if (name === undefined) console.log(list());
+      else if (Object.hasOwn(snippets, name)) await printSnippet(snippets[name]!, options);
       else await launch(assistantNamed(name), parameters, options);
     });
 }
 
+const programs = Object.keys(assistants);
+const libraries = Object.keys(snippets);
+
 function list(): string {
-  const rows = Object.entries(assistants).map(([name, { title, install }]) => [name, title, install]);
-  return table(["NAME", "PROGRAM", "INSTALL WITH"], rows);
+  const rows = (all: Readonly<Record<string, { title: string; install: string }>>) =>
+    Object.entries(all).map(([name, { title, install }]) => [name, title, install]);
+  return [
+    table(["NAME", "PROGRAM", "INSTALL WITH"], rows(assistants)),
+    table(["NAME", "PRINTS SETTINGS OF", "INSTALL WITH"], rows(snippets)),
+  ].join("\n\n");
 }
 
 function assistantNamed(name: string): Assistant {
-  const known = Object.keys(assistants).join(", ");
+  const known = [...programs, ...libraries].join(", ");
   const found = Object.hasOwn(assistants, name) ? assistants[name] : undefined;
   if (found === undefined) throw new LocallmError("assistant_unknown", { name, known });
   return found;
+}
+
+async function printSnippet(snippet: Snippet, options: Options): Promise<void> {
+  const client = new Client(readCommandConfig());
+  const model = await chosenModel({ ...snippet, needsTools: true }, client, options);
+  process.stdout.write(snippet.text({ url: client.url, model }));
 }
 
 async function launch(assistant: Assistant, given: string[], options: Options): Promise<void> {
   const config = readCommandConfig();
   const client = new Client(config);
   const { title, program } = assistant;
-  const model =
-    options.model === undefined
-      ? await newestFor(assistant, client)
-      : await fetched(options.model, assistant, client);
-  const isStarting = options.config !== true;
+  const model = await chosenModel(assistant, client, options);
+  const isStarting = !(options.config || options.print);
   const window =
     (isStarting && assistant.needsTools) || assistant.needsWindow ? await loadedWindow(model, client) : null;
   const contextLength = window?.tokens ?? null;
   const wired = { url: client.url, apiKey: client.apiKey, model, contextLength };
-  const { environment, parameters } = assistant.wiring(wired);
-  const wiring = { environment, parameters: [...parameters, ...given] };
+  const { environment, parameters, file } = assistant.wiring(wired);
+  const settings = file === undefined ? [] : [file.option, await written(file, config.launchFolder)];
+  const wiring = { environment, parameters: [...settings, ...parameters, ...given] };
   if (!isStarting) {
     console.log(asScript(program, wiring));
     return;
@@ -66,30 +88,45 @@ async function launch(assistant: Assistant, given: string[], options: Options): 
   process.exitCode = await start(assistant, wiring);
 }
 
-/** Throws `unsupported_capability` if the model cannot do what the program needs. */
-async function fetched(reference: string, assistant: Assistant, client: Client): Promise<string> {
+/** Writes a file of ours and returns its path. */
+async function written({ name, text }: { name: string; text: string }, folder: string): Promise<string> {
+  const path = join(folder, name);
+  await mkdir(folder, { recursive: true });
+  await writeFile(path, text);
+  return path;
+}
+
+type User = Pick<Assistant, "title" | "needsTools">;
+
+async function chosenModel(user: User, client: Client, { model }: Options): Promise<string> {
+  return model === undefined ? await newestFor(user, client) : await fetched(model, user, client);
+}
+
+/** Throws if the model cannot do what the program needs. */
+async function fetched(reference: string, user: User, client: Client): Promise<string> {
   const { name, capabilities } = await present(reference, client, readCommandConfig(), false);
-  const needed = neededBy(assistant);
-  if (!capabilities.includes(needed))
-    throw new LocallmError("unsupported_capability", { model: name, capability: needed });
+  if (!capabilities.includes(neededBy(user))) throw unsuitable(user, `"${name}" does not do that`);
   return displayModelName(requireModelName(name));
 }
 
-async function newestFor(assistant: Assistant, client: Client): Promise<string> {
+async function newestFor(user: User, client: Client): Promise<string> {
   const { models } = await client.json("/api/tags", tagsAnswer);
-  const needed = neededBy(assistant);
+  const needed = neededBy(user);
   for (const { name } of models) {
     const shown = await client
       .json("/api/show", abilitiesAnswer, { body: { model: name } })
       .catch(() => null);
     if (shown?.capabilities.includes(needed)) return name;
   }
-  const field = "--model";
-  const problem = `is required: no local model has what ${assistant.title} needs (${needed})`;
-  throw new LocallmError("invalid_field", { field, problem });
+  throw unsuitable(user, "no model here does that");
 }
 
-function neededBy({ needsTools }: Assistant): string {
+function unsuitable({ title, needsTools }: User, problem: string): LocallmError {
+  const ability = needsTools ? "calls tools" : "writes text";
+  return new LocallmError("assistant_needs_model", { title, ability, problem, small: smallModelWithTools });
+}
+
+function neededBy({ needsTools }: User): string {
   return needsTools ? "tools" : "completion";
 }
 
