@@ -12,6 +12,8 @@ import { Badge, Panel } from "../../ui/panel.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Empty, Notice } from "../../ui/states.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
+import { type CitationRow, isCitation } from "./citation-findings.ts";
+import { CitationTable } from "./citation-table.tsx";
 import { columnsOf, isLeading } from "./columns.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -173,6 +175,13 @@ function Records({
       </>
     );
   }
+  if (operation === "legal_citation_check" && rows.every(isCitation))
+    return (
+      <CitationTable
+        rows={rows as unknown as CitationRow[]}
+        source={(row) => <Source source={row.source} />}
+      />
+    );
   const names = columnsOf(operation, rows);
   const columns: Column<Row>[] = [
     ...names.map(
