@@ -4,6 +4,8 @@ export interface Bilingual {
   readonly zh: string;
 }
 
+export type Language = keyof Bilingual;
+
 /** The metadata key of a field's Chinese meaning. It is published beside the schemas, not inside them. */
 export const chinese = "x-zh";
 

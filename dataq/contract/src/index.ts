@@ -1,4 +1,4 @@
-export type { Bilingual } from "./bilingual.ts";
+export type { Bilingual, Language } from "./bilingual.ts";
 export { findOperation, type OperationName, operations } from "./catalog.ts";
 export {
   chinaDate,
@@ -49,3 +49,4 @@ export { isNetworkBlock } from "./values/network-block.ts";
 export { patentCheck, readPatentNumber } from "./values/patent-number.ts";
 export { platforms, readPlatform } from "./values/platform.ts";
 export { checkCharacter, organisationCheck, readTaxId } from "./values/tax-id.ts";
+export { type Warning, type WarningCode, warning, warnings, warningText } from "./warnings.ts";

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Bilingual } from "./bilingual.ts";
 import type { PriceGroup } from "./price.ts";
 import type { Problem } from "./values/reading.ts";
+import type { Warning } from "./warnings.ts";
 import type { Words } from "./words/word.ts";
 
 export const domains = ["legal", "enterprise", "content", "cloud", "research"] as const;
@@ -52,7 +53,7 @@ export interface Operation {
 export type Params = Record<string, string>;
 
 export type Completed =
-  | { readonly params: Params; readonly warnings?: readonly string[] }
+  | { readonly params: Params; readonly warnings?: readonly Warning[] }
   | { readonly problem: Problem & { readonly param: string } };
 
 export function defineOperation<const Definition extends Operation>(definition: Definition): Definition {

@@ -1,8 +1,9 @@
 import type { ParameterProblem } from "./failure.ts";
 import type { Operation, Params } from "./operation.ts";
+import type { Warning } from "./warnings.ts";
 
 export type ReadParams =
-  | { readonly params: Params; readonly warnings: readonly string[] }
+  | { readonly params: Params; readonly warnings: readonly Warning[] }
   | {
       readonly code: "missing_parameter" | "unknown_parameter" | "invalid_params";
       readonly details: readonly ParameterProblem[];

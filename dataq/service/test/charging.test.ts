@@ -543,3 +543,57 @@ function scriptedInvoice(find: InProcessService["sources"]["find"]): InProcessSe
     };
   };
 }
+
+test("warnings come in the language of each caller: from the cache, in a retry and among several", async () => {
+  const { keys } = await service.account(200_000);
+  const en = [
+    "params.cuort is not a parameter; it was ignored.",
+    'No record has ,"warnings":[, 望远镜; the other words were searched.',
+  ];
+  const zh = [
+    "参数 params.cuort 不存在，已忽略。",
+    '没有记录含有“,"warnings":[、望远镜”，已用其余的词检索。',
+  ];
+  const query = (value: string) => ({ operation: "legal_laws", params: { query: value, cuort: "x" } });
+  const send = (language: string, body: object, more: Record<string, string> = {}) =>
+    service.call("/v1/data/query", {
+      key: keys[0]!,
+      body,
+      headers: { prefer: "handling=lenient", "accept-language": language, ...more },
+    });
+  const retry = { "idempotency-key": "warned" };
+  const first = await send("zh-CN,zh;q=0.9", query("warned"), retry);
+  expect(first.body).toMatchObject({ warnings: zh, usage: { reason: null } });
+  expect(first.headers.get("vary")).toContain("Accept-Language");
+  expect((await send("en", query("warned"), retry)).body).toMatchObject({
+    warnings: en,
+    usage: { reason: "replayed" },
+  });
+  expect((await send("fr", query("warned"))).body).toMatchObject({
+    warnings: en,
+    usage: { reason: "cache_hit" },
+  });
+  const some = (await send("zh", { ...query("warned"), fields: ["source"] })).body;
+  expect(some).toEqual({ ...first.body, request_id: some.request_id, usage: some.usage });
+  expect(some.usage.reason).toBe("cache_hit");
+  const csv = await fetch(`${service.url}/v1/data/query`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${keys[0]!}`,
+      "content-type": "application/json",
+      accept: "text/csv",
+      "accept-language": "zh",
+      prefer: "handling=lenient",
+    },
+    body: JSON.stringify(query("warned")),
+  });
+  expect(JSON.parse(csv.headers.get("x-warnings")!)).toEqual(zh);
+  const several = { queries: [query("warned"), query("found")] };
+  for (const [language, told] of [
+    ["zh", zh],
+    ["en", en],
+  ] as const) {
+    const { data } = (await send(language, several, { "idempotency-key": "warned several" })).body;
+    expect(data.map(({ warnings }: { warnings: string[] }) => warnings)).toEqual([told, told.slice(0, 1)]);
+  }
+});

@@ -16,6 +16,7 @@ import { embeddedIndex } from "../src/search/open-index.ts";
 import type { IndexDocument, SearchIndex } from "../src/search/search-index.ts";
 import { WrittenRecord } from "../src/sources/written-record.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
+import { told } from "./told.ts";
 
 const judgments = Array.from({ length: 300 }, (_, number) => sampleJudgment(number));
 const papers = [
@@ -60,7 +61,7 @@ async function ask(name: OperationName, given: Params) {
   const answer = await source.run(read.params, { page: 1, pageSize: 200 }, context);
   const records = (answer.records ?? []).map((each) => (each instanceof WrittenRecord ? each.parse() : each));
   const ids = records.map((record) => (record as { id: string }).id);
-  return { ids, total: answer.total, warnings: answer.warnings, notHeld: answer.notHeld };
+  return { ids, total: answer.total, warnings: told(answer.warnings), notHeld: answer.notHeld };
 }
 
 /** The question as the cache sees it. */

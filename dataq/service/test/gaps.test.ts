@@ -13,6 +13,7 @@ import type { Answer } from "../src/sources/source.ts";
 import { WrittenRecord } from "../src/sources/written-record.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { importRowsInto } from "./pack.ts";
+import { told } from "./told.ts";
 
 let folder: string;
 let database: Database;
@@ -94,7 +95,7 @@ test.each<[OperationName, Params, string]>([
   async (name, params, what) => {
     const answer = await ask(name, params);
     expect(answer).toMatchObject({ outcome: "empty", notHeld: true });
-    expect(answer.warnings.join()).toContain(what);
+    expect(told(answer.warnings).join()).toContain(what);
     expect(chargeFor(quoted, answer, true)).toEqual({ tokens: 0, reason: "not_held" });
     expect(chargeFor(quoted, answer, false)).toEqual({ tokens: 0, reason: "not_held" });
   },
@@ -158,7 +159,7 @@ test("real judgments precede generated ones of equal rank; an answer with a real
   expect(kinds.slice(0, 2)).toEqual(["third_party", "third_party"]);
   expect(new Set(kinds.slice(2))).toEqual(new Set(["sample"]));
   expect(all.sample).toBeUndefined();
-  expect(all.warnings.join()).toContain("40 of these records are generated samples");
+  expect(told(all.warnings).join()).toContain("40 of these records are generated samples");
   expect(chargeFor(quoted, all, true)).toEqual(quoted);
 
   const [generated] = recordsOf(all).slice(2) as unknown as { case_no: string }[];

@@ -21,6 +21,7 @@ import type { Answer } from "../src/sources/source.ts";
 import { WrittenRecord } from "../src/sources/written-record.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { type ModelServer, startModelServer, vectorOf } from "./model-server.ts";
+import { told } from "./told.ts";
 
 /** Words that no question uses. */
 const filler = Array.from(
@@ -138,7 +139,7 @@ function withRecords(answer: Answer) {
   const records = (answer.records ?? []).map((record) =>
     record instanceof WrittenRecord ? record.parse() : record,
   ) as { id: string; highlights: string[]; score: number }[];
-  return { ...answer, records, ids: records.map(({ id }) => id) };
+  return { ...answer, warnings: told(answer.warnings), records, ids: records.map(({ id }) => id) };
 }
 
 describe("before all vectors exist", () => {

@@ -1,10 +1,10 @@
-import { type ErrorCode, Failure, type Operation, operations } from "@dataq/contract";
+import { type ErrorCode, Failure, type Operation, operations, warning } from "@dataq/contract";
 import type { Answer, Source, Sources } from "../src/sources/source.ts";
 
 /**
  * A source that does what the query says, because no real one fails on demand. The first parameter is `<what>` or
- * `<what> <anything>`: found, short (found, valid for ten minutes), empty, missing, lacking, past_end, fail:<code>,
- * throw, hang.
+ * `<what> <anything>`: found, short (found, valid for ten minutes), empty, missing, lacking, past_end, warned,
+ * fail:<code>, throw, hang.
  */
 export class ScriptedSources implements Sources {
   /** How often a source was asked. */
@@ -59,7 +59,8 @@ function answerOf(what: string, operation: Operation, ids: readonly string[]): A
       : { records: hasData ? ids.map(recordOf) : [] }),
     total: outcome === "past_end" ? 5 : hasData ? 1 : 0,
     totalRelation: "eq",
-    warnings: [],
+    // The word looks like the member of an answer that holds the warnings.
+    warnings: what === "warned" ? [warning("words_not_found", { words: [',"warnings":[', "望远镜"] })] : [],
     ...(what === "short" && { cacheS: 600 }),
     ...(operation.summary && { summary: summaryOf(operation, hasData ? 1 : 0) }),
   };

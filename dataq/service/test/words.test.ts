@@ -7,6 +7,7 @@ import type { SearchIndex } from "../src/search/search-index.ts";
 import { WrittenRecord } from "../src/sources/written-record.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { importRowsInto } from "./pack.ts";
+import { told } from "./told.ts";
 
 const article = (law: string, number: string, text: string) => ({
   law_id: law,
@@ -114,7 +115,7 @@ async function ask(operation: OperationName, query: string) {
   const records = (answer.records ?? []).map((record) =>
     record instanceof WrittenRecord ? record.parse() : record,
   ) as { id: string; works_count?: number }[];
-  return { ...answer, ids: records.map(({ id }) => id), records };
+  return { ...answer, warnings: told(answer.warnings), ids: records.map(({ id }) => id), records };
 }
 
 describe("laws", () => {
@@ -283,13 +284,13 @@ describe("laws", () => {
       expect([query, answer.notHeld, answer.warnings[0]]).toEqual([
         query,
         true,
-        expect.stringMatching(new RegExp(`${title}.* not held here; .*The call is free\\.$`)),
+        expect.stringMatching(new RegExp(`^Not held here: .*${title}.*; .*The call is free\\.$`)),
       ]);
     }
     const partly = await ask("legal_laws", "人身损害赔偿误工费 赔偿损失");
     expect(partly).toMatchObject({ outcome: "found" });
     expect(partly.notHeld).toBeUndefined();
-    expect(partly.warnings[0]).toMatch(/人身损害赔偿.* is not held here; these articles answer a part\.$/);
+    expect(partly.warnings[0]).toMatch(/^Not held here: .*人身损害赔偿.*; these articles answer a part\.$/);
     for (const query of [
       "民通意见",
       "民通意见 第168条",
@@ -312,7 +313,7 @@ describe("laws", () => {
     ])
       expect([query, (await ask("legal_laws", query)).warnings.join()]).toEqual([
         query,
-        expect.not.stringContaining("not held here"),
+        expect.not.stringContaining("Not held here"),
       ]);
   });
 

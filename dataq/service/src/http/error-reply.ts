@@ -6,11 +6,12 @@ import {
   Failure,
   fill,
   invalid,
+  type Language,
   problemZh,
 } from "@dataq/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { isAway } from "../database/connection-loss.ts";
-import { type Language, languageOf } from "./language.ts";
+import { languageOf } from "./language.ts";
 import { scrub } from "./scrub.ts";
 
 /** Turns a failure into an HTTP response; no other file does. Returns the code for the log. */
@@ -28,7 +29,9 @@ export function sendFailure(request: FastifyRequest, reply: FastifyReply, failur
   if (status === 405) reply.header("allow", String(failure.details["allowed"]));
   if (failure.details["replayed"] === true) reply.header("idempotent-replayed", "true");
   reply.header("content-language", language === "zh" ? "zh-CN" : "en");
-  reply.header("vary", [reply.getHeader("vary"), "Accept-Language"].filter(Boolean).join(", "));
+  const vary = String(reply.getHeader("vary") ?? "");
+  if (!vary.includes("Accept-Language"))
+    reply.header("vary", vary === "" ? "Accept-Language" : `${vary}, Accept-Language`);
   const wantsProblem = request.headers.accept?.includes("application/problem+json") ?? false;
   reply
     .code(status)

@@ -1,4 +1,4 @@
-export type Language = "en" | "zh";
+import type { Language } from "@dataq/contract";
 
 /** Which of the two languages the caller prefers by Accept-Language (RFC 9110, 12.5.4); English by default. */
 export function languageOf(header: string | undefined): Language {

@@ -136,7 +136,7 @@ interface StoredPart {
  * How answers are stored. Versions of the service that store them differently have different keys, because they may run
  * side by side.
  */
-const storedForm = 2;
+const storedForm = 3;
 
 const openBracket = "[".charCodeAt(0);
 const packFromBytes = 4_096;

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Language } from "@dataq/contract";
 import type { Principal } from "../accounts/principal.ts";
 import type { SessionBudget } from "../ledger/session-spend.ts";
 
@@ -10,6 +11,8 @@ export interface Call {
   /** Number of records to skip, for a request format without pages. */
   readonly offset?: number;
   readonly idempotencyKey?: string | undefined;
+  /** The language of the warnings. A retry may ask in another. */
+  readonly language: Language;
   /** `Prefer: handling=lenient`. */
   readonly lenient: boolean;
   /** From the Cache-Control header. A `cache` in the body takes precedence. */

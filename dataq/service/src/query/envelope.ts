@@ -1,4 +1,4 @@
-import type { Usage } from "@dataq/contract";
+import { type Language, type Usage, type Warning, warningText } from "@dataq/contract";
 import type { Answer } from "../sources/source.ts";
 import { bytesOf, type Part, WrittenRecord } from "../sources/written-record.ts";
 import { Payload } from "./payload.ts";
@@ -25,6 +25,7 @@ export function writePayload(request: QueryRequest, answer: Answer): Payload {
     ...(answer.index && { index: answer.index }),
     ...(answer.relaxed && { relaxed: true }),
     ...(answer.sample && { sample: true }),
+    // The last member, where `completeEnvelope` finds it.
     warnings: answer.warnings,
   };
   const data = answer.record
@@ -57,25 +58,39 @@ function project(record: object, fields: readonly string[]): object {
 type Own = Pick<QueryRequest, "warnings" | "fields">;
 
 /** The whole body of an answer. */
-export function completeEnvelope(payload: Payload, own: Own, requestId: string, usage: Usage): Buffer {
+export function completeEnvelope(
+  payload: Payload,
+  own: Own,
+  { requestId, language }: Asker,
+  usage: Usage,
+): Buffer {
   const end = `,"request_id":${JSON.stringify(requestId)},"usage":${JSON.stringify(usage)}}`;
-  const isShared = own.warnings.length === 0 && own.fields === undefined;
-  const parts = isShared ? payload.parts.map(bytesOf) : [changed(payload, own)];
+  const parts = own.fields === undefined ? payload.parts.map(bytesOf) : [withFields(payload, own.fields)];
   const last = parts.pop() as Buffer;
-  return Buffer.concat([...parts, last.subarray(0, -1), Buffer.from(end)]);
+  const at = last.lastIndexOf(beforeWarnings) + beforeWarnings.length;
+  const kept = JSON.parse(last.subarray(at, -1).toString()) as (Warning | string)[];
+  const told = [...own.warnings, ...kept].map((each) => inLanguage(each, language));
+  return Buffer.concat([...parts, last.subarray(0, at), Buffer.from(JSON.stringify(told) + end)]);
 }
 
-function changed(payload: Payload, { warnings, fields }: Own): Buffer {
-  const { data, ...rest } = JSON.parse(payload.bytes().toString()) as {
-    data: object | readonly object[];
-    warnings: readonly string[];
-  };
-  const chosen = (record: object) => (fields === undefined ? record : project(record, fields));
+/** Who gets an answer: an answer is kept for callers of both languages. */
+interface Asker {
+  readonly requestId: string;
+  readonly language: Language;
+}
+
+// In a text, the quotes would be escaped.
+const beforeWarnings = Buffer.from(',"warnings":');
+
+/** Replies that an older dataq kept for a retry have sentences. */
+function inLanguage(kept: Warning | string, language: Language): string {
+  return typeof kept === "string" ? kept : warningText(kept, language);
+}
+
+function withFields(payload: Payload, fields: readonly string[]): Buffer {
+  const { data, ...rest } = JSON.parse(payload.bytes().toString()) as { data: object | readonly object[] };
+  const chosen = (record: object) => project(record, fields);
   return Buffer.from(
-    JSON.stringify({
-      data: Array.isArray(data) ? data.map(chosen) : chosen(data),
-      ...rest,
-      warnings: [...warnings, ...rest.warnings],
-    }),
+    JSON.stringify({ data: Array.isArray(data) ? data.map(chosen) : chosen(data), ...rest }),
   );
 }

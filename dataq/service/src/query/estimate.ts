@@ -16,7 +16,7 @@ export async function estimate(parts: PipelineParts, principal: Principal, body:
   const questions = questionsOf(body);
   const estimateOne = async (one: unknown) => {
     const signal = new AbortController().signal;
-    const call: Call = { requestId: "", principal, body: one, lenient: false, signal };
+    const call: Call = { requestId: "", principal, body: one, language: "en", lenient: false, signal };
     return costOf(parts, await readQuestion(parts, call));
   };
   if (questions === undefined) {

@@ -30,7 +30,7 @@ export function replyOf(
   cache: Reply["cache"],
 ): Reply {
   return {
-    json: completeEnvelope(payload, request, call.requestId, usage),
+    json: completeEnvelope(payload, request, call, usage),
     tokens: usage.tokens,
     balance: usage.balance,
     ...(usage.budget_left !== undefined && { budgetLeft: usage.budget_left }),

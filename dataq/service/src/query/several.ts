@@ -1,4 +1,4 @@
-import { Failure, invalid, type Usage } from "@dataq/contract";
+import { Failure, invalid, type Usage, type Warning } from "@dataq/contract";
 import { mostQueries } from "@dataq/contract/wire";
 import { isAway } from "../database/connection-loss.ts";
 import type { Balance } from "../ledger/balance.ts";
@@ -222,7 +222,7 @@ function complete(
     "failure" in one
       ? one
       : {
-          json: completeEnvelope(one.payload, one.question.request, call.requestId, usages[place]!),
+          json: completeEnvelope(one.payload, one.question.request, call, usages[place]!),
         },
   );
   return {
@@ -269,7 +269,7 @@ function writeItems(answers: readonly (Answered | Failed)[]): Payload {
 type StoredItem =
   | {
       readonly payload: string;
-      readonly warnings: readonly string[];
+      readonly warnings: readonly Warning[];
       readonly fields?: readonly string[];
       readonly list_tokens: number;
     }
@@ -285,7 +285,7 @@ async function replay(parts: PipelineParts, call: Call, payload: Payload): Promi
     const usage = usageWith(one.list_tokens, { tokens: 0, reason: "replayed" }, balance, left);
     usages.push(usage);
     const whole = new Payload([Buffer.from(one.payload)]);
-    return { json: completeEnvelope(whole, one, call.requestId, usage) };
+    return { json: completeEnvelope(whole, one, call, usage) };
   });
   return { items, usage: { ...sumOf(usages, balance, left), reason: "replayed" }, replayed: true };
 }

@@ -1,4 +1,4 @@
-import type { Params } from "@dataq/contract";
+import { type Params, type Warning, warning } from "@dataq/contract";
 import { Random } from "./random.ts";
 
 /** The day of all samples of series and rankings. A call for today gets them too, with today's date. */
@@ -16,8 +16,8 @@ export function isPublished(keyword: string, date: string, today: string): boole
   return sampleKeywords.includes(keyword) && (date === sampleDay || date === today);
 }
 
-export function otherDay(date: string): string[] {
-  return date === sampleDay ? [] : [`The newest sample is from ${sampleDay}.`];
+export function otherDay(date: string): Warning[] {
+  return date === sampleDay ? [] : [warning("sample_older", { date: sampleDay })];
 }
 
 export const disclaimer = "Generated sample; not a measurement of any platform.";

@@ -1,3 +1,5 @@
+import type { Bilingual } from "@dataq/contract";
+
 /** Days, YYYY-MM-DD. Both ends are included. */
 export interface DateRange {
   readonly from?: string;
@@ -22,4 +24,10 @@ export function both(a: DateRange | undefined, b: DateRange | undefined): DateRa
     .at(-1);
   const to = [a.to, b.to].filter((day) => day !== undefined).sort()[0];
   return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+}
+
+/** A range as sentences name it. */
+export function rangeText({ from, to }: DateRange): Bilingual {
+  const zh = from === undefined ? `${to} 及以前` : to === undefined ? `${from} 及以后` : `${from} 至 ${to}`;
+  return { en: `${from ?? ""}..${to ?? ""}`, zh };
 }

@@ -1,7 +1,8 @@
+import type { Warning } from "@dataq/contract";
 import type { Answer } from "./source.ts";
 
 /** A single record, or `not_found`. */
-export function single(record: object | undefined, warnings: readonly string[] = []): Answer {
+export function single(record: object | undefined, warnings: readonly Warning[] = []): Answer {
   if (record === undefined) return { outcome: "not_found", total: 0, totalRelation: "eq", warnings };
   return { outcome: "found", record, total: 1, totalRelation: "eq", warnings };
 }
@@ -10,7 +11,7 @@ export function single(record: object | undefined, warnings: readonly string[] =
 export function whole(
   records: readonly object[],
   summary?: object,
-  warnings: readonly string[] = [],
+  warnings: readonly Warning[] = [],
 ): Answer {
   return {
     outcome: records.length === 0 ? "empty" : "found",

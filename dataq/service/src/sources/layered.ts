@@ -1,4 +1,4 @@
-import type { Params } from "@dataq/contract";
+import { type Params, warning } from "@dataq/contract";
 import { notConfigured } from "./not-configured.ts";
 import type { Answer, DataKind, Page, Source, SourceContext } from "./source.ts";
 
@@ -77,7 +77,7 @@ export class LayeredSource implements Source {
     if (!context.sandbox && (isNothing || answer.relaxed === true))
       throw notConfigured(this.#operation, true);
     if (isNothing && this.#layers.sampleScope === "own") return { ...answer, outcome: "not_found" };
-    return { ...answer, sample: true, warnings: [sampleWarning, ...answer.warnings] };
+    return { ...answer, sample: true, warnings: [warning("samples"), ...answer.warnings] };
   }
 
   async check(params: Params, sandbox: boolean): Promise<void> {
@@ -113,5 +113,3 @@ interface Chosen {
   readonly kind: Exclude<DataKind, "none">;
   readonly source: Source;
 }
-
-const sampleWarning = "These records are generated samples, not facts. The call is free.";

@@ -1,4 +1,4 @@
-import { counted } from "@dataq/contract";
+import { type Warning, warning } from "@dataq/contract";
 import type { Hit } from "../search/search-index.ts";
 import type { TextFound } from "../search/text-search.ts";
 import { type Answer, offsetOf, type Page } from "./source.ts";
@@ -8,7 +8,7 @@ export function listAnswer(
   found: TextFound | undefined,
   page: Page,
   render: (hit: Hit) => object,
-  warnings: readonly string[] = [],
+  warnings: readonly Warning[] = [],
 ): Answer {
   if (found === undefined) {
     return { outcome: "empty", records: [], total: 0, totalRelation: "eq", warnings };
@@ -25,16 +25,11 @@ export function listAnswer(
   };
 }
 
-function warningsOf({ relaxed, notFound, corrected, undated, total, isWordless }: TextFound): string[] {
-  const warnings = corrected.map(({ word, instead }) => `No record has ${word}; ${instead} was searched.`);
-  if (isWordless)
-    warnings.push("No record has these words; the records are close to the question in meaning.");
-  else if (notFound.length > 0 && total > 0)
-    warnings.push(`No record has ${notFound.join(", ")}; the other words were searched.`);
-  else if (relaxed && corrected.length === 0) warnings.push("No record has all the words; these have some.");
-  if (undated > 0) {
-    const records = counted(undated, "record without a date was", "records without a date were");
-    warnings.push(`${records} left out by the date filter.`);
-  }
+function warningsOf({ relaxed, notFound, corrected, undated, total, isWordless }: TextFound): Warning[] {
+  const warnings = corrected.map(({ word, instead }) => warning("word_corrected", { word, instead }));
+  if (isWordless) warnings.push(warning("close_in_meaning"));
+  else if (notFound.length > 0 && total > 0) warnings.push(warning("words_not_found", { words: notFound }));
+  else if (relaxed && corrected.length === 0) warnings.push(warning("some_words"));
+  if (undated > 0) warnings.push(warning("undated_left_out", { count: undated }));
   return warnings;
 }

@@ -1,4 +1,4 @@
-import { Failure, type Params } from "@dataq/contract";
+import { Failure, type Params, type Warning, warning } from "@dataq/contract";
 import { simplified } from "../search/analysis/script.ts";
 import { sizeWithout } from "../search/contents.ts";
 import { highlight } from "../search/highlight.ts";
@@ -26,19 +26,19 @@ export interface Searching {
 
 export interface ReadQuestion {
   readonly question: TextQuestion;
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Warning[];
   /** Used instead of the ranking that all questions share. */
   readonly render?: (body: object, now: Date) => object;
   /**
    * A warning that names the missing data. It is used if nothing was found, and the answer is then free. A
-   * function checks whether the data is missing and returns undefined if it is in the data after all.
+   * function checks whether the data is missing and returns none if it is in the data after all.
    */
-  readonly notHeld?: string | (() => Promise<string | undefined>) | undefined;
+  readonly notHeld?: Warning | (() => Promise<readonly Warning[]>) | undefined;
   /**
    * A warning that names the missing data which alone would answer. The answer is free, whatever was found: it only
    * shares words with the question.
    */
-  readonly notAnswered?: string | undefined;
+  readonly notAnswered?: Warning | undefined;
 }
 
 export interface MoreOfSearch {
@@ -105,7 +105,7 @@ export class SearchSource implements OptionalSource {
     );
     const question = { ...read.question, filters };
     return {
-      read: JSON.stringify([question, warnings, typeof notHeld === "string" ? notHeld : null, notAnswered]),
+      read: JSON.stringify([question, warnings, typeof notHeld === "object" ? notHeld : null, notAnswered]),
     };
   }
 
@@ -141,7 +141,7 @@ export class SearchSource implements OptionalSource {
       found,
       page,
       (hit) => this.#record(hit, found as TextFound, context.now, render),
-      isOtherwise ? [...warnings, rankedOtherwise] : warnings,
+      isOtherwise ? [...warnings, warning("ranked_otherwise")] : warnings,
     );
     const answer: Answer = {
       ...list,
@@ -151,15 +151,15 @@ export class SearchSource implements OptionalSource {
       ...(found?.meaning === "failed" && { version: await this.#plainVersion() }),
     };
     if (answer.outcome === "empty" && notHeld !== undefined) {
-      const missing = typeof notHeld === "string" ? notHeld : await notHeld();
-      if (missing !== undefined) return { ...answer, notHeld: true, warnings: [...answer.warnings, missing] };
+      const missing = typeof notHeld === "function" ? await notHeld() : [notHeld];
+      if (missing.length > 0) return { ...answer, notHeld: true, warnings: [...answer.warnings, ...missing] };
     }
     if (read.notAnswered !== undefined)
       return { ...answer, notHeld: true, warnings: [read.notAnswered, ...answer.warnings] };
     const samples = found?.hits.filter(({ dataset }) => dataset === generated).length ?? 0;
     if (samples === 0) return answer;
     if (samples === found?.hits.length) return { ...answer, sample: true };
-    return { ...answer, warnings: [...answer.warnings, someSamples(samples)] };
+    return { ...answer, warnings: [...answer.warnings, warning("some_samples", { count: samples })] };
   }
 
   #record(
@@ -183,9 +183,6 @@ export class SearchSource implements OptionalSource {
   }
 }
 
-const rankedOtherwise =
-  "The first page was also ranked by meaning, which is not available now; records of earlier pages may repeat.";
-
 /** Simplified characters, half width, single spaces. */
 function inOneScript(params: Params): Params {
   return Object.fromEntries(
@@ -194,12 +191,6 @@ function inOneScript(params: Params): Params {
       simplified(value.normalize("NFKC")).replace(/\s+/g, " ").trim(),
     ]),
   );
-}
-
-function someSamples(count: number): string {
-  return count === 1
-    ? "One of these records is a generated sample; its source says so."
-    : `${count} of these records are generated samples; their source says so.`;
 }
 
 function noWords(name: string): Failure {

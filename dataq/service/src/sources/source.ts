@@ -1,4 +1,4 @@
-import type { IndexState, Params } from "@dataq/contract";
+import type { IndexState, Params, Warning } from "@dataq/contract";
 import type { dataKinds } from "@dataq/contract/wire";
 import type { WrittenRecord } from "./written-record.ts";
 
@@ -63,7 +63,7 @@ export interface Answer {
   readonly record?: object;
   readonly total: number;
   readonly totalRelation: "eq" | "gte";
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Warning[];
   readonly summary?: object;
   readonly index?: IndexState;
   readonly relaxed?: boolean;

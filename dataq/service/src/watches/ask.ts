@@ -86,6 +86,7 @@ export async function askQuestion(
       principal,
       body: { operation, params, page_size: LOOKED_AT },
       idempotencyKey,
+      language: "en",
       lenient: false,
       signal,
     });

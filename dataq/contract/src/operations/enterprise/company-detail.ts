@@ -3,6 +3,7 @@ import { meaning } from "../../bilingual.ts";
 import { defineOperation } from "../../operation.ts";
 import { amount, date, record } from "../../provenance.ts";
 import { hasOrganisationCode, taxId } from "../../values/tax-id.ts";
+import { type Warning, warning } from "../../warnings.ts";
 import { word } from "../../words/word.ts";
 
 export const capital = z.object({
@@ -106,9 +107,7 @@ export const enterpriseCompanyDetail = defineOperation({
 });
 
 /** Warns if the organisation code inside a credit code has a wrong check character. Some real codes do. */
-export function organisationWarnings(code: string | undefined): string[] {
+export function organisationWarnings(code: string | undefined): Warning[] {
   if (code === undefined || code.length !== 18 || hasOrganisationCode(code)) return [];
-  return [
-    "Characters 9 to 17 of tax_id are not a valid organisation code. Check the tax_id for typing errors.",
-  ];
+  return [warning("organisation_code")];
 }

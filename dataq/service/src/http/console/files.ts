@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Language } from "../language.ts";
+import type { Language } from "@dataq/contract";
 
 /** A file of the built console, ready to be sent. */
 export interface ConsoleFile {

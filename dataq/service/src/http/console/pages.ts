@@ -1,6 +1,7 @@
+import type { Language } from "@dataq/contract";
 import { Failure } from "@dataq/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type Language, languageOf } from "../language.ts";
+import { languageOf } from "../language.ts";
 import { type ConsoleFile, type ConsoleFiles, readConsole } from "./files.ts";
 
 /**

@@ -38,6 +38,7 @@ export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
       body,
       idempotencyKey,
       budget,
+      language: languageOf(request.headers["accept-language"]),
       lenient: /\bhandling=lenient\b/.test(String(request.headers["prefer"] ?? "")),
       cacheControl: readCacheControl(request),
       signal: leaveSignal(reply),
@@ -50,7 +51,7 @@ export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
     // Decided before anything is charged.
     const isJsonOnly = queries !== undefined || older !== undefined || isDryRun(body);
     const accepted = acceptedType(request.headers.accept, isJsonOnly ? ["json"] : ["json", "csv", "ndjson"]);
-    reply.header("vary", "Accept");
+    reply.header("vary", "Accept, Accept-Language");
     if (queries) {
       request.notes.operation = severalOperation;
       const several = await noted(answerSeveral(parts.pipeline, call, queries));

@@ -1,17 +1,25 @@
-import { Failure, type Operation, type Params, readParams, summarise } from "@dataq/contract";
+import {
+  Failure,
+  type Operation,
+  type Params,
+  readParams,
+  summarise,
+  type Warning,
+  warning,
+} from "@dataq/contract";
 
 /** Reads the parameters of an operation. A lenient request ignores unknown ones, with a warning. */
 export function readParameters(
   operation: Operation,
   raw: Record<string, unknown>,
   options: { readonly today: string; readonly lenient?: boolean },
-): { params: Params; warnings: readonly string[] } {
-  const warnings: string[] = [];
+): { params: Params; warnings: readonly Warning[] } {
+  const warnings: Warning[] = [];
   let read = readParams(operation, raw, options.today);
   if (options.lenient && "code" in read && read.code === "unknown_parameter") {
-    for (const { param, message } of read.details) {
+    for (const { param } of read.details) {
       delete raw[param.replace(/^params\./, "")];
-      warnings.push(`${message}; it was ignored`);
+      warnings.push(warning("parameter_ignored", { param }));
     }
     read = readParams(operation, raw, options.today);
   }

@@ -1,4 +1,4 @@
-import { invalid, type Operation, type Params } from "@dataq/contract";
+import { invalid, type Operation, type Params, type Warning } from "@dataq/contract";
 import { readBoolean, readChoice, readFields, readInteger, readPaging, readText } from "./controls.ts";
 import { isObject } from "./json-object.ts";
 import { readOperation } from "./operation.ts";
@@ -22,7 +22,7 @@ export interface QueryRequest {
   /** The call is refused if it would cost more. */
   readonly maxTokens?: number;
   readonly dryRun: boolean;
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Warning[];
 }
 
 export interface ReadOptions {

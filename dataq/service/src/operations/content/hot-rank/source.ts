@@ -1,4 +1,4 @@
-import { chinaDate, type Params, platforms } from "@dataq/contract";
+import { chinaDate, type Params, platforms, warning } from "@dataq/contract";
 import type { SearchIndex } from "../../../search/search-index.ts";
 import { whole } from "../../../sources/answers.ts";
 import { KeyedRecords } from "../../../sources/keyed-source.ts";
@@ -34,11 +34,11 @@ export class ImportedRanks extends KeyedRecords implements OptionalSource {
     }
     if (ranking === undefined) {
       const summary = { platform, date, captured_at: null, snapshot_kind: "end_of_day" };
-      const missing = `This service does not have the ranking of ${platform} on ${date}.`;
+      const missing = warning("ranking_not_held", { platform, date });
       return { ...whole([], summary, [missing]), notHeld: true };
     }
     const warnings =
-      ranking.date === date ? [] : [`The newest ranking of ${platform} is from ${ranking.date}.`];
+      ranking.date === date ? [] : [warning("ranking_older", { platform, date: ranking.date })];
     const summary = {
       platform,
       date: ranking.date,

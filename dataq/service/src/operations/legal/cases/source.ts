@@ -1,5 +1,5 @@
-import type { Params } from "@dataq/contract";
-import { both } from "../../../search/date-range.ts";
+import { type Params, type Warning, warning } from "@dataq/contract";
+import { both, rangeText } from "../../../search/date-range.ts";
 import type { SearchIndex, SearchPage } from "../../../search/search-index.ts";
 import type { TextQuestion } from "../../../search/text-search.ts";
 import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
@@ -41,26 +41,24 @@ async function notHeld(
   { dates: asked, soft, filters }: TextQuestion,
   index: SearchIndex,
   corpus: string,
-): Promise<string | undefined> {
+): Promise<readonly Warning[]> {
   for (const filter of filters) {
     if (!("term" in filter)) continue;
-    const [, what] = lookUps.find(([prefix]) => filter.term.startsWith(prefix)) ?? [];
-    if (what !== undefined && (await index.count(corpus, [filter.term], generated)) === 0)
-      return `This service has no judgment for this ${what}.`;
+    const [, code] = lookUps.find(([prefix]) => filter.term.startsWith(prefix)) ?? [];
+    if (code !== undefined && (await index.count(corpus, [filter.term], generated)) === 0)
+      return [warning(code)];
   }
   const dates = asked ?? soft?.dates;
-  if (dates === undefined) return undefined;
+  if (dates === undefined) return [];
   const found = await index.search(corpus, { query: { all: [] }, dates }, countedWithout(generated));
-  return found?.total === 0
-    ? `This service has no judgment from ${dates.from ?? ""}..${dates.to ?? ""}.`
-    : undefined;
+  return found?.total === 0 ? [warning("time_without_judgments", { time: rangeText(dates) })] : [];
 }
 
 const generated = legalIndexFill.dataset;
 
 const lookUps = [
-  [courtPrefix, "court"],
-  [caseNumberPrefix, "case number"],
+  [courtPrefix, "court_without_judgments"],
+  [caseNumberPrefix, "case_number_not_held"],
 ] as const;
 
 function countedWithout(dataset: string | undefined): SearchPage {

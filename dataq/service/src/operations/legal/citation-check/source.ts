@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Failure, invalid, type Params, type Provenance } from "@dataq/contract";
+import { type Failure, invalid, type Params, type Provenance, warning } from "@dataq/contract";
 import type { SearchIndex } from "../../../search/search-index.ts";
 import { searchText } from "../../../search/text-search.ts";
 import type { OptionalSource } from "../../../sources/layered.ts";
@@ -70,7 +70,7 @@ export class CitationSource implements OptionalSource {
         // A law that is known to be repealed is a problem, even if its text is not in the data.
         not_checked: unchecked.filter(({ problems }) => problems.length === 0).length,
       },
-      warnings: isEmpty ? ["The text cites no law and no case number. The call is free."] : [],
+      warnings: isEmpty ? [warning("no_citations")] : [],
       ...(state !== undefined && { index: state }),
       ...(!isEmpty && unchecked.length === records.length && { notHeld: true as const }),
     };

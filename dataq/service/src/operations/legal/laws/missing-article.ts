@@ -1,23 +1,24 @@
+import { type Warning, warning } from "@dataq/contract";
 import type { SearchIndex } from "../../../search/search-index.ts";
 import type { ArticleNumber } from "../question/law-reference.ts";
 import { articleTerm } from "./corpus.ts";
 
-/** Says of articles that no version of the named laws has how far these laws go. Undefined if no law is named. */
+/** Says of articles that no version of the named laws has how far these laws go. Nothing if no law is named. */
 export async function noSuchArticle(
   laws: readonly string[],
   articles: readonly ArticleNumber[],
   index: SearchIndex,
   corpus: string,
-): Promise<string | undefined> {
-  if (laws.length === 0) return undefined;
-  const told = await Promise.all(
+): Promise<readonly Warning[]> {
+  return Promise.all(
     laws.map(async (law) => {
       const last = await lastArticle(law, index, corpus);
-      const end = last === undefined ? "" : `; it ends at article ${last}`;
-      return `${law} has no article ${articles.map(shown).join(", ")}${end}.`;
+      const missing = { law, articles: articles.map(shown) };
+      return last === undefined
+        ? warning("no_such_article", missing)
+        : warning("no_such_article_after", { ...missing, last: String(last) });
     }),
   );
-  return told.join(" ");
 }
 
 /** The highest number of an article in any held version of a law. */
@@ -28,6 +29,8 @@ async function lastArticle(law: string, index: SearchIndex, corpus: string): Pro
   return numbers.length === 0 ? undefined : numbers.reduce((most, number) => Math.max(most, number));
 }
 
-function shown({ number, sub }: ArticleNumber): string {
-  return sub === null ? `${number}` : `${number}-${sub}`;
+function shown({ number, sub }: ArticleNumber) {
+  return sub === null
+    ? { en: `${number}`, zh: `第${number}条` }
+    : { en: `${number}-${sub}`, zh: `第${number}条之${"一二三四五六七八九十"[sub - 1] ?? sub}` };
 }

@@ -1,4 +1,4 @@
-import { invalid, type Params } from "@dataq/contract";
+import { invalid, type Params, type Warning, warning } from "@dataq/contract";
 import type { Query, SearchIndex } from "../../../search/search-index.ts";
 import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
 import { readArticles } from "../question/article-list.ts";
@@ -88,36 +88,38 @@ function inSuccessor(
   now: Date,
 ): ReadQuestion {
   const filters = [...given, lawOf([name], articles)];
-  const by = endedBy(name, now)?.by ?? null;
-  const told =
-    endedTold(name, now) ?? `This service does not have ${listedTitle(name) ?? `the law ${name}`}.`;
-  if (by === null || !names.has(by)) return { ...question(filters, ""), notHeld: told };
+  const { date = "", by = null } = endedBy(name, now) ?? {};
+  if (by === null || !names.has(by))
+    return { ...question(filters, ""), notHeld: endedTold(name, now) ?? lackOf(name) };
   // Numbers of articles differ between the two laws, and no official table is in the data.
   if (articles.length > 0 || asksNothing(words))
-    return { ...question(filters, ""), notHeld: `${told} Ask ${by} in words, or name its article.` };
+    return { ...question(filters, ""), notHeld: warning("law_replaced_ask", { law: name, date, by }) };
   const read = inWords([...given, lawOf([by], [])], words);
-  return { ...read, warnings: [`${told} The articles are those of ${by}.`, ...read.warnings] };
+  return { ...read, warnings: [warning("law_replaced_searched", { law: name, date, by }), ...read.warnings] };
 }
 
-function endedTold(name: string, now: Date): string | undefined {
-  const ended = endedBy(name, now);
+function endedTold(law: string, now: Date): Warning | undefined {
+  const ended = endedBy(law, now);
   if (ended === undefined) return undefined;
-  return `${name} ended on ${ended.date}${ended.by === null ? "" : `; ${ended.by} replaced it`}.`;
+  const { date, by } = ended;
+  return by === null ? warning("law_ended", { law, date }) : warning("law_replaced", { law, date, by });
+}
+
+function lackOf(name: string): Warning {
+  const title = listedTitle(name);
+  return title === undefined ? warning("law_not_held", { law: name }) : warning("source_not_held", { title });
 }
 
 /** Names the regulations and interpretations that a question in everyday words needs and that are not held. */
 function answeredElsewhere(text: string, names: LawNames, read: ReadQuestion): ReadQuestion {
   const [first, ...others] = unheldSources(text, (key) => names.has(key));
   if (first === undefined) return read;
-  const titles = [first, ...others].map(({ title }) => title).slice(0, mostTitles);
-  const verb = titles.length === 1 ? "is" : "are";
-  const told = `${titles.join(", ")} ${verb} not held here`;
+  const titles = [first, ...others]
+    .slice(0, mostTitles)
+    .map(({ title }) => ({ en: title, zh: `《${title}》` }));
   if (first.isPartlyHeld)
-    return { ...read, warnings: [`${told}; these articles answer a part.`, ...read.warnings] };
-  return {
-    ...read,
-    notAnswered: `${told}; these articles only share words with the question. The call is free.`,
-  };
+    return { ...read, warnings: [warning("sources_answer_rest", { titles }), ...read.warnings] };
+  return { ...read, notAnswered: warning("sources_alone_answer", { titles }) };
 }
 
 const mostTitles = 3;
@@ -166,10 +168,8 @@ async function readYear(
   return { ...found, warnings: [...readAsWarning(readAs), ...found.warnings] };
 }
 
-function readAsWarning(readAs: NamedLaws["readAs"]): string[] {
-  return readAs === undefined
-    ? []
-    : [`This service does not have ${readAs.name}; ${readAs.law} was searched.`];
+function readAsWarning(readAs: NamedLaws["readAs"]): Warning[] {
+  return readAs === undefined ? [] : [warning("law_read_as", { name: readAs.name, law: readAs.law })];
 }
 
 /** The filter for these articles in these laws, or in all laws if none is named. */
@@ -241,8 +241,10 @@ async function atVersion(
   if (body === undefined)
     return {
       ...question([...also, filter], article === null ? others : ""),
-      notHeld: async () =>
-        (await lawNotHeld(key, index, corpus, now)) ?? (await noSuchArticle([key], articles, index, corpus)),
+      notHeld: async () => {
+        const lack = await lawNotHeld(key, index, corpus, now);
+        return lack === undefined ? noSuchArticle([key], articles, index, corpus) : [lack];
+      },
     };
   const place = article === null ? versionAt(body, point, now) : placeAt(body, point, now);
   if (place === undefined)
@@ -269,14 +271,16 @@ async function lawNotHeld(
   index: SearchIndex,
   corpus: string,
   now: Date,
-): Promise<string | undefined> {
+): Promise<Warning | undefined> {
   if ((await index.count(corpus, [lawTerm(key)])) > 0) return undefined;
-  return endedTold(key, now) ?? `This service does not have the law ${key}.`;
+  return endedTold(key, now) ?? warning("law_not_held", { law: key });
 }
 
-function versionNotHeld({ law_name: name, versions }: StoredArticle, words: string): string {
+function versionNotHeld({ law_name: law, versions }: StoredArticle, version: string): Warning {
   const held = versions.map(({ version_date: date }) => date).filter((date) => date !== null);
-  return `This service does not have the version ${words} of ${name}. It has: ${held.join(", ") || "one without a date"}.`;
+  return held.length === 0
+    ? warning("undated_version_held", { version, law })
+    : warning("version_not_held", { version, law, held });
 }
 
 async function firstOf(

@@ -1,4 +1,4 @@
-import { looksLikeIssn, readIssn } from "@dataq/contract";
+import { looksLikeIssn, readIssn, warning } from "@dataq/contract";
 import { otherForms } from "../../../search/analysis/english.ts";
 import { wordsOnly } from "../../../search/text-search.ts";
 import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
@@ -13,7 +13,7 @@ export const journals: Searching = {
     if (/^CN\s*\d{2}-\d{4}(?:\/[A-Z0-9]+)?$/i.test(text)) return byNumber(cnTerm(text));
     return {
       question: { ...wordsOnly(text), exact: namesLike(text).map(nameTerm) },
-      warnings: looksLikeIssn(text) ? ["The ISSN's check character is wrong; searched as words."] : [],
+      warnings: looksLikeIssn(text) ? [warning("issn_check")] : [],
     };
   },
   text: (body) => {
@@ -26,7 +26,7 @@ function byNumber(term: string): ReadQuestion {
   return {
     question: { ...wordsOnly(""), filters: [{ term }] },
     warnings: [],
-    notHeld: "This service has no journal with this number.",
+    notHeld: warning("journal_not_held"),
   };
 }
 

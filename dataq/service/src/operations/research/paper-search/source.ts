@@ -1,4 +1,5 @@
-import type { Params } from "@dataq/contract";
+import { type Params, type WarningCode, warning } from "@dataq/contract";
+import { rangeText } from "../../../search/date-range.ts";
 import type { SearchIndex } from "../../../search/search-index.ts";
 import { type TextQuestion, wordsOnly } from "../../../search/text-search.ts";
 import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
@@ -29,18 +30,23 @@ function read(params: Params, index: SearchIndex, corpus: string): ReadQuestion 
     warnings: [],
     async notHeld() {
       if (number !== undefined && (await index.count(corpus, [number.term])) === 0)
-        return `This service has no paper with this ${number.kind}.`;
-      if (dates === undefined || !(await isWithoutRecords(index, corpus, dates))) return undefined;
-      return `This service has no paper from ${dates.from ?? ""}..${dates.to ?? ""}.`;
+        return [warning(number.notHeld)];
+      if (dates === undefined || !(await isWithoutRecords(index, corpus, dates))) return [];
+      return [warning("time_without_papers", { time: rangeText(dates) })];
     },
   };
 }
 
-function readQuery(text: string): TextQuestion & { readonly number?: { term: string; kind: string } } {
+interface PaperNumber {
+  readonly term: string;
+  readonly notHeld: Extract<WarningCode, "doi_not_held" | "arxiv_not_held">;
+}
+
+function readQuery(text: string): TextQuestion & { readonly number?: PaperNumber } {
   const doi = /^(?:https?:\/\/)?(?:(?:dx\.)?doi\.org\/|doi:\s*)?(10\.\d{4,9}\/\S+)$/i.exec(text)?.[1];
-  if (doi !== undefined) return { ...wordsOnly(""), number: { term: doiTerm(doi), kind: "DOI" } };
+  if (doi !== undefined) return { ...wordsOnly(""), number: { term: doiTerm(doi), notHeld: "doi_not_held" } };
   const arxiv = readArxivId(text);
   if (arxiv !== undefined)
-    return { ...wordsOnly(""), number: { term: arxivTerm(arxiv), kind: "arXiv number" } };
+    return { ...wordsOnly(""), number: { term: arxivTerm(arxiv), notHeld: "arxiv_not_held" } };
   return { ...wordsOnly(text), ...(text !== "" && { exact: [personTerm(text)] }) };
 }

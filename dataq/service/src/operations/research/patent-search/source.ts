@@ -1,4 +1,5 @@
-import { type Params, readPatentNumber } from "@dataq/contract";
+import { type Params, readPatentNumber, warning } from "@dataq/contract";
+import { rangeText } from "../../../search/date-range.ts";
 import type { SearchIndex } from "../../../search/search-index.ts";
 import { wordsOnly } from "../../../search/text-search.ts";
 import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
@@ -33,15 +34,12 @@ function read(params: Params, index: SearchIndex, corpus: string): ReadQuestion 
         .map((each) => ({ term: each })),
       ...(dates !== undefined && { dates }),
     },
-    warnings:
-      wrongCheck === undefined
-        ? []
-        : [`The application number's check character should be ${wrongCheck}; searched as words.`],
+    warnings: wrongCheck === undefined ? [] : [warning("patent_check", { check: wrongCheck })],
     async notHeld() {
       if (term !== undefined && (await index.count(corpus, [term])) === 0)
-        return "This service has no patent with this number.";
-      if (dates === undefined || !(await isWithoutRecords(index, corpus, dates))) return undefined;
-      return `This service has no patent from ${dates.from ?? ""}..${dates.to ?? ""}.`;
+        return [warning("patent_not_held")];
+      if (dates === undefined || !(await isWithoutRecords(index, corpus, dates))) return [];
+      return [warning("time_without_patents", { time: rangeText(dates) })];
     },
   };
 }

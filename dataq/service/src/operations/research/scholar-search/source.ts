@@ -1,3 +1,4 @@
+import { warning } from "@dataq/contract";
 import { wordsOnly } from "../../../search/text-search.ts";
 import type { Searching } from "../../../sources/search-source.ts";
 import { personTerm } from "../person-term.ts";
@@ -10,7 +11,7 @@ export const scholars: Searching = {
     return {
       question: { ...wordsOnly(name), exact: [personTerm(name)] },
       warnings: [],
-      notHeld: "This service has no researcher with this name.",
+      notHeld: warning("researcher_not_held"),
     };
   },
   text: (body) => {
