@@ -442,6 +442,7 @@ export interface LegalCitationCheckRecord {
     | "unknown_law"
     | "not_in_force"
     | "quotation_differs"
+    | "fits_other_article"
     | (string & {})
   >;
   /** Whether it is in force on the date; null if unknown */
@@ -485,6 +486,12 @@ export interface LegalCitationCheckRecord {
   }>;
   /** The nearest real law or article, if the cited one does not exist */
   nearest: {
+    law_name: string;
+    article_no: string | null;
+    content: string | null;
+  } | null;
+  /** The article of the law in force whose words the sentence around the citation has, if it is clearly not the cited one: the number may be that of an older version */
+  fits_article: {
     law_name: string;
     article_no: string | null;
     content: string | null;

@@ -20,6 +20,7 @@ export class HeldArticles implements HeldTexts {
   };
   readonly #byPlace = new Map<string, StoredArticle>();
   readonly #byLaw = new Map<string, StoredArticle[]>();
+  readonly #pairsOf = new Map<StoredArticle, readonly string[]>();
   readonly #cases: ReadonlyMap<string, HeldJudgment>;
 
   constructor(articles: readonly StoredArticle[], cases: ReadonlyMap<string, HeldJudgment> = new Map()) {
@@ -49,11 +50,27 @@ export class HeldArticles implements HeldTexts {
     return (this.#byLaw.get(law) ?? []).flatMap(({ article }) => article ?? []);
   }
 
+  /** The articles that share most pairs of characters with the words, as a search ranks them. */
   async withWords(law: string, words: string) {
-    const part = words.slice(0, 12);
-    return (this.#byLaw.get(law) ?? []).filter(({ versions }) =>
-      versions.some(({ content }) => wordsOf(content ?? "").units.includes(part)),
-    );
+    const pairs = new Set(pairsOf(words));
+    const ranked = (this.#byLaw.get(law) ?? []).map((article) => {
+      const shared = this.#pairs(article).filter((pair) => pairs.has(pair)).length;
+      return { article, shared };
+    });
+    return ranked
+      .filter(({ shared }) => shared > 0)
+      .sort((a, b) => b.shared - a.shared)
+      .slice(0, 3)
+      .map(({ article }) => article);
+  }
+
+  #pairs(article: StoredArticle): readonly string[] {
+    const known = this.#pairsOf.get(article);
+    if (known !== undefined) return known;
+    const contents = article.versions.map(({ content }) => wordsOf(content ?? "").units);
+    const pairs = [...new Set(contents.flatMap(pairsOf))];
+    this.#pairsOf.set(article, pairs);
+    return pairs;
   }
 
   async judgments(caseNumbers: readonly string[]) {
@@ -64,4 +81,8 @@ export class HeldArticles implements HeldTexts {
       }),
     );
   }
+}
+
+function pairsOf(units: string): string[] {
+  return Array.from({ length: Math.max(0, units.length - 1) }, (_, at) => units.slice(at, at + 2));
 }

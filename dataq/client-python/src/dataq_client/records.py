@@ -203,6 +203,12 @@ class LegalCitationCheckRecordNearest(TypedDict):
     content: Optional[str]
 
 
+class LegalCitationCheckRecordFitsArticle(TypedDict):
+    law_name: str
+    article_no: Optional[str]
+    content: Optional[str]
+
+
 class LegalCitationCheckRecordJudgment(TypedDict):
     id: str
     title: str
@@ -238,7 +244,7 @@ class LegalCitationCheckRecord(TypedDict):
     case_no: Optional[str]
     verdict: Union[Literal["exists", "no_such_article", "no_such_paragraph", "no_such_item", "unknown_law", "not_held", "version_not_held", "unresolved"], str]
     """exists; no_such_article, no_such_paragraph, no_such_item: the law is in the data, without this article, paragraph or item; unknown_law: no law of this name is known; not_held: the law or judgment is not in the data, which says nothing about whether it exists; version_not_held: the text of that version or date is not in the data; unresolved: the law that 该法 or 本法 means cannot be determined."""
-    problems: List[Union[Literal["no_such_article", "no_such_paragraph", "no_such_item", "unknown_law", "not_in_force", "quotation_differs"], str]]
+    problems: List[Union[Literal["no_such_article", "no_such_paragraph", "no_such_item", "unknown_law", "not_in_force", "quotation_differs", "fits_other_article"], str]]
     """What is wrong with the citation; empty if nothing was found."""
     in_force: Optional[bool]
     """Whether it is in force on the date; null if unknown."""
@@ -256,6 +262,8 @@ class LegalCitationCheckRecord(TypedDict):
     """Quotations of the article beside the citation."""
     nearest: Optional[LegalCitationCheckRecordNearest]
     """The nearest real law or article, if the cited one does not exist."""
+    fits_article: Optional[LegalCitationCheckRecordFitsArticle]
+    """The article of the law in force whose words the sentence around the citation has, if it is clearly not the cited one: the number may be that of an older version."""
     judgment: Optional[LegalCitationCheckRecordJudgment]
     """The cited judgment, if it is in the data."""
     source: Source

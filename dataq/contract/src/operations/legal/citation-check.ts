@@ -25,6 +25,7 @@ export const citationProblems = [
   "unknown_law",
   "not_in_force",
   "quotation_differs",
+  "fits_other_article",
 ] as const;
 
 const otherPlace = z.object({
@@ -220,6 +221,19 @@ export const legalCitationCheck = defineOperation({
         meaning({
           en: "The nearest real law or article, if the cited one does not exist",
           zh: "所引不存在时，最接近的真实法律或条文",
+        }),
+      ),
+    fits_article: z
+      .object({
+        law_name: z.string(),
+        article_no: z.string().nullable(),
+        content: z.string().nullable(),
+      })
+      .nullable()
+      .meta(
+        meaning({
+          en: "The article of the law in force whose words the sentence around the citation has, if it is clearly not the cited one: the number may be that of an older version",
+          zh: "引注所在句子的内容明显出自现行法另一条时的该条（所引条号可能是旧版的）",
         }),
       ),
     judgment: z

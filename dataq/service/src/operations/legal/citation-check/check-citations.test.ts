@@ -53,6 +53,14 @@ function article(
   };
 }
 
+/** The newest version had another number before. */
+function renumbered(stored: StoredArticle, former: string): StoredArticle {
+  const versions = stored.versions.map((version, place) =>
+    place === stored.versions.length - 1 ? { ...version, former_no: former } : version,
+  );
+  return { ...stored, versions };
+}
+
 const code = "中华人民共和国民法典";
 const company = "中华人民共和国公司法";
 const civil = (number: string, content: string) =>
@@ -69,10 +77,25 @@ const held = new HeldArticles(
     ),
     civil("第五百七十七条", breach),
     civil("第五百八十四条", damages),
+    civil(
+      "第五百九十六条",
+      "买卖合同的内容一般包括标的物、数量、质量和价款，并且适用本法第五百六十三条的规定。",
+    ),
     article(company, "第二十条", [
       ["2018-10-26", "2018-10-26", "公司股东应当遵守法律、行政法规和公司章程，依法行使股东权利。"],
       ["2023-12-29", "2024-07-01", "公司从事经营活动，应当充分考虑公司职工、消费者等利益相关者的利益。"],
     ]),
+    renumbered(
+      article(company, "第二十一条", [
+        ["2018-10-26", "2018-10-26", "公司的控股股东不得利用其关联关系损害公司利益。"],
+        [
+          "2023-12-29",
+          "2024-07-01",
+          "公司股东应当遵守法律、行政法规和公司章程，依法行使股东权利，不得滥用。",
+        ],
+      ]),
+      "第二十条",
+    ),
     article(company, "第二十二条", [
       ["2018-10-26", "2018-10-26", "决议内容违反法律的无效。"],
       ["2023-12-29", "2024-07-01", null],
@@ -325,6 +348,50 @@ test.each([
   "依照《民法典》第577条，判决如下：一、被告于本判决生效之日起十日内支付货款。",
 ])("words beside a citation that do not quote it are no quotation: %s", async (text) => {
   expect((await check(text))[0]).toMatchObject({ problems: [] });
+});
+
+test.each([
+  ["old", "依据公司法第20条，公司股东应当遵守法律、行政法规和公司章程，依法行使股东权利。", "第二十一条"],
+  [
+    "old, before the citation",
+    "公司股东应当遵守法律、行政法规和公司章程（《公司法》第二十条）。",
+    "第二十一条",
+  ],
+  ["wrong", `根据民法典第563条，${damages.slice(0, 60)}。`, "第五百八十四条"],
+  ["none", `根据民法典第1300条，${damages.slice(0, 60)}。`, "第五百八十四条"],
+])("a sentence with the words of another article names it: %s number", async (_, text, expected) => {
+  const [found] = await check(text);
+  expect(found?.problems).toContain("fits_other_article");
+  expect(found?.fits_article).toMatchObject({ article_no: expected });
+});
+
+test.each([
+  ["its own article", `依据民法典第577条，${breach}`],
+  [
+    "its own version",
+    "依据公司法（2018修正）第20条，公司股东应当遵守法律、行政法规和公司章程，依法行使股东权利。",
+  ],
+  ["other words", "依据公司法第20条，公司应当关心职工和消费者，并且承担社会责任。"],
+  [
+    "facts that an article names",
+    "被告没有履行合同义务，应当承担赔偿损失等违约责任，其辩称不能成立，依照民法典第563条处理。",
+  ],
+  ["two citations", `依据民法典第563条和公司法第20条，${breach}`],
+  [
+    "a reference of another article",
+    "买卖合同的内容一般包括标的物、数量、质量和价款，并且适用民法典第563条的规定。",
+  ],
+  ["a few words", "依据公司法第20条，股东应当遵守法律。"],
+])("a sentence with %s does not", async (_, text) => {
+  for (const { fits_article: fits, problems } of await check(text)) {
+    expect(fits).toBeNull();
+    expect(problems).not.toContain("fits_other_article");
+  }
+});
+
+test("old numbering was right at its time", async () => {
+  const text = "依据公司法第20条，公司股东应当遵守法律、行政法规和公司章程，依法行使股东权利。";
+  expect(await check(text, "2020-01-01")).toMatchObject([{ problems: [], fits_article: null }]);
 });
 
 test("a case number is compared with the judgments held", async () => {

@@ -7,12 +7,13 @@ import { inForceOn, lawStatus } from "../laws/status.ts";
 import { writeNumber } from "../question/chinese-number.ts";
 import type { ArticleNumber } from "../question/law-reference.ts";
 import { hasItem, paragraphsOf } from "./article-parts.ts";
-import { agrees, type Budget, differences, type Words, wordsOf } from "./compare.ts";
+import { agrees, type Budget, differences, fitOf, type Words, wordsOf } from "./compare.ts";
 import type { FoundCitation } from "./find-citations.ts";
 import { type HeldTexts, placeKey } from "./held-texts.ts";
 import type { LawRegister } from "./law-register.ts";
 import type { PlainText } from "./plain-text.ts";
 import { type FoundQuotation, findQuotations } from "./quotations.ts";
+import { sentenceAround } from "./sentences.ts";
 
 /** What citations are checked against. */
 export interface Checking {
@@ -48,6 +49,7 @@ export async function checkCitations(checking: Checking) {
     records.push({ id: String(index + 1), ...span, cited: plain.written(span), ...fields });
   }
   await check.quotations(findQuotations(plain, citations), records);
+  await check.sentences(records);
   return records.map(withProblems);
 }
 
@@ -85,6 +87,7 @@ interface Fields {
   content: string | null;
   quotations: Quotation[];
   nearest: Nearest | null;
+  fits_article: Nearest | null;
   judgment: { id: string; title: string; court_name: string; judgment_date: string | null } | null;
   source: Provenance;
 }
@@ -129,6 +132,7 @@ function withProblems(record: CitationRecord) {
     ...(isMissing ? [verdict] : []),
     ...(inForce === false ? ["not_in_force"] : []),
     ...(quotations.some((each) => each.agrees === false) ? ["quotation_differs"] : []),
+    ...(record.fits_article === null ? [] : ["fits_other_article"]),
   ];
   return { ...rest, verdict, in_force: inForce, quotations, problems, source };
 }
@@ -142,6 +146,7 @@ class Check {
   readonly #words = new Map<string, Words>();
   readonly #budget: Budget = { cells: mostCells };
   #searches = 0;
+  #sentenceSearches = 0;
   /** Checked articles by law and number as records name them. */
   readonly #checked = new Map<string, StoredArticle>();
 
@@ -439,6 +444,51 @@ class Check {
     return undefined;
   }
 
+  /**
+   * Old numbering without a quotation: the sentence has the words of another article of the law in force, and not those
+   * of the cited one.
+   */
+  async sentences(records: readonly CitationRecord[]): Promise<void> {
+    const { plain, citations, signal } = this.#checking;
+    for (const [index, record] of records.entries()) {
+      if (index % atOnce === atOnce - 1) await breathe();
+      signal?.throwIfAborted();
+      if (record.kind !== "article" || record.as_of !== null || record.quotations.length > 0) continue;
+      if (!/^(?:exists|no_such_article)$/.test(record.verdict)) continue;
+      const said = sentenceAround(plain, citations, index);
+      if (said !== undefined) record.fits_article = await this.#fittingArticle(wordsOf(said), record);
+    }
+  }
+
+  async #fittingArticle(said: Words, record: CitationRecord): Promise<Nearest | null> {
+    const { held, register, date } = this.#checking;
+    const { law_name: name, content } = record;
+    if (name === null || said.units.length < shortestFitting) return null;
+    const own = content === null ? 0 : fitOf(said, this.#wordsOf(content)).share;
+    const key = register.keyOf(name);
+    if (own > mostOwnShare || !register.isHeld(key) || this.#sentenceSearches >= mostSentenceSearches)
+      return null;
+    this.#sentenceSearches++;
+    const fitting: { readonly place: Nearest; readonly share: number; readonly wasCited: boolean }[] = [];
+    for (const article of await held.withWords(key, said.units.slice(0, longestSearch))) {
+      const version = article.versions[inForceOn(article.versions, date)];
+      if (version?.content == null || article.article_no === record.article_no) continue;
+      // A sentence of this article, which refers to the cited one: 依照本法第二百六十四条的规定定罪处罚.
+      if (version.content.includes(record.article_no ?? "")) continue;
+      const { share, length, longest } = fitOf(said, this.#wordsOf(version.content));
+      // The article had the cited number before: less of the sentence is enough.
+      const wasCited = article.versions.some(({ former_no }) => former_no === record.article_no);
+      const least = wasCited ? leastShareOfOld : leastShare;
+      if (share < least || length < shortestFitting || longest < longestRunOfFitting) continue;
+      const place = { law_name: article.law_name, article_no: article.article_no, content: version.content };
+      fitting.push({ place, share, wasCited });
+    }
+    const old = fitting.find(({ wasCited }) => wasCited);
+    // Several articles may say the same.
+    const [only, ...others] = fitting;
+    return old?.place ?? (others.length === 0 ? (only?.place ?? null) : null);
+  }
+
   async #nearestArticle(key: string, { number, sub }: ArticleNumber): Promise<Nearest | null> {
     const numbers = await this.#numbersOf(key);
     const distance = (other: ArticleNumber) =>
@@ -489,6 +539,7 @@ const nothing = {
   version_date: null,
   content: null,
   nearest: null,
+  fits_article: null,
   judgment: null,
 } as const;
 
@@ -505,6 +556,14 @@ const mostCells = 4_000_000;
 const mostNearNames = 100;
 const mostSearches = 20;
 const longestSearch = 60;
+const mostSentenceSearches = 100;
+/** A sentence tells which article it means only if it has this much of the article's own words. */
+const shortestFitting = 12;
+const longestRunOfFitting = 8;
+const leastShare = 0.85;
+const leastShareOfOld = 0.5;
+/** A sentence with more of the cited article's words is about this article. */
+const mostOwnShare = 0.25;
 /** Shorter quotations may be terms. */
 const shortestSentence = 8;
 const shortestUnmarked = 12;

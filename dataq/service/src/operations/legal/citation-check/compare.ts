@@ -81,6 +81,25 @@ export function differences(
   };
 }
 
+/** How much of a sentence is in an article, in runs of at least four characters, in any order. */
+export interface Fit {
+  /** Between 0 and 1. */
+  readonly share: number;
+  readonly length: number;
+  readonly longest: number;
+}
+
+export function fitOf(sentence: Words, article: Words): Fit {
+  const isThere = new Uint8Array(sentence.units.length);
+  let longest = 0;
+  for (const { mine, length } of commonRuns(sentence.units, article.units)) {
+    isThere.fill(1, mine, mine + length);
+    longest = Math.max(longest, length);
+  }
+  const length = isThere.reduce((sum, each) => sum + each, 0);
+  return { share: isThere.length === 0 ? 0 : length / isThere.length, length, longest };
+}
+
 /** Words of the article that may stand for the first or last words of the quotation. */
 const edge = 12;
 const gram = 4;

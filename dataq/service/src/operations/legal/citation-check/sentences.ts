@@ -1,0 +1,41 @@
+import type { FoundCitation } from "./find-citations.ts";
+import type { PlainText } from "./plain-text.ts";
+
+/**
+ * What the sentence around a citation says, without the citation and the words that lead to it. Undefined if the
+ * sentence has other citations too, because its words may belong to any of them, or if it says nothing.
+ */
+export function sentenceAround(
+  plain: PlainText,
+  citations: readonly FoundCitation[],
+  index: number,
+): string | undefined {
+  const { from, to } = citations[index] as FoundCitation;
+  const start = edge(plain, from, -1);
+  const end = edge(plain, to, 1);
+  const isAlone =
+    ((citations[index - 1]?.to ?? -1) <= start || index === 0) &&
+    (citations[index + 1]?.from ?? Number.POSITIVE_INFINITY) >= end;
+  if (!isAlone) return undefined;
+  const before = plain.text.slice(start, from).replace(leadIn, "").replace(leadOut, "");
+  const after = plain.text.slice(to, end).replace(tail, "");
+  const said = [before, after].filter((part) => part.length > 1).join(",");
+  return said === "" ? undefined : said;
+}
+
+/** The end of the sentence in one direction: a mark or a line break of the original. */
+function edge(plain: PlainText, at: number, direction: 1 | -1): number {
+  for (let place = at; Math.abs(place - at) < longest; place += direction) {
+    const next = plain.text[direction === 1 ? place : place - 1];
+    if (plain.startsLine(place) && (direction === -1 || place > at)) return place;
+    if (next === undefined || /[。;?!]/.test(next)) return place;
+  }
+  return at + direction * longest;
+}
+
+const longest = 200;
+const leadIn =
+  /^(?:[一二三四五六七八九十0-9]{1,3}[、.,]|[(][一二三四五六七八九十0-9]{1,3}[)]|第[一二三四五六七八九十][,、])?(?:(?:此外|另外|其次|首先|同时|因此|所以|据此|故|但是?|而且|综上|可见|本案中?|本所认为|我们认为|本院认为),?)*/;
+const leadOut =
+  /[,(]?(?:(?:应当|应|可以|可|须|需)?(?:依据|根据|依照|按照|参照|适用|依|按|见|参见|参考|符合|违反了?|援引))?$/;
+const tail = /^[)]?(?:的?(?:明确)?规定|之规定|所规定的?)?[,:)]*/;
