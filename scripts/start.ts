@@ -24,6 +24,8 @@ interface Ready {
   readonly key?: string;
   readonly console?: string;
   readonly model?: string | null;
+  /** Of dataq: whether the first laws are there. If not, `{prepared: true}` follows. */
+  readonly isPrepared?: boolean;
 }
 
 const options = process.argv.slice(2);
@@ -49,6 +51,7 @@ const began = performance.now();
 const children = new Map<Product["name"], ChildProcess>();
 const ready = new Map<Product["name"], Ready>();
 let stopping = false;
+let isWelcomed = false;
 
 start(products.locallm);
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop(0));
@@ -64,8 +67,9 @@ function start(product: Product): void {
   } as ForkOptions);
   relay(product.name, child.stdout, process.stdout);
   relay(product.name, child.stderr, process.stderr);
-  child.on("message", (message: { listening?: object; ready?: Ready }) => {
+  child.on("message", (message: { listening?: object; ready?: Ready; prepared?: boolean }) => {
     if (message.listening !== undefined && !stopping) start(products.dataq);
+    if (message.prepared === true) prepared();
     if (message.ready === undefined) return;
     ready.set(product.name, message.ready);
     welcome();
@@ -122,12 +126,12 @@ function welcome(): void {
   const locallm = ready.get("locallm");
   const dataq = ready.get("dataq");
   if (locallm === undefined || dataq === undefined) return;
+  isWelcomed = true;
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   const chat = JSON.stringify({
     model: locallm.model ?? "<model>",
     messages: [{ role: "user", content: "What is the capital of France?" }],
   });
-  const query = JSON.stringify({ operation: "legal_laws", params: { query: "民法典 第五百七十七条" } });
   const talk =
     locallm.model == null
       ? "no model yet: the lines above say why; npm run locallm -- pull smollm2:135m"
@@ -146,9 +150,22 @@ dataq, the data service: ${dataq.url}
   console  ${dataq.console}
            (works once; for another: npm run dataq -- link)
   key      ${dataq.key}
-  ask      curl ${dataq.url}/v1/data/query -H 'Authorization: Bearer ${dataq.key}' \\
-             -H 'Content-Type: application/json' -d '${query}'
+  ask      ${dataq.isPrepared === false ? "the laws are being prepared; the line to ask follows when they are there" : dataqLine(dataq)}
 
 Guides: ${locallm.url}/docs, ${dataq.url}/docs/guides. Every line of the logs: npm start -- --log
 `);
+}
+
+/** The preparation ended after the welcome: now the line to ask gets its answer at once. */
+function prepared(): void {
+  const dataq = ready.get("dataq");
+  if (dataq === undefined) return;
+  ready.set("dataq", { ...dataq, isPrepared: true });
+  if (isWelcomed) console.log(`\ndataq is prepared:\n  ask      ${dataqLine(dataq)}\n`);
+}
+
+function dataqLine({ url, key }: Ready): string {
+  const query = JSON.stringify({ operation: "legal_laws", params: { query: "民法典 第五百七十七条" } });
+  return `curl ${url}/v1/data/query -H 'Authorization: Bearer ${key}' \\
+             -H 'Content-Type: application/json' -d '${query}'`;
 }

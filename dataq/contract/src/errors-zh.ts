@@ -104,6 +104,10 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
   not_configured: row("本服务没有能回答此次 {operation} 调用的数据源，未扣费。", "{fix}"),
   upstream_error: row("{operation} 的数据源返回的内容无法使用，未扣费。", "请稍后重试。"),
   upstream_timeout: row("{operation} 的数据源响应超时，未扣费。", "请稍后重试。"),
+  preparing: row(
+    "{operation} 的首批数据正在准备中，已完成 {percent}%，未扣费。",
+    "请在 {retry_after} 秒后重试，进度见 GET /v1/status。",
+  ),
   unavailable: row("服务暂时不可用，未扣费。", "请在 {retry_after} 秒后重试。"),
 };
 

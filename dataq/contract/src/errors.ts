@@ -288,6 +288,13 @@ export const errors = {
     "Retry later.",
     true,
   ),
+  preparing: row(
+    503,
+    "server_error",
+    "The first records of {operation} are still being prepared: {percent} % done.",
+    "Retry after {retry_after} s. GET /v1/status shows the progress.",
+    true,
+  ),
   unavailable: row(
     503,
     "server_error",

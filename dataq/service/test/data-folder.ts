@@ -82,7 +82,7 @@ export function environmentOf(folder: string): Record<string, string> {
 }
 
 /** The URL of the folder's database; undefined if the folder has an embedded server. */
-function databaseUrl(folder: string): string | undefined {
+export function databaseUrl(folder: string): string | undefined {
   if (serverUrl === undefined) return undefined;
   const url = new URL(serverUrl);
   url.pathname = databaseName(folder);

@@ -81,6 +81,7 @@ export const routes = {
       "not_acceptable",
       "verification_required",
       "not_configured",
+      "preparing",
       "upstream_error",
       "upstream_timeout",
       ...callLimits,
@@ -91,7 +92,7 @@ export const routes = {
     path: "/v1/data/estimate",
     summary: "Get the price of a call; free",
     answer: estimate,
-    errors: ["missing_parameter", "verification_required", "not_configured", ...callLimits],
+    errors: ["missing_parameter", "verification_required", "not_configured", "preparing", ...callLimits],
   },
 
   callMcp: {

@@ -18,6 +18,8 @@ export interface FirstDataOptions {
   /** Where the first laws come from; undefined for none. */
   readonly laws: string | undefined;
   readonly progress: (line: string) => void;
+  /** How long a call waits for data that is being built; 25 s by default. */
+  readonly longestWaitMs?: number;
 }
 
 /** What the worker has to build. */
@@ -66,14 +68,29 @@ export class FirstData {
     const waiting = this.#waiting.get(corpus);
     if (waiting === undefined) return;
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Failure("unavailable", { retry_after: 5 })), longestWaitMs);
+    const late = new Promise<"late">((resolve) => {
+      timer = setTimeout(resolve, this.#options.longestWaitMs ?? longestWaitMs, "late");
     });
-    try {
-      await Promise.race([waiting.promise, late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const ended = await Promise.race([waiting.promise, late]);
+    clearTimeout(timer);
+    if (ended === "late") throw await this.#preparing(corpus);
+  }
+
+  /** Says how far the corpus is, and when it will be there if it goes on like this. */
+  async #preparing(corpus: string): Promise<Failure> {
+    const found = await this.#database.pool.query<{ done: number; total: number | null; seconds: number }>(
+      `select done, total, extract(epoch from now() - started_at)::float8 as seconds
+         from import_run where target = $1 and state = 'running' order by id desc limit 1`,
+      [corpus],
+    );
+    const { done, total, seconds } = found.rows[0] ?? { done: 0, total: null, seconds: 0 };
+    const share = total === null || total === 0 ? 0 : Math.min(1, done / total);
+    const left = share === 0 ? soonestS : Math.ceil((seconds * (1 - share)) / share);
+    return new Failure("preparing", {
+      operation: corpus,
+      percent: Math.floor(100 * share),
+      retry_after: Math.min(latestS, Math.max(soonestS, left)),
+    });
   }
 
   async close(): Promise<void> {
@@ -161,6 +178,9 @@ export class FirstData {
 }
 
 const longestWaitMs = 25_000;
+/** Bounds of `retry_after`. */
+const soonestS = 5;
+const latestS = 60;
 const stopLimitMs = 5_000;
 const askAgainMs = 500;
 export const lawCorpora = [lawArticlesCorpus, lawEntriesCorpus];

@@ -1,9 +1,13 @@
+import { setTimeout } from "node:timers/promises";
 import { Command } from "commander";
 import { readConfig } from "../../config.ts";
 import type { Service } from "../../server.ts";
 
 /** Delay before loading dictionaries, which blocks the process for a moment. The first calls go first. */
 const WARM_AFTER_MS = 1_000;
+
+/** Within this time it is known whether there is anything to prepare. */
+const knownAfterMs = 500;
 
 /** `dataq serve`: the whole service in one process, with its database. */
 export function serveCommand(): Command {
@@ -22,8 +26,16 @@ export function serveCommand(): Command {
       const service = await Promise.race([starting, stopping.promise]);
       if (service) {
         // A first start is still importing laws. Calls that need them wait, all others are answered.
-        announce(service, options.json === true);
-        void service.firstData.then(() => setTimeout(() => void service.warm(), WARM_AFTER_MS).unref());
+        const tell = announcer(service, options.json === true);
+        const isPrepared = await Promise.race([
+          service.firstData.then(() => true),
+          setTimeout(knownAfterMs, false, { ref: false }),
+        ]);
+        tell.ready(isPrepared);
+        if (!isPrepared) void service.firstData.then(tell.prepared);
+        void service.firstData.then(() =>
+          setTimeout(WARM_AFTER_MS, undefined, { ref: false }).then(() => service.warm()),
+        );
         await stopping.promise;
       }
       await (await starting).close();
@@ -32,15 +44,26 @@ export function serveCommand(): Command {
     });
 }
 
-function announce(service: Service, asJson: boolean): void {
-  const { url, localKey, consoleUrl } = service;
-  if (process.send) process.send({ ready: { url, key: localKey, console: consoleUrl } });
-  else if (asJson) console.log(JSON.stringify({ url, key: localKey, console: consoleUrl }));
-  else {
-    console.log(`dataq listens on ${url}`);
-    console.log(`key: ${localKey}`);
-    console.log(`console: ${consoleUrl} (works once; "dataq link" makes another)`);
-    console.log(`curl ${url}/v1/data/query -H 'Authorization: Bearer ${localKey}' -H 'Content-Type: application/json' \\
-  -d '{"operation":"legal_laws","params":{"query":"民法典 第五百七十七条"}}'`);
-  }
+/** Says where the service listens, and gives a line to try as soon as that line gets an answer. */
+function announcer({ url, localKey, consoleUrl }: Service, asJson: boolean) {
+  const example = `curl ${url}/v1/data/query -H 'Authorization: Bearer ${localKey}' -H 'Content-Type: application/json' \\
+  -d '{"operation":"legal_laws","params":{"query":"民法典 第五百七十七条"}}'`;
+  return {
+    ready(isPrepared: boolean): void {
+      if (process.send) process.send({ ready: { url, key: localKey, console: consoleUrl, isPrepared } });
+      else if (asJson) console.log(JSON.stringify({ url, key: localKey, console: consoleUrl }));
+      else {
+        console.log(`dataq listens on ${url}`);
+        console.log(`key: ${localKey}`);
+        console.log(`console: ${consoleUrl} (works once; "dataq link" makes another)`);
+        console.log(
+          isPrepared ? example : "The laws are being prepared; a line to try follows when they are there.",
+        );
+      }
+    },
+    prepared(): void {
+      if (process.send) process.send({ prepared: true });
+      else if (!asJson) console.log(example);
+    },
+  };
 }
