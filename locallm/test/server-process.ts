@@ -65,7 +65,7 @@ export async function startServerHere(options: TestServerOptions = {}): Promise<
 
 export async function startServer(options: ServerOptions = {}): Promise<ServerProcess> {
   const { env, removeModels } = await serverEnvironment(options);
-  const started = launch(["serve"], env, undefined, options.hasSmallHeap ? smallHeap : []);
+  const started = launch(["serve"], env, { nodeOptions: options.hasSmallHeap ? smallHeap : [] });
   const { child } = started;
   const { url } = await new Promise<{ url: string }>((resolve, reject) => {
     child.on("message", ({ ready }: { ready?: { url: string } }) => ready && resolve(ready));
@@ -142,14 +142,24 @@ function cleanEnvironment(): Record<string, string> {
   };
 }
 
+interface LaunchOptions {
+  readonly input?: string;
+  readonly nodeOptions?: readonly string[];
+  /** The working folder. */
+  readonly folder?: string;
+  /** Starts a process group, which a test can interrupt as a terminal does. */
+  readonly isGroup?: true;
+}
+
 /** Starts a locallm command as a process, in an environment without this machine's settings. */
 export function launch(
   args: readonly string[],
   env: Record<string, string> = {},
-  input?: string,
-  nodeOptions: readonly string[] = [],
+  { input, nodeOptions = [], folder, isGroup }: LaunchOptions = {},
 ) {
   const child: ChildProcess = spawn(process.execPath, ["-C", "source", ...nodeOptions, main, ...args], {
+    cwd: folder,
+    detached: isGroup,
     env: { ...cleanEnvironment(), ...env },
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", "ipc"],
   });

@@ -1,0 +1,117 @@
+import { spawn } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { launch } from "../server-process.ts";
+import type { ScriptedModel } from "./scripted-model.ts";
+
+/** A program that `locallm launch` starts, and how to ask it one question without a terminal. */
+export interface Agent {
+  readonly name: string;
+  /** The npm package and its version. Null: the program comes from elsewhere. */
+  readonly npm: readonly [name: string, version: string] | null;
+  /** Whether its install script must run. */
+  readonly isBuilt?: true;
+  readonly parameters: readonly string[];
+  readonly callsTools: boolean;
+  /** Whether it is small and quick enough for each test run; `npm run proof -- agents` runs all. */
+  readonly isQuick: boolean;
+}
+
+const question = "What does note.txt say?";
+
+export const agents: readonly Agent[] = [
+  {
+    name: "claude",
+    npm: ["@anthropic-ai/claude-code", "2.1.332"],
+    isBuilt: true,
+    parameters: ["-p", question, "--allowedTools", "Read"],
+    callsTools: true,
+    isQuick: true,
+  },
+  {
+    name: "codex",
+    npm: ["@openai/codex", "0.171.0"],
+    parameters: ["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", question],
+    callsTools: true,
+    isQuick: true,
+  },
+  {
+    name: "continue",
+    npm: ["@continuedev/cli", "1.5.47"],
+    parameters: ["-p", question, "--auto"],
+    callsTools: true,
+    isQuick: true,
+  },
+  {
+    name: "qwen",
+    npm: ["@qwen-code/qwen-code", "0.24.4"],
+    parameters: ["-p", question, "--yolo"],
+    callsTools: true,
+    isQuick: true,
+  },
+  {
+    name: "opencode",
+    npm: ["opencode-ai", "1.18.33"],
+    parameters: ["run", question],
+    callsTools: true,
+    isQuick: false,
+  },
+  {
+    name: "aider",
+    npm: null,
+    parameters: ["--no-git", "--yes-always", "--no-check-update", "--no-analytics", "--message", question],
+    callsTools: false,
+    isQuick: false,
+  },
+];
+
+/** A home and a working folder of its own, so that a program finds no settings of this machine. */
+export async function createDesk(word: string) {
+  const folder = await mkdtemp(join(tmpdir(), "locallm-agent-"));
+  const home = join(folder, "home");
+  const work = join(folder, "work");
+  const note = join(work, "note.txt");
+  await Promise.all([mkdir(home), mkdir(work)]);
+  await writeFile(note, `The word is ${word}.\n`);
+  return { home, work, note, remove: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+export type Desk = Awaited<ReturnType<typeof createDesk>>;
+
+/** Starts the program as a user does: by `locallm launch` in the working folder. */
+export function startAgent(
+  { name, parameters }: Agent,
+  model: ScriptedModel,
+  desk: Desk,
+  bins: readonly string[],
+) {
+  const environment = {
+    HOME: desk.home,
+    XDG_CONFIG_HOME: join(desk.home, ".config"),
+    LOCALLM_CREDENTIALS: join(desk.home, "credentials.json"),
+    LOCALLM_HOST: model.server.url,
+    PATH: [...bins, process.env["PATH"]].join(delimiter),
+    TERM: "dumb",
+  };
+  const words = ["launch", name, "--model", "scripted", "--", ...parameters];
+  return launch(words, environment, { folder: desk.work, isGroup: true });
+}
+
+/** Runs a program that `locallm launch` printed; it is read from standard input. */
+export function startPrinted(program: string, parameters: readonly string[], text: string, folder: string) {
+  const child = spawn(program, parameters, { cwd: folder, stdio: "pipe" });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (part: string) => {
+    stdout += part;
+  });
+  child.stderr.setEncoding("utf8").on("data", (part: string) => {
+    stderr += part;
+  });
+  child.stdin.end(text);
+  const exited = new Promise<{ code: number | null }>((resolve) => {
+    child.once("close", (code) => resolve({ code }));
+  });
+  return { child, exited, stdout: () => stdout, stderr: () => stderr };
+}
