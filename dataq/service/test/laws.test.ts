@@ -1,6 +1,7 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { zstdDecompressSync } from "node:zlib";
 import type { Params } from "@dataq/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
@@ -540,6 +541,74 @@ test.skipIf(!hasPacks)(
     expect(byFault.map(({ passages, found }) => passages - found)).toEqual(byFault.map(() => 0));
     expect({ falseAlarms, misread }).toEqual({ falseAlarms: 0, misread: 0 });
     expect(correct).toBeGreaterThan(180);
+  },
+);
+
+test.skipIf(!hasPacks)(
+  "an opinion of more than 60 citations: every planted error is told, and nothing else (needs TEST_DATA)",
+  { timeout: 120_000 },
+  async () => {
+    const lines = readFileSync(new URL("opinion.tsv", import.meta.url), "utf8").split("\n");
+    const sentences = lines
+      .filter((line) => line !== "" && !line.startsWith("#"))
+      .map((line) => line.split("\t") as [words: string, expected: string, named?: string]);
+    const held = new HeldArticles((await allPacks()).articles);
+    const register = new LawRegister(held.names);
+    const plain = new PlainText(sentences.map(([words]) => words).join("\n"));
+    const citations = findCitations(plain, register);
+    const day = "2026-11-26";
+    const records = await checkCitations({ plain, citations, register, held, date: day, now: new Date(day) });
+    expect(records.length).toBeGreaterThan(60);
+    let start = 0;
+    for (const [words, expected, named = ""] of sentences) {
+      const end = start + words.length;
+      const own = records.filter(({ start_utf16: at }) => at >= start && at < end);
+      start = end + 1;
+      expect(own, words).not.toEqual([]);
+      const problems = own.flatMap((record) => record.problems);
+      expect({ words, problems }).toEqual({ words, problems: expected === "right" ? [] : [expected] });
+      for (const { verdict, in_force } of own)
+        expect({ words, isInvented: verdict === "no_such_article" && in_force === true }).toEqual({
+          words,
+          isInvented: false,
+        });
+      const places = own.flatMap(({ fits_article: fits, quotations }) => [
+        fits?.article_no,
+        ...quotations.map(({ found_in: found }) => found?.article_no),
+      ]);
+      if (named !== "") expect(places, words).toContain(named);
+    }
+  },
+);
+
+test.skipIf(!hasPacks)(
+  "of the citations of 861 real judgments only those that have another article's words are said to fit another (needs TEST_DATA)",
+  { timeout: 120_000 },
+  async () => {
+    const file = readFileSync(join(packs as string, "judgments_real.jsonl.zst"));
+    const rows = zstdDecompressSync(file).toString().trimEnd().split("\n");
+    const held = new HeldArticles((await allPacks()).articles);
+    const register = new LawRegister(held.names);
+    const fitting: string[] = [];
+    let count = 0;
+    for (const row of rows) {
+      const plain = new PlainText((JSON.parse(row) as { text: string }).text.slice(0, 12_000));
+      const citations = findCitations(plain, register);
+      const checked = await checkCitations({ plain, citations, register, held, date: "2026-11-22", now });
+      count += checked.length;
+      for (const { law_name, article_no, fits_article: fits } of checked)
+        if (fits !== null) fitting.push(`${lawKey(law_name ?? "")} ${article_no} ${fits.article_no}`);
+    }
+    expect(count).toBeGreaterThan(5_000);
+    expect(fitting.sort()).toEqual(
+      [
+        // Old numbering.
+        "刑事诉讼法 第一百九十五条 第二百条",
+        // The judge wrote 第三十七条 above the words of 第三十七条之一.
+        "刑法 第三十七条 第三十七条之一",
+        "最高人民法院关于适用中华人民共和国刑事诉讼法的解释 第五百零五条 第五百九十六条",
+      ].sort(),
+    );
   },
 );
 

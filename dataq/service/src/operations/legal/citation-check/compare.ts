@@ -60,9 +60,8 @@ export function differences(
   let mine = 0;
   let theirs = 0;
   for (const [index, run] of runs.entries()) {
-    const start = index === 0 ? Math.max(0, run.theirs - (run.mine - mine) - edge) : theirs;
-    const gap = align(quotation.units, mine, run.mine, article.units, start, run.theirs, budget);
-    steps.push(...(index === 0 ? withoutFirstMissing(gap) : gap));
+    const start = index === 0 ? clauseStart(article, run.theirs, run.mine) : theirs;
+    steps.push(...align(quotation.units, mine, run.mine, article.units, start, run.theirs, budget));
     steps.push({ kind: "same", ...run });
     mine = run.mine + run.length;
     theirs = run.theirs + run.length;
@@ -70,9 +69,8 @@ export function differences(
   const rest = quotation.units.length - mine;
   if (runs.length === 0) steps.push({ kind: "added", mine: 0, theirs: 0, length: rest });
   else if (rest > 0) {
-    const end = Math.min(article.units.length, theirs + rest + edge);
-    const gap = align(quotation.units, mine, quotation.units.length, article.units, theirs, end, budget);
-    steps.push(...withoutFirstMissing(gap.reverse()).reverse());
+    const end = clauseEnd(article, theirs, rest);
+    steps.push(...align(quotation.units, mine, quotation.units.length, article.units, theirs, end, budget));
   }
   const same = steps.reduce((sum, { kind, length }) => sum + (kind === "same" ? length : 0), 0);
   return {
@@ -102,6 +100,8 @@ export function fitOf(sentence: Words, article: Words): Fit {
 
 /** Words of the article that may stand for the first or last words of the quotation. */
 const edge = 12;
+/** The replaced words may be this much shorter than those of the quotation. */
+const slack = 4;
 const gram = 4;
 const mostPlaces = 8;
 const mostRuns = 300;
@@ -269,12 +269,28 @@ function isOmitted({ kind, mine }: Step, { text, places }: Words): boolean {
   return ellipsis.test(text.slice((places[mine - 1] as number) + 1, places[mine] ?? text.length));
 }
 
-/** Words of the article before the first of the quotation are not quoted, so they are not missing. */
-function withoutFirstMissing(steps: readonly Step[]): Step[] {
-  const first = steps.findIndex(({ kind }) => kind === "same");
-  return first === -1
-    ? steps.filter(({ kind }) => kind !== "missing")
-    : steps.filter(({ kind }, place) => kind !== "missing" || place > first);
+/**
+ * Where the words of the article begin that the first words of a quotation replace: at a clause, if one begins about
+ * as many words before. Otherwise nothing is known to be missing.
+ */
+function clauseStart(article: Words, theirs: number, count: number): number {
+  if (count === 0) return theirs;
+  for (let at = theirs - Math.max(0, count - slack); at >= Math.max(0, theirs - count - edge); at--)
+    if (at === 0 || endsClause(article, at)) return at;
+  return theirs;
+}
+
+/** The same for the last words of a quotation. */
+function clauseEnd(article: Words, theirs: number, count: number): number {
+  const { length } = article.units;
+  for (let at = theirs + Math.max(0, count - slack); at <= Math.min(length, theirs + count + edge); at++)
+    if (at === length || endsClause(article, at)) return at;
+  return theirs;
+}
+
+/** Whether there is a mark between a word and the one before it. */
+function endsClause({ text, places }: Words, at: number): boolean {
+  return /[,，。;；:：、\n]/.test(text.slice((places[at - 1] as number) + 1, places[at]));
 }
 
 /** Joins neighbouring steps of the same kind. */
