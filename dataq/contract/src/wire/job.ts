@@ -51,6 +51,15 @@ export const jobList = z.strictObject({
   operations: z.array(z.string()).meta({ description: "What can be imported" }),
 });
 
+export const indexRefresh = z.strictObject({
+  operation: z
+    .string()
+    .min(1)
+    .max(64)
+    .default("legal_cases")
+    .meta({ description: "The operation whose index is rebuilt; it must have one" }),
+});
+
 export const newImport = z.strictObject({
   operation: z.string().min(1).max(64),
   from: z

@@ -25,7 +25,7 @@ import {
 import { catalog, catalogEntry, catalogQuery, olderCapabilities, price, pricing, status } from "./catalog.ts";
 import { connector, connectorTest, connectorTrial } from "./connector.ts";
 import { dataset } from "./dataset.ts";
-import { job, jobDetail, jobList, newImport, newUpload, upload, uploadQuery } from "./job.ts";
+import { indexRefresh, job, jobDetail, jobList, newImport, newUpload, upload, uploadQuery } from "./job.ts";
 import { apiKey, changedKey, createdKey, createdKeys, leakReport, newKey, newKeys, rotation } from "./key.ts";
 import {
   entry,
@@ -626,7 +626,8 @@ export const routes = {
     ...admin,
     method: "POST",
     path: "/admin/v1/index/refresh",
-    summary: "Start an index build",
+    summary: "Rebuild the index of an operation",
+    body: indexRefresh,
     status: 202,
     answer: job,
     errors: ["already_exists", "concurrency_limited"],

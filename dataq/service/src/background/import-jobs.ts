@@ -67,9 +67,14 @@ export class Jobs {
     return this.#start("import", operation, from, ["import", "--json", ...flags, "--", operation, from]);
   }
 
-  /** Rebuilds the index while the old one keeps serving. */
-  refreshIndex(): Promise<Job> {
-    return this.#start("index", "legal_cases", "", ["index", "build", "legal_cases"]);
+  /** Rebuilds an index while the old one keeps serving. Throws `invalid_params` for one that does not exist. */
+  async refreshIndex(operation: string): Promise<Job> {
+    const found = await this.#database.query<{ corpus: string }>(
+      "select corpus from search_corpus where corpus not like '%#packs' order by corpus",
+    );
+    const known = found.rows.map(({ corpus }) => corpus);
+    if (!known.includes(operation)) throw unknownIndex(operation, known);
+    return this.#start("index", operation, "", ["index", "build", "--", operation]);
   }
 
   changeDataset(kind: "remove" | "restore", operation: string, name: string): Promise<Job> {
@@ -282,6 +287,16 @@ function jobOfRun(run: RunState): Job {
 /** The command line next to this file, as source or as built JavaScript. */
 function mainOf(here: string): string {
   return fileURLToPath(new URL(`../cli/main${extname(here)}`, here));
+}
+
+function unknownIndex(operation: string, known: readonly string[]): Failure {
+  return invalid(
+    "operation",
+    "unknown",
+    `${operation.slice(0, 64)} has no index`,
+    known.length === 0 ? "import records first" : `send one of ${known.join(", ")}`,
+    known.length === 0 ? "请先导入数据" : `可选：${known.join("、")}`,
+  );
 }
 
 function unknownTarget(operation: string): Failure {

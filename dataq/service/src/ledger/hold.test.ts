@@ -5,7 +5,16 @@ import { gatherStatements, type RunStatement, runDirectly } from "./gather.ts";
 import { charge, hold } from "./hold.ts";
 import { claimKey, freeKey } from "./idempotency.ts";
 import { recover, startInstance } from "./instance.ts";
-import { adjust, expireTrial, grantTrial, openWallet, reverse, setCreditLimit, topUp } from "./movement.ts";
+import {
+  adjust,
+  expireTrial,
+  expireTrials,
+  grantTrial,
+  openWallet,
+  reverse,
+  setCreditLimit,
+  topUp,
+} from "./movement.ts";
 import { mostSessions, readBudgetLeft, sweepSessions } from "./session-spend.ts";
 import { settle } from "./settlement.ts";
 import { readWallet, setFrozen } from "./wallet.ts";
@@ -337,6 +346,31 @@ test("an expired trial is not spent, and is removed from the balance", async () 
   expect((await entriesOf(id)).map((entry) => entry.kind)).toEqual(["topup", "grant", "expire", "hold"]);
   await expireTrial(database, id, later);
   expect(await entriesOf(id)).toHaveLength(4);
+});
+
+test("a trial is over at the very instant of its expiry, and not a millisecond before", async () => {
+  const before = new Date(trialEnd.getTime() - 1);
+  const last = await account(6_000, 4_000);
+  expect(await readWallet(database, last, before)).toMatchObject({ balance: 10_000, trialBalance: 4_000 });
+  await expireTrial(database, last, before);
+  await expireTrials(database, before);
+  expect(await hold(database, call(last, 10_000, { now: before }))).toEqual({ balance: 0, trialBalance: 0 });
+
+  const [read, held, taken, swept] = [
+    await account(6_000, 4_000),
+    await account(6_000, 4_000),
+    await account(6_000, 4_000),
+    await account(6_000, 4_000),
+  ];
+  expect(await readWallet(database, read!, trialEnd)).toMatchObject({ balance: 6_000, trialBalance: 0 });
+  expect(await hold(database, call(held!, 5_000, { now: trialEnd }))).toEqual({
+    balance: 1_000,
+    trialBalance: 0,
+  });
+  await expireTrial(database, taken!, trialEnd);
+  await expireTrials(database, trialEnd);
+  for (const id of [read, held, taken, swept])
+    expect((await entriesOf(id!)).filter(({ kind }) => kind === "expire")).toHaveLength(1);
 });
 
 test("a credit line is spent last, repaid first, and cannot be reduced below what is used", async () => {

@@ -1,6 +1,7 @@
 import { Failure } from "@dataq/contract";
 import {
   type importReport,
+  indexRefresh,
   type jobDetail,
   type jobList,
   newImport,
@@ -59,7 +60,8 @@ export function addJobRoutes(app: FastifyInstance, parts: HttpParts, jobs: Jobs,
   );
 
   app.post("/admin/v1/index/refresh", async (request, reply) => {
-    const job = await jobs.refreshIndex();
+    const { operation } = check(indexRefresh, readJson(request, { whenEmpty: {} }));
+    const job = await jobs.refreshIndex(operation);
     await writeAudit(parts.database, authorOf(parts, request), "index.refresh", job.operation, null, null);
     return reply.code(202).send(job);
   });
