@@ -119,6 +119,18 @@ describe("a file from the browser", () => {
     expect(set.rows).toBe(set.served + set.duplicates + set.refused);
   });
 
+  test("its index can be rebuilt; one that does not exist is refused by name", async () => {
+    const path = "/admin/v1/index/refresh";
+    const started = await service.call(path, { body: { operation: "research_journal_search" } });
+    expect(started).toMatchObject({ status: 202, body: { operation: "research_journal_search" } });
+    expect(await ended(started.body.id)).toMatchObject({ state: "done" });
+    for (const operation of ["legal_laws", "research_journal_search#packs", "--full", "", "期刊"]) {
+      const refused = await service.call(path, { body: { operation } });
+      expect([operation, refused.status]).toEqual([operation, 400]);
+      if (operation !== "") expect(refused.text).toContain("research_journal_search");
+    }
+  });
+
   test("that is sent partly twice, or that is too long, does no harm", async () => {
     const { body } = await service.call("/admin/v1/uploads", { body: { name: "../../x.csv", bytes: 4 } });
     const send = (at: number, text: string) =>
