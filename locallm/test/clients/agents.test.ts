@@ -52,7 +52,7 @@ describe.skipIf(folder === null || process.platform === "win32")(
       const { out } = await command(["launch", "ai-sdk", "--model", "scripted"], {
         LOCALLM_HOST: model.server.url,
       });
-      const started = startPrinted(process.execPath, ["--input-type=module"], out, clients!.folder);
+      const started = startPrinted(process.execPath, ["--input-type=module"], clients!.folder, out);
       const { code } = await started.exited;
       expect([code, started.stdout()], started.stderr()).toEqual([
         0,

@@ -53,6 +53,7 @@ export const agents: readonly Agent[] = [
   {
     name: "opencode",
     npm: ["opencode-ai", "1.18.33"],
+    isBuilt: true,
     parameters: ["run", question],
     callsTools: true,
     isQuick: false,
@@ -82,25 +83,28 @@ export type Desk = Awaited<ReturnType<typeof createDesk>>;
 /** Starts the program as a user does: by `locallm launch` in the working folder. */
 export function startAgent(
   { name, parameters }: Agent,
-  model: ScriptedModel,
+  { server }: ScriptedModel,
   desk: Desk,
   bins: readonly string[],
+  model = "scripted",
 ) {
   const environment = {
     HOME: desk.home,
     XDG_CONFIG_HOME: join(desk.home, ".config"),
     LOCALLM_CREDENTIALS: join(desk.home, "credentials.json"),
-    LOCALLM_HOST: model.server.url,
+    LOCALLM_HOST: server.url,
+    // OpenCode believes this more than the working folder.
+    PWD: desk.work,
     PATH: [...bins, process.env["PATH"]].join(delimiter),
     TERM: "dumb",
   };
-  const words = ["launch", name, "--model", "scripted", "--", ...parameters];
+  const words = ["launch", name, "--model", model, "--", ...parameters];
   return launch(words, environment, { folder: desk.work, isGroup: true });
 }
 
-/** Runs a program that `locallm launch` printed; it is read from standard input. */
-export function startPrinted(program: string, parameters: readonly string[], text: string, folder: string) {
-  const child = spawn(program, parameters, { cwd: folder, stdio: "pipe" });
+/** Runs a program that `locallm launch` printed. `text` is its standard input. */
+export function startPrinted(program: string, parameters: readonly string[], folder: string, text = "") {
+  const child = spawn(program, parameters, { cwd: folder, detached: true, stdio: "pipe" });
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (part: string) => {

@@ -47,7 +47,10 @@ export async function installed(
   built: readonly string[] = [],
 ): Promise<string | null> {
   const manifest = JSON.stringify({ private: true, dependencies });
-  const stamp = createHash("sha256").update(manifest).digest("hex").slice(0, 12);
+  const stamp = createHash("sha256")
+    .update(manifest + built.join())
+    .digest("hex")
+    .slice(0, 12);
   const cache = join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "locallm-test");
   const folder = join(cache, `${name}-${stamp}`);
   if (existsSync(folder)) return folder;

@@ -15,6 +15,8 @@ const inputs: Readonly<Record<string, (path: string) => string>> = {
 };
 
 export interface Called {
+  /** Whether the program asked for a stream. */
+  readonly isStreamed: boolean;
   /** The tool that was called first. Null if the program offered none that is known. */
   readonly tool: string | null;
   /** What the program sent back. */
@@ -26,10 +28,10 @@ export interface Called {
  * returned. A real model of this size would not do so, and the prompts of these programs are long; what is tested is
  * the program and our side of its API. The model is remote, so the script stands behind locallm.
  */
-export async function startScriptedModel(folder: string) {
+export async function startScriptedModel(folder: string, models = `${folder}/models`) {
   const engine = await startScriptedEngine();
   const server: TestServer = await startServerHere({
-    models: `${folder}/models`,
+    models,
     env: {
       LOCALLM_CREDENTIALS: `${folder}/credentials.json`,
       LOCALLM_REMOTES: new URL(engine.upstream.url).host,
@@ -45,10 +47,17 @@ export async function startScriptedModel(folder: string) {
     engine,
     /** Answers until the next call of a script. `path` is the file to read. */
     reads(path: string): Called {
-      const called: { tool: string | null; result: string | null } = { tool: null, result: null };
+      const called: { -readonly [Key in keyof Called]: Called[Key] } = {
+        isStreamed: false,
+        tool: null,
+        result: null,
+      };
       engine.answers(({ body }) => {
-        const { messages = [], tools = [] } = body as Request;
-        const result = messages.findLast(({ role }) => role === "tool");
+        const { messages = [], tools = [], stream } = body as Request;
+        called.isStreamed ||= stream === true;
+        const last = called.tool === null ? undefined : messages.at(-1);
+        // smolagents sends a result as a message of the user.
+        const result = messages.findLast(({ role }) => role === "tool") ?? last;
         const names = tools.map((tool) => tool.function.name);
         if (result !== undefined) {
           called.result = textOf(result.content);
@@ -85,6 +94,7 @@ export async function startScriptedModel(folder: string) {
 export type ScriptedModel = Awaited<ReturnType<typeof startScriptedModel>>;
 
 interface Request {
+  readonly stream?: boolean;
   readonly messages?: readonly { role: string; content: unknown }[];
   readonly tools?: readonly { function: { name: string; parameters: { properties: object } } }[];
 }
