@@ -1,6 +1,7 @@
 import { type ChildProcess, spawnSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
+import { assistants } from "../src/cli/assistants.ts";
 import { agents, createDesk, type Desk, startAgent, startPrinted } from "../test/clients/agents.ts";
 import { installed, installedClients } from "../test/clients/installed.ts";
 import { chatModel, clientStore } from "../test/clients/models.ts";
@@ -39,7 +40,7 @@ export async function run(print: (line: string) => void): Promise<void> {
     print("|---|---|---|---|---|---|---|---|");
     const row = (...cells: string[]) => print(`| ${cells.join(" | ")} |`);
     for (const agent of agents) {
-      const version = agent.npm?.[1] ?? versionOf("aider", bins);
+      const version = versionOf(assistants[agent.name]!.program, bins, desk);
       if (version === null) {
         row(agent.name, "not run: not installed", "", "", "", "", "", "");
         continue;
@@ -47,7 +48,7 @@ export async function run(print: (line: string) => void): Promise<void> {
       const start = (name?: string) => startAgent(agent, model, desk, bins, name);
       const { called, routes, code } = await read(model, desk, () => start());
       const small = start(chatModel);
-      await within(small, 90_000);
+      const smallCode = await within(small, 90_000);
       const said = small.stdout() + small.stderr();
       row(
         agent.name,
@@ -57,7 +58,7 @@ export async function run(print: (line: string) => void): Promise<void> {
         agent.callsTools ? (called.tool ?? "none") : "has none",
         agent.callsTools ? yes(called.result?.includes(word)) : "",
         await cut(model, () => start()),
-        tooLong.test(said) ? "yes" : "only launch does",
+        smallCode === 0 ? "its prompt fits" : tooLong.test(said) ? "yes" : "only launch does",
       );
     }
     const library = async (
@@ -157,13 +158,12 @@ function yes(is: boolean | undefined): string {
   return is === true ? "yes" : "no";
 }
 
-function versionOf(program: string, bins: readonly string[]): string | null {
+/** What the program says; packages of npm may have another version than the program in them. */
+function versionOf(program: string, bins: readonly string[], { home }: Desk): string | null {
   const PATH = [...bins, process.env["PATH"]].join(delimiter);
-  const { status, stdout } = spawnSync(program, ["--version"], {
-    encoding: "utf8",
-    env: { ...process.env, PATH },
-  });
-  return status === 0 ? stdout.trim().replace(/^\D+/, "") : null;
+  const env = { ...process.env, HOME: home, PATH };
+  const { status, stdout } = spawnSync(program, ["--version"], { encoding: "utf8", env });
+  return status === 0 ? (/\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? null) : null;
 }
 
 function pythonVersion(module: string, distribution: string): string | null {
