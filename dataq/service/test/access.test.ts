@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isFullSize } from "../../../scripts/test-size.ts";
 import { type Action, actions } from "../src/accounts/principal.ts";
 import { type Role, rights, roles, type Scope, scopes } from "../src/accounts/scope.ts";
-import { type RouteAccess, routeAccess } from "../src/http/access.ts";
+import { mayDoTooMuch, type RouteAccess, routeAccess } from "../src/http/access.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
 
 const roleNames = Object.keys(roles) as Role[];
@@ -76,6 +76,36 @@ test("the contract lists every route and what it requires", () => {
     known.delete(route);
   }
   expect([...known.keys()]).toEqual([]);
+});
+
+test("routes that everybody may use only read, but for these two, and none of them moves money", async () => {
+  const open = Object.entries(routeAccess).filter(([, { access }]) => access === "public");
+  expect(open.filter(([route]) => !route.startsWith("GET ")).map(([route]) => route)).toEqual([
+    "POST /v1/keys/leak-report",
+    "POST /console/auth/*",
+  ]);
+  for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+    expect(mayDoTooMuch(method, { access: "public", cost: 1 })).toBe(true);
+    expect(mayDoTooMuch(method, { access: "account.pay", cost: 1 })).toBe(false);
+  }
+  const books = async () =>
+    (
+      await service.database.query(
+        "select count(*), sum(abs(trial) + abs(paid) + abs(credit)) as moved from entry",
+      )
+    ).rows[0] as object;
+  const before = await books();
+  const bodies = [
+    {},
+    { tokens: 1_000, account_id: accounts.customer },
+    { code: "x", email: "a@example.com" },
+  ];
+  for (const [route] of open) {
+    const [method = "", url = ""] = route.split(" ");
+    const path = url.replace(/:\w+/g, "none").replace("*", "none");
+    for (const body of method === "GET" ? [undefined] : bodies) await codeOf(nobody, method, path, body);
+  }
+  expect(await books()).toEqual(before);
 });
 
 test("every actor can use exactly the routes that the table allows", async () => {

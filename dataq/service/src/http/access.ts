@@ -17,6 +17,8 @@ export interface RouteAccess {
   readonly access: Access;
   /** What a request takes from the account's allowance for management; see `manageLimitsOf`. */
   readonly cost: number;
+  /** Why a public route may do more than read. Without it, a public route is a GET. */
+  readonly why?: string;
 }
 
 /** Every route. The service does not start if a route has no row here. */
@@ -59,7 +61,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "PATCH /v1/keys/:id": row("keys.manage"),
   "POST /v1/keys/:id/rotate": row("keys.manage"),
   "DELETE /v1/keys/:id": row("keys.manage"),
-  "POST /v1/keys/leak-report": row("public"),
+  "POST /v1/keys/leak-report": open("the leaked key in the body is the proof; the report only revokes it"),
 
   "GET /v1/members": row("account.read"),
   "POST /v1/members/invitations": row("members.manage"),
@@ -112,9 +114,8 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
 
   "GET /console": row("public"),
   "GET /console/*": row("public"),
-  // better-auth authorises these itself.
   "GET /console/auth/*": row("public"),
-  "POST /console/auth/*": row("public"),
+  "POST /console/auth/*": open("better-auth authorises these itself; none of them reaches the ledger"),
   "GET /console/api/session": row("public"),
   "GET /console/api/sessions": row("visitor"),
   "DELETE /console/api/sessions/:id": row("visitor"),
@@ -132,9 +133,14 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
 /** Finds out who sends a request, and refuses what they may not do, before the route runs. */
 export function enforceAccess(app: FastifyInstance, parts: HttpParts): void {
   app.addHook("onRoute", ({ url, method }) => {
-    for (const one of [method].flat())
-      if (!routeAccess[nameOf(one, url)])
-        throw new Error(`The route ${one} ${url} has no row in http/access.ts.`);
+    for (const one of [method].flat()) {
+      const found = routeAccess[nameOf(one, url)];
+      if (found === undefined) throw new Error(`The route ${one} ${url} has no row in http/access.ts.`);
+      if (mayDoTooMuch(one, found))
+        throw new Error(
+          `The route ${one} ${url} is public and not a GET: its row in http/access.ts must say why.`,
+        );
+    }
   });
 
   app.addHook("preHandler", async (request) => {
@@ -168,6 +174,15 @@ function isFromHere(request: FastifyRequest): boolean {
 /** A HEAD request is a GET request without the answer's body. */
 function nameOf(method: string, url: string): string {
   return `${method === "HEAD" ? "GET" : method} ${url}`;
+}
+
+/** Whether a route that everybody may use could change something, and nobody said why it may. */
+export function mayDoTooMuch(method: string, { access, why = "" }: RouteAccess): boolean {
+  return access === "public" && method !== "GET" && method !== "HEAD" && why === "";
+}
+
+function open(why: string): RouteAccess {
+  return { access: "public", cost: 1, why };
 }
 
 function row(access: Access, cost = 1): RouteAccess {
