@@ -5,7 +5,7 @@ import {
   type LawArticle,
   placeKey,
 } from "../src/operations/legal/citation-check/held-texts.ts";
-import type { StoredArticle } from "../src/operations/legal/laws/corpus.ts";
+import { citedNumber, type StoredArticle } from "../src/operations/legal/laws/corpus.ts";
 import { lawKey } from "../src/operations/legal/question/law-reference.ts";
 import { LawNames } from "../src/operations/legal/question/named-laws.ts";
 
@@ -28,7 +28,8 @@ export class HeldArticles implements HeldTexts {
     for (const article of articles) {
       const law = lawKey(article.law_name);
       this.#byLaw.set(law, [...(this.#byLaw.get(law) ?? []), article]);
-      if (article.article !== null) this.#byPlace.set(placeKey({ law, article: article.article }), article);
+      const cited = citedNumber(article);
+      if (cited !== null) this.#byPlace.set(placeKey({ law, article: cited }), article);
     }
     this.names = new LawNames(new Set(this.#byLaw.keys()));
   }
@@ -47,7 +48,7 @@ export class HeldArticles implements HeldTexts {
   }
 
   async numbers(law: string) {
-    return (this.#byLaw.get(law) ?? []).flatMap(({ article }) => article ?? []);
+    return (this.#byLaw.get(law) ?? []).flatMap((article) => citedNumber(article) ?? []);
   }
 
   /** The articles that share most pairs of characters with the words, as a search ranks them. */

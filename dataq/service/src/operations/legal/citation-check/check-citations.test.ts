@@ -4,7 +4,7 @@ import { Random } from "../../../sample/random.ts";
 import type { ArticleVersion, StoredArticle } from "../laws/corpus.ts";
 import { lawKey, readArticleNumber } from "../question/law-reference.ts";
 import { checkCitations } from "./check-citations.ts";
-import { differences, wordsOf } from "./compare.ts";
+import { agrees, differences, wordsOf } from "./compare.ts";
 import { findCitations } from "./find-citations.ts";
 import { LawRegister } from "./law-register.ts";
 import { PlainText } from "./plain-text.ts";
@@ -69,6 +69,7 @@ const breach =
   "当事人一方不履行合同义务或者履行合同义务不符合约定的，应当承担继续履行、采取补救措施或者赔偿损失等违约责任。";
 const damages =
   "当事人一方不履行合同义务或者履行合同义务不符合约定，造成对方损失的，损失赔偿额应当相当于因违约所造成的损失，包括合同履行后可以获得的利益；但是，不得超过违约一方订立合同时预见到或者应当预见到的因违约可能造成的损失。";
+const notice = "出卖人应当在三十日以内书面通知买受人，并且承担由此产生的全部费用。";
 const held = new HeldArticles(
   [
     civil(
@@ -77,6 +78,7 @@ const held = new HeldArticles(
     ),
     civil("第五百七十七条", breach),
     civil("第五百八十四条", damages),
+    civil("第五百九十七条", notice),
     civil(
       "第五百九十六条",
       "买卖合同的内容一般包括标的物、数量、质量和价款，并且适用本法第五百六十三条的规定。",
@@ -243,6 +245,17 @@ test.each([
   expect(found).toMatchObject({ problems: [], quotations: [{ agrees: true, differences: [] }] });
 });
 
+test.each([
+  ["不得超过百分之二十五。", "不得超过百分之二十", false],
+  ["应当在二十五日内答复。", "五日内答复", false],
+  ["应当在二十五日内答复。", "25日内答复", true],
+  ["税率为25％。", "税率为20%", false],
+  ["（三）十日内答复的；", "十日内答复", true],
+  ["自行为发生之日起五年内，统一一致执行。", "一致执行", true],
+])("in %s the words %s do not end inside a number: %s", (content, quotation, expected) => {
+  expect(agrees(quotation, wordsOf(content))).toBe(expected);
+});
+
 test("changed words are named, and only these", async () => {
   const [found] = await check(quoted(breach.replace("或者赔偿损失等违约责任", "并且赔偿全部损失等违约责任")));
   expect(found?.problems).toEqual(["quotation_differs"]);
@@ -365,6 +378,28 @@ test("a quotation of another article, paragraph or version says where it is from
   expect(
     (await check("《公司法》第二十条规定：“公司股东应当遵守法律、行政法规和公司章程”。"))[0]?.quotations,
   ).toMatchObject([{ agrees: false, agrees_with_version: "2018-10-26" }]);
+});
+
+test.each([
+  [
+    "other words at the start of a line",
+    "民法典第597条要求出卖人书面通知买受人并且承担由此产生的全部费用。",
+    [],
+  ],
+  ["a number in digits", "民法典第597条规定：“出卖人应当在30日以内书面通知买受人”。", []],
+  [
+    "another number in digits",
+    "民法典第597条规定：“出卖人应当在15日以内书面通知买受人”。",
+    ["quotation_differs"],
+  ],
+  [
+    "another number without quotation marks",
+    "民法典第597条规定出卖人应当在十日以内书面通知买受人，并且承担由此产生的全部费用。",
+    ["quotation_differs"],
+  ],
+  ["a heading with other words", `民法典第597条　${notice.replace("全部", "部分")}`, ["quotation_differs"]],
+])("%s: told as a difference or not", async (_, text, problems) => {
+  expect(await check(text)).toMatchObject([{ problems }]);
 });
 
 test.each([

@@ -7,7 +7,7 @@ import { inForceOn, lawStatus } from "../laws/status.ts";
 import { writeNumber } from "../question/chinese-number.ts";
 import type { ArticleNumber } from "../question/law-reference.ts";
 import { hasItem, paragraphsOf } from "./article-parts.ts";
-import { agrees, type Budget, differences, fitOf, type Words, wordsOf } from "./compare.ts";
+import { agrees, type Budget, differences, fitOf, type Piece, type Words, wordsOf } from "./compare.ts";
 import type { FoundCitation } from "./find-citations.ts";
 import { type HeldTexts, placeKey } from "./held-texts.ts";
 import type { LawRegister } from "./law-register.ts";
@@ -355,7 +355,6 @@ class Check {
         : { ...base, agrees: false, found_in: elsewhere };
     }
     if (agrees(text, target)) return { ...base, agrees: true };
-    if (found.isIndirect) return undefined;
     const { pieces, similarity } = differences(mine, target, this.#budget);
     const least = found.isIntroduced && isLong ? 0 : leastSimilarity;
     const version = this.#otherVersion(text, record);
@@ -386,7 +385,9 @@ class Check {
       const mine = wordsOf(sentence);
       const isSame =
         agrees(sentence, target) ||
-        (isIndirect !== true && differences(mine, target, this.#budget).similarity >= leastUnmarked);
+        (isIndirect === true
+          ? hasOtherNumber(differences(mine, target, this.#budget))
+          : differences(mine, target, this.#budget).similarity >= leastUnmarked);
       if (!isSame) break;
       length += mine.units.length;
       end = stop;
@@ -464,7 +465,7 @@ class Check {
     const { held, register, date } = this.#checking;
     const { law_name: name, content } = record;
     if (name === null || said.units.length < shortestFitting) return null;
-    const own = content === null ? 0 : fitOf(said, this.#wordsOf(content)).share;
+    const own = content === null ? 0 : fitOf(said, this.#wordsOf(content), leastRunOfOwn).share;
     const key = register.keyOf(name);
     if (own > mostOwnShare || !register.isHeld(key) || this.#sentenceSearches >= mostSentenceSearches)
       return null;
@@ -554,7 +555,7 @@ const noState = {
 
 const mostCells = 4_000_000;
 const mostNearNames = 100;
-const mostSearches = 20;
+const mostSearches = 60;
 const longestSearch = 60;
 const mostSentenceSearches = 100;
 /** A sentence tells which article it means only if it has this much of the article's own words. */
@@ -562,6 +563,8 @@ const shortestFitting = 12;
 const longestRunOfFitting = 8;
 const leastShare = 0.85;
 const leastShareOfOld = 0.5;
+/** Shorter runs are terms that many articles of a law have. */
+const leastRunOfOwn = 6;
 /** A sentence with more of the cited article's words is about this article. */
 const mostOwnShare = 0.25;
 /** Shorter quotations may be terms. */
@@ -570,6 +573,7 @@ const shortestUnmarked = 12;
 const shortestElsewhere = 16;
 const leastSimilarity = 0.6;
 const leastUnmarked = 0.75;
+const leastWithOtherNumber = 0.8;
 /** Quotations often start with the article's number and its title. */
 const articleHeading =
   /^(?:第[零〇一二两三四五六七八九十百千0-9]{1,9}条(?:之[一二三四五六七八九十]{1,3})?)?(?:【[^】]{1,30}】)?[:,]?/;
@@ -638,6 +642,20 @@ function firstDay({ versions }: StoredArticle): string | null {
 
 function sourceOf({ versions }: StoredArticle): Provenance {
   return (versions.at(-1) as ArticleVersion).source;
+}
+
+/** Whether words are nearly those of the article, but for a number: 三百万元 for 五百万元. */
+function hasOtherNumber({ pieces, similarity }: ReturnType<typeof differences>): boolean {
+  if (similarity < leastWithOtherNumber) return false;
+  const isNumber = (piece: Piece | undefined) =>
+    piece !== undefined &&
+    piece.kind !== "same" &&
+    /^[零〇一二两三四五六七八九十百千万亿0-9]+$/.test(piece.text);
+  return pieces.some((piece, place) => {
+    if (!isNumber(piece)) return false;
+    const next = pieces[place + 1];
+    return isNumber(next) || /^[十百千万亿]/.test(next?.text ?? "");
+  });
 }
 
 function sentenceEnd(text: string, from: number, to: number): number {

@@ -1,3 +1,4 @@
+import { writeNumber } from "../question/chinese-number.ts";
 import { inOneForm } from "./plain-text.ts";
 
 /** A part of a comparison. `added`: only in the quotation. `missing`: only in the article. */
@@ -18,13 +19,28 @@ export interface Budget {
   cells: number;
 }
 
-/** Punctuation, spaces, width and script do not count when words are compared. */
+/** Punctuation, spaces, width, script and the notation of numbers (30日, 三十日) do not count when words are compared. */
 export function wordsOf(text: string): Words {
   let units = "";
   const places: number[] = [];
   let at = 0;
+  let digits = "";
+  const putNumber = () => {
+    const first = at - digits.length;
+    const written = /^[1-9][0-9]{0,3}$/.test(digits) ? writeNumber(Number(digits)) : digits;
+    for (let unit = 0; unit < written.length; unit++)
+      places.push(unit === 0 ? first : Math.min(at - 1, first + unit));
+    units += written;
+    digits = "";
+  };
   for (const character of text) {
     const form = inOneForm(character);
+    if (/^[0-9]$/.test(form)) {
+      digits += form;
+      at += character.length;
+      continue;
+    }
+    if (digits !== "") putNumber();
     for (const unit of /[\p{L}\p{N}]/u.test(form) ? form : "") {
       if (!/[\p{L}\p{N}]/u.test(unit)) continue;
       units += unit;
@@ -32,6 +48,7 @@ export function wordsOf(text: string): Words {
     }
     at += character.length;
   }
+  if (digits !== "") putNumber();
   return { text, units, places };
 }
 
@@ -40,11 +57,22 @@ export function agrees(quotation: string, article: Words): boolean {
   let from = 0;
   for (const part of quotation.split(ellipsis)) {
     const { units } = wordsOf(part);
-    const at = article.units.indexOf(units, from);
+    let at = article.units.indexOf(units, from);
+    while (at !== -1 && (isInNumber(article, at) || isInNumber(article, at + units.length)))
+      at = article.units.indexOf(units, at + 1);
     if (at === -1) return false;
     from = at + units.length;
   }
   return true;
+}
+
+/** Whether a number goes on here: 二十|五日. */
+function isInNumber({ units, places }: Words, at: number): boolean {
+  const [before = "", after = ""] = [units[at - 1], units[at]];
+  const isOne = (places[at] ?? 0) - (places[at - 1] ?? 0) <= 1;
+  return (
+    isOne && /^(?:[一二三四五六七八九]?[十百千万亿]|[十百千万亿][一二三四五六七八九])$/.test(before + after)
+  );
 }
 
 export const ellipsis = /…+|\.{3,}|。{3,}|\(略\)|（略）|[[［【](?:…|略)[\]］】]/;
@@ -87,10 +115,11 @@ export interface Fit {
   readonly longest: number;
 }
 
-export function fitOf(sentence: Words, article: Words): Fit {
+export function fitOf(sentence: Words, article: Words, leastRun = gram): Fit {
   const isThere = new Uint8Array(sentence.units.length);
   let longest = 0;
   for (const { mine, length } of commonRuns(sentence.units, article.units)) {
+    if (length < leastRun) continue;
     isThere.fill(1, mine, mine + length);
     longest = Math.max(longest, length);
   }
@@ -310,6 +339,9 @@ function piecesOf(steps: readonly Step[], quotation: Words, article: Words): Pie
     const first = words.places[from] ?? 0;
     const last = words.places[from + length - 1] ?? first;
     const width = String.fromCodePoint(words.text.codePointAt(last) ?? 0).length;
-    return { kind, text: words.text.slice(first, last + width) };
+    const next = words.places[from + length] ?? words.text.length;
+    // A number in digits is one piece.
+    const digits = /^[0-9０-９]*/.exec(words.text.slice(last + width, next))?.[0].length ?? 0;
+    return { kind, text: words.text.slice(first, last + width + digits) };
   });
 }

@@ -100,6 +100,11 @@ export class PlainText {
     return this.#lines.has(at);
   }
 
+  /** Whether there is white space in the original before this place. */
+  isSpaced(at: number): boolean {
+    return at > 0 && (this.#starts[at] ?? 0) > (this.#ends[at - 1] ?? 0);
+  }
+
   /** Whether the original breaks the line between two places. */
   hasBreak(from: number, to: number): boolean {
     for (let at = from + 1; at <= to; at++) if (this.#lines.has(at)) return true;

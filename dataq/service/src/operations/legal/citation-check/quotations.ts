@@ -10,7 +10,10 @@ export interface FoundQuotation {
   readonly isMarked: boolean;
   /** The text says that it quotes: 规定：“…”. Other words in quotation marks may be just a term. */
   readonly isIntroduced: boolean;
-  /** Stated in other words, such as 规定，当事人一方……. Only exact words count as a quotation. */
+  /**
+   * Stated in other words, such as 规定，当事人一方……. Only the words of the article count as a quotation, or such in
+   * which a number is changed.
+   */
   readonly isIndirect?: true;
   /** The citations that they may belong to: 第五百六十三条、第五百六十六条规定：“…”. */
   readonly citations: readonly number[];
@@ -152,15 +155,18 @@ function unmarkedAfter(
   const { text } = plain;
   const after = text.slice(citation.to, citation.to + 60);
   const [written = "", mark] = unmarked.exec(after) ?? [];
-  const isHeading = startsAfterMarks(plain, citation.from);
-  if (mark === "" && !isHeading) return undefined;
+  const isAtStart = startsAfterMarks(plain, citation.from);
+  // 第四十条 建设单位应当申请…… is a heading with the words of the article; 第四十条要求申请…… tells them in other words.
+  const isHeading = isAtStart && (written !== "" || plain.isSpaced(citation.to));
+  if (mark === "" && !isAtStart) return undefined;
   const from = citation.to + written.length;
   const most = Math.min(text.length, next?.from ?? text.length, from + longestUnmarked);
   let to = from;
   // A line break after the heading still belongs to it.
   while (to < most && !(to > from && plain.startsLine(to))) to++;
   if (to - from < shortestUnmarked) return undefined;
-  return { from, to, ...(mark === "," && { isIndirect: true as const }) };
+  const isIndirect = mark === "," || (mark === "" && (!isHeading || /规定/.test(written)));
+  return { from, to, ...(isIndirect && { isIndirect: true as const }) };
 }
 
 const shortestUnmarked = 12;
