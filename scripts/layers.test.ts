@@ -1,124 +1,156 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-
-/**
- * Sources that break a rule, in a separate folder tree with our rules. One run of the linter checks them all.
- */
-const broken = {
-  "locallm/src/wire/a.ts": `import "../http/app.ts";`,
-  "locallm/src/engine/a.ts": `import "../scheduler/queue.ts";`,
-  "locallm/src/library/a.ts": `import "../config.ts";`,
-  "dataq/service/src/ledger/a.ts": `import "../query/pipeline.ts";`,
-  "dataq/service/src/search/a.ts": `import "../sources/source.ts";`,
-  "dataq/service/src/importer/a.ts": `import "../operations/registry.ts";`,
-  "dataq/service/src/query/a.ts": `import "../background/sweeper.ts";`,
-  "dataq/service/src/webhooks/a.ts": `import "../http/app.ts";`,
-  "dataq/service/src/network/a.ts": `import "../accounts/key.ts";`,
-  "dataq/service/src/http/a.ts": `import "../cli/main.ts";`,
-};
-const kept = {
-  "locallm/src/http/b.ts": `import "../wire/errors.ts";`,
-  "dataq/service/src/query/b.ts": `import "../ledger/hold.ts";`,
-};
-const environment = `export const home = process.env["HOME"];`;
+import { findFaults, readTables } from "./layers.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const tree = mkdtempSync(join(tmpdir(), "layers-"));
-afterAll(() => rmSync(tree, { recursive: true }));
+const page = readFileSync(join(root, "ARCHITECTURE.md"), "utf8");
+const tables = readTables(page);
+const trees: string[] = [];
+afterAll(() => {
+  for (const tree of trees) rmSync(tree, { recursive: true });
+});
 
-interface Diagnostic {
-  readonly category: string;
-  readonly location: { readonly path: string };
+/** A tree with a folder for each layer and nothing in it but these files. */
+function treeOf(files: Readonly<Record<string, string>>): string {
+  const tree = mkdtempSync(join(tmpdir(), "layers-"));
+  trees.push(tree);
+  for (const name of tables.get("package")!.keys()) mkdirSync(join(tree, name, "src"), { recursive: true });
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(tree, path)), { recursive: true });
+    writeFileSync(join(tree, path), text);
+  }
+  return tree;
 }
 
-function lint(): Set<string> {
+function faultsOf(files: Readonly<Record<string, string>>): string[] {
+  return findFaults(treeOf(files), tables).map(({ where, what }) => `${where} ${what}`);
+}
+
+it("this repository keeps the tables of ARCHITECTURE.md", () => {
+  expect(findFaults(root, tables)).toEqual([]);
+});
+
+it("every import between two layers is refused but for those of the tables", () => {
+  for (const name of ["locallm", "dataq/service"]) {
+    const layers = tables.get(name)!;
+    const folders = [...layers.keys()].filter((layer) => !layer.endsWith(".ts"));
+    expect(folders.length).toBeGreaterThan(14);
+    for (const own of folders) {
+      const up = "../".repeat(own.split("/").length);
+      const text = folders.map((other) => `import "${up}${other}/b.ts";`).join("\n");
+      const refused = faultsOf({ [`${name}/src/${own}/a.ts`]: text }).map((fault) => {
+        const [, line, other] = /a\.ts:(\d+) .* may not import (\S+):/.exec(fault) ?? [];
+        expect(folders[Number(line) - 1]).toBe(other);
+        return other;
+      });
+      const allowed = folders.filter((other) => !refused.includes(other));
+      const inTable = folders.filter(
+        (other) => other === own || own.startsWith(`${other}/`) || layers.get(own)!.includes(other),
+      );
+      expect([own, allowed]).toEqual([own, inTable]);
+    }
+  }
+});
+
+describe("an import that the tables do not allow is refused", () => {
+  const what = "locallm/src/wire/a.ts:1 wire may not import http: ARCHITECTURE.md, Layers";
+  it.each([
+    `import { a } from "../http/app.ts";`,
+    `import type { A } from "../http/app.ts";`,
+    `import "../http/app.ts";`,
+    `import * as a from '../http/native/chat.ts';`,
+    `export { a } from "../http/app.ts";`,
+    `export type { A } from "../http/app.ts";`,
+    `export * from "../http/app.ts";`,
+    `const a = await import("../http/app.ts");`,
+    `export type A = import("../http/app.ts").A;`,
+    `export const a = (x: typeof import( "../http/app.ts" )) => x;`,
+    `import a from "./../wire/../http/app.ts";`,
+  ])("%s", (text) => {
+    expect(faultsOf({ "locallm/src/wire/a.ts": text })).toEqual([what]);
+  });
+
+  it.each([
+    ["locallm/src/library/a.ts", `import "../config.ts";`, "library may not import config.ts"],
+    ["locallm/src/http/a.ts", `import "../server.ts";`, "http may not import server.ts"],
+    ["dataq/service/src/http/a.ts", `import "../cli/main.ts";`, "http may not import cli"],
+    ["dataq/service/src/http/a.ts", `import "../sample/words.ts";`, "http may not import sample"],
+    [
+      "dataq/service/src/search/a.ts",
+      `import "./postings/rank.ts";`,
+      "search may not import search/postings",
+    ],
+    [
+      "dataq/service/src/search/postings/a.ts",
+      `import "../opensearch/client.ts";`,
+      "search/postings may not import search/opensearch",
+    ],
+    [
+      "dataq/service/src/importer/a.ts",
+      `import "../search/opensearch/client.ts";`,
+      "importer may not import search/opensearch",
+    ],
+    [
+      "dataq/service/src/server.ts",
+      `import "./search/postings/rank.ts";`,
+      "server.ts may not import search/postings",
+    ],
+    ["dataq/service/src/new-room/a.ts", `import "../ledger/hold.ts";`, "new-room may not import ledger"],
+    ["dataq/service/src/http/a.ts", `import "../new-room/a.ts";`, "http may not import new-room"],
+    ["dataq/contract/src/a.ts", `import "dataq-client/x";`, "dataq/contract may not import dataq/client"],
+    ["locallm/src/cli/a.ts", `import "@dataq/contract";`, "locallm may not import dataq/contract"],
+    ["locallm/src/cli/a.ts", `import "../../../dataq/contract/src/index.ts";`, "is outside of locallm/src"],
+  ])("%s: %s", (path, text, why) => {
+    expect(faultsOf({ [path]: text }).join("\n")).toContain(why);
+  });
+});
+
+it.each([
+  [
+    "locallm/src/http/b.ts",
+    `import "../wire/errors.ts"; import "../version.ts"; import "node:fs"; import "fastify";`,
+  ],
+  ["locallm/src/cli/b.ts", `import "../server.ts"; import "../config.ts"; import "@locallm/autostart";`],
+  ["locallm/src/server.ts", `import "./http/app.ts"; import "./config.ts"; import "./engine/a.ts";`],
+  ["dataq/service/src/search/open-index.ts", `import "./postings/a.ts"; import "./opensearch/a.ts";`],
+  ["dataq/service/src/background/b.ts", `import "../search/open-index.ts";`],
+  ["dataq/service/src/search/postings/b.ts", `import "../engine.ts"; import "../../database/database.ts";`],
+  ["dataq/service/src/ledger/b.test.ts", `import "../query/pipeline.ts";`],
+])("%s may: %s", (path, text) => {
+  expect(faultsOf({ [path]: text })).toEqual([]);
+});
+
+it("a folder that no table lists is refused", () => {
+  expect(faultsOf({ "locallm/src/common/a.ts": "export {};" })).toEqual([
+    "locallm/src/common is in no table: ARCHITECTURE.md, Layers",
+  ]);
+});
+
+it("a table that is gone is noticed", () => {
+  for (const name of ["package", "locallm", "dataq/service"]) expect(tables.has(name)).toBe(true);
+  expect(readTables(page.replaceAll("may import", "uses")).size).toBe(0);
+});
+
+it("the linter keeps the environment to config.ts", () => {
+  const environment = `export const home = process.env["HOME"];\n`;
   const { vcs: _, ...rules } = JSON.parse(readFileSync(join(root, "biome.json"), "utf8"));
-  write("biome.json", JSON.stringify(rules));
-  for (const [path, text] of Object.entries({ ...broken, ...kept })) write(path, `${text}\n`);
-  for (const path of ["locallm/src/http/c.ts", "locallm/src/config.ts"]) write(path, `${environment}\n`);
+  const tree = treeOf({
+    "biome.json": JSON.stringify(rules),
+    "locallm/src/http/c.ts": environment,
+    "locallm/src/config.ts": environment,
+  });
   const { stdout } = spawnSync(join(root, "node_modules/.bin/biome"), ["lint", "--reporter=json", "."], {
     cwd: tree,
     encoding: "utf8",
   });
-  const { diagnostics } = JSON.parse(stdout) as { diagnostics: Diagnostic[] };
-  return new Set(diagnostics.map(({ category, location }) => `${location.path} ${category}`));
-}
-
-function write(path: string, text: string): void {
-  mkdirSync(dirname(join(tree, path)), { recursive: true });
-  writeFileSync(join(tree, path), text);
-}
-
-describe("the linter", () => {
-  const found = lint();
-
-  it.each(Object.entries(broken))("refuses %s: %s", (path) => {
-    expect(found).toContain(`${path} lint/style/noRestrictedImports`);
-  });
-
-  it.each(Object.entries(kept))("allows %s: %s", (path) => {
-    expect(found).not.toContain(`${path} lint/style/noRestrictedImports`);
-  });
-
-  it("keeps the environment to config.ts", () => {
-    expect(found).toContain("locallm/src/http/c.ts lint/style/noProcessEnv");
-    expect(found).not.toContain("locallm/src/config.ts lint/style/noProcessEnv");
-  });
-});
-
-interface Override {
-  readonly includes: readonly string[];
-  readonly linter?: {
-    readonly rules?: {
-      readonly style?: {
-        readonly noRestrictedImports?: {
-          readonly options?: { readonly patterns: readonly { readonly group: readonly string[] }[] };
-        };
-      };
-    };
+  const { diagnostics } = JSON.parse(stdout) as {
+    diagnostics: readonly { readonly category: string; readonly location: { readonly path: string } }[];
   };
-}
-
-/** For each folder, the folders that the linter allows it to import and those that ARCHITECTURE.md lists. */
-function layersOf(source: string) {
-  const folders = readdirSync(join(root, source), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name);
-  const { overrides } = JSON.parse(readFileSync(join(root, "biome.json"), "utf8")) as {
-    overrides: readonly Override[];
-  };
-  const linted = new Map<string, string[]>();
-  for (const { includes, linter } of overrides) {
-    const rule = linter?.rules?.style?.noRestrictedImports;
-    if (rule?.options === undefined) continue;
-    const refused = rule.options.patterns.flatMap(({ group }) => group);
-    const allowed = (own: string) =>
-      folders.filter((name) => name !== own && !refused.includes(`**/${name}/**`)).sort();
-    for (const path of includes)
-      for (const own of folders) if (path === `${source}/${own}/**`) linted.set(own, allowed(own));
-  }
-  const documented = new Map<string, string[]>();
-  const page = readFileSync(join(root, "ARCHITECTURE.md"), "utf8");
-  const [, table = ""] = page.split(`| ${source.replace("/src", "")} `);
-  for (const line of table.split("\n").slice(2)) {
-    const [, names, text] = line.split("|");
-    if (names === undefined || text === undefined) break;
-    const named = (cell: string) => [...cell.matchAll(/`([a-z]+)`/g)].map(([, name]) => name!);
-    const above = [...documented.keys()].filter((name) => !named(text).includes(name));
-    const allowed = text.includes("everything above except")
-      ? above
-      : named(text).filter((name) => folders.includes(name));
-    for (const own of named(names)) documented.set(own, allowed.toSorted());
-  }
-  return { folders, linted, documented };
-}
-
-it.each(["locallm/src", "dataq/service/src"])("ARCHITECTURE.md and the linter agree on %s", (source) => {
-  const { folders, linted, documented } = layersOf(source);
-  expect([...documented.keys()].sort()).toEqual(folders.sort());
-  for (const [own, allowed] of documented) expect(linted.get(own), own).toEqual(allowed);
+  const found = diagnostics.map(({ category, location }) => `${location.path} ${category}`);
+  expect(found).toContain("locallm/src/http/c.ts lint/style/noProcessEnv");
+  expect(found).not.toContain("locallm/src/config.ts lint/style/noProcessEnv");
 });
