@@ -135,7 +135,7 @@ const ownPackages: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Every import of a file: static, for types, of a re-export, dynamic, and in a type. */
-function importsOf(path: string, text: string): { readonly specifier: string; readonly at: number }[] {
+export function importsOf(path: string, text: string): { readonly specifier: string; readonly at: number }[] {
   const { module, program } = parseSync(path, text);
   const found = [
     ...module.staticImports.map(({ moduleRequest }) => moduleRequest),

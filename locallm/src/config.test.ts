@@ -52,6 +52,7 @@ describe("readConfig", () => {
       remoteHostsFile: join(homedir(), ".locallm/remotes.json"),
       drainedHostsFile: join(homedir(), ".locallm/drained.json"),
       keysFolder: join(homedir(), ".locallm/keys"),
+      launchFolder: join(homedir(), ".locallm/launch"),
       caFile: null,
       proxy: { http: null, https: null, except: null },
     });

@@ -274,7 +274,7 @@ describe("with a model", () => {
         ...{ registries: null, credentialsFile: inHome("credentials.json"), caFile: null },
         ...{ remotes: [], remoteTimeoutMs: 300_000, remoteHostsFile: inHome("remotes.json") },
         drainedHostsFile: inHome("drained.json"),
-        ...{ keysFolder: inHome("keys") },
+        ...{ keysFolder: inHome("keys"), launchFolder: inHome("launch") },
         ...{ apiKey: "not set", proxy: { http: "not set", https: "not set", except: null } },
       });
     });

@@ -293,11 +293,14 @@ describe("DATABASE_READ_URL", () => {
       (server) => new pg.Pool({ connectionString: server.url() }),
     );
     try {
-      const reads = new Replica(first!, second!, () => 0);
+      let nowMs = 0;
+      const reads = new Replica(first!, second!, () => nowMs);
       const count = async () =>
         (await reads.recent.query<{ n: number }>("select count(*)::int as n from instance")).rows[0]!.n;
       await expect
         .poll(async () => {
+          // A replica that lagged or failed is asked again after some seconds of this clock.
+          nowMs += 10_000;
           reads.showWrites();
           await count();
           const asked = "select pg_is_in_recovery() as is_replica";
