@@ -98,6 +98,7 @@ export function conformance(name: string, engine: () => SearchIndex): void {
         );
         const any = places.filter((place) => concepts.some((words) => hasAny(place, words)));
         const ids: string[] = [];
+        const scores: number[] = [];
         for (let offset = 0; offset <= any.length; offset += size) {
           const page = await ask("test:scan", { query: { all: [] }, wanted }, { offset, limit: size });
           expect(page.found).toMatchObject({
@@ -106,12 +107,16 @@ export function conformance(name: string, engine: () => SearchIndex): void {
             complete: complete.length,
           });
           expect(page.found?.unknown.size).toBe(concepts.length - known.length);
-          for (const { score } of page.found?.hits ?? []) expect(score).toBeGreaterThanOrEqual(0);
+          scores.push(...(page.found?.hits ?? []).map(({ score }) => score));
           ids.push(...page.ids);
         }
         const idsAt = (list: readonly number[]) => list.map((place) => judgments[place]!.id).sort();
         expect(ids.toSorted()).toEqual(idsAt(any));
         expect(ids.slice(0, complete.length).sort()).toEqual(idsAt(complete));
+        // Over all pages the score falls with the rank, and says whether a record has everything.
+        expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+        expect(scores.filter((score) => score >= 100)).toHaveLength(complete.length);
+        for (const score of scores) expect(score).toBeGreaterThanOrEqual(0);
       }),
       { seed: 14, numRuns: 12 },
     );
@@ -179,7 +184,8 @@ export function conformance(name: string, engine: () => SearchIndex): void {
     const exact = { ...wantedOf([[wording("盗窃")]]), exact: ["n:1"] };
     const { ids, found } = await ask("test:rank", { query: all, wanted: exact });
     expect(ids).toEqual(["exact", "title", "short", "long"]);
-    expect(found?.hits[1]?.score).toBeLessThan(100);
+    expect(found?.hits[0]?.score).toBeGreaterThanOrEqual(200);
+    expect(found?.hits[1]?.score).toBeLessThan(200);
     const prior = { ...wantedOf([[wording("盗窃")]]), priors: [{ terms: ["无关"], weight: 9 }] };
     expect((await ask("test:rank", { query: all, wanted: prior })).total).toBe(3);
     // Two of three words count less than two thirds, but more than one.

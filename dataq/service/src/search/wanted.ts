@@ -40,6 +40,27 @@ export function shareOf(weight: number, terms: number, isFlat: true | undefined)
   return isFlat ? weight / terms : weight / Math.sqrt(terms);
 }
 
+/** What an engine adds to the scores of documents that rank before all others. */
+export interface Lifts {
+  /** For a document with everything that is asked for. */
+  readonly complete: number;
+  /** For a document with an exact term. */
+  readonly exact: number;
+}
+
+/**
+ * A score as it is shown. It falls as the score that ranks does: below 100 for a document with some of what is asked for,
+ * from 100 for one with everything, from 200 for one with an exact term.
+ */
+export function shownScore(score: number, { complete, exact }: Lifts): number {
+  const [tier, rest] =
+    score >= exact ? [200, score - exact] : score >= complete ? [100, score - complete] : [0, score];
+  return tier + (100 * rest) / (rest + halfScore);
+}
+
+/** A sum of BM25 that is shown as half of a hundred: about what two or three rare words give. */
+const halfScore = 25;
+
 /** The share of its score that a document keeps if it matches hardly any of the concepts. */
 export const leastShare = 0.4;
 

@@ -14,7 +14,7 @@ import { BitSet } from "../snapshots/bitset.ts";
 import { type Position, placeOf } from "../snapshots/bodies.ts";
 import type { Building } from "../snapshots/build.ts";
 import type { OpenSegment, ReadSnapshot } from "../snapshots/open-snapshot.ts";
-import { enoughComplete, findingTerms, unknownConcepts } from "../wanted.ts";
+import { enoughComplete, findingTerms, shownScore, unknownConcepts } from "../wanted.ts";
 import { rebuild, refresh } from "./build.ts";
 import { Connection, type OpenSearchAddress, type PauseMs } from "./connection.ts";
 import { type IndexBuilding, usualSizes, type WriteSizes } from "./document-writer.ts";
@@ -24,11 +24,10 @@ import {
   completeOf,
   conditionOf,
   conditionsOf,
-  exactScore,
+  lifts,
   type Prepared,
   scoredOf,
   scoringOf,
-  shownScore,
 } from "./question-body.ts";
 import { documentsOf, type Scope, type ScoredPlace, Searches } from "./searches.ts";
 
@@ -88,11 +87,11 @@ export class OpenSearchEngine implements Engine {
     const lacking = (places: ReadonlySet<string>) =>
       near.flatMap((each, at) => (places.has(placeOf(each)) ? [] : [at]));
     return {
-      documents: found.places.map((place) => ({ ...place, score: shownScore(place.score) })),
+      documents: found.places.map((place) => ({ ...place, score: shownScore(place.score, lifts) })),
       total: found.total,
       complete: found.complete,
       unknown: asked.ranked?.unknown ?? noConcepts,
-      isExact: (found.places[0]?.score ?? 0) >= exactScore,
+      isExact: (found.places[0]?.score ?? 0) >= lifts.exact,
       wordless: lacking(looked.any),
       uncounted: lacking(isCounted).length,
     };
@@ -211,7 +210,8 @@ export class OpenSearchEngine implements Engine {
             page,
           );
     const complete = first.total;
-    if (complete >= enoughComplete) return { ...first, complete, isEnough: true };
+    if (complete >= enoughComplete)
+      return { ...first, places: lifted(first.places), complete, isEnough: true };
     if (whole !== undefined && complete >= page.offset + page.limit && findingTerms(wanted).length > 0) {
       const [hits, total] = await Promise.all([
         searches.page(
@@ -222,7 +222,7 @@ export class OpenSearchEngine implements Engine {
         ),
         searches.count(scope, [...filter, anythingOf(ranked)]),
       ]);
-      return { ...hits, total, complete, isEnough: false };
+      return { ...hits, places: lifted(hits.places), total, complete, isEnough: false };
     }
     const scoring = scoringOf(ranked, whole ?? filter);
     const scored = scoredOf(ranked, false, scoring);
@@ -287,6 +287,11 @@ function wholeOf({ filter, ranked }: Asked): readonly Body[] | undefined {
   if (ranked === undefined) return filter;
   const complete = completeOf(ranked);
   return complete && [...filter, complete];
+}
+
+/** Of documents with everything, which OpenSearch ranked among themselves. */
+function lifted(places: readonly ScoredPlace[]): ScoredPlace[] {
+  return places.map((place) => ({ ...place, score: place.score + lifts.complete }));
 }
 
 const noConcepts: ReadonlySet<Concept> = new Set();

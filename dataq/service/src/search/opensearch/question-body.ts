@@ -1,7 +1,7 @@
 import { type Statistics, worthOf } from "../bm25.ts";
 import { numbersIn } from "../date-number.ts";
 import type { Concept, Query, Question, Wanted, Wording } from "../search-index.ts";
-import { completeQuery, findingTerms, leastShare, massOf, shareOf } from "../wanted.ts";
+import { completeQuery, findingTerms, type Lifts, leastShare, massOf, shareOf } from "../wanted.ts";
 import { fieldOf, phraseCharacters } from "./document-fields.ts";
 
 /** A query of OpenSearch. */
@@ -92,8 +92,8 @@ export function scoredOf(ranked: Prepared, isWhole = false, scoring = ranked.wan
   const should = [
     ...conceptsOf({ ...ranked, wanted: scoring }, isWhole),
     ...scoring.hints.map(wordingOf),
-    ...scoring.exact.map((term) => flat({ term }, exactScore)),
-    ...(complete ? [{ constant_score: { filter: complete, boost: completeScore } }] : []),
+    ...scoring.exact.map((term) => flat({ term }, lifts.exact)),
+    ...(complete ? [{ constant_score: { filter: complete, boost: lifts.complete } }] : []),
   ];
   if (should.length === 0) return { match_none: {} };
   const scored = { bool: { should, minimum_should_match: 1 } };
@@ -153,13 +153,7 @@ const mostApart = 16;
  * Added to the scores of documents that rank first. They are smaller than those of the embedded engine, because OpenSearch
  * keeps scores in 32 bits.
  */
-const completeScore = 1_024;
-export const exactScore = 4_096;
-
-/** A score as it is shown. */
-export function shownScore(score: number): number {
-  return (score % exactScore) % completeScore;
-}
+export const lifts: Lifts = { complete: 1_024, exact: 4_096 };
 
 function conceptsOf({ wanted, unknown, statistics }: Prepared, isWhole: boolean): Body[] {
   const concepts = wanted.alternatives.flat();

@@ -12,9 +12,10 @@ import type {
 } from "../search-index.ts";
 import type { Building } from "../snapshots/build.ts";
 import type { OpenSegment, ReadSnapshot } from "../snapshots/open-snapshot.ts";
+import { shownScore } from "../wanted.ts";
 import { wantedConcepts } from "./ranking/rank.ts";
 import { Ranking, type RankingOptions } from "./ranking/ranking.ts";
-import { exactScore, shownScore } from "./ranking/scores.ts";
+import { lifts } from "./ranking/scores.ts";
 import { rebuild, refresh } from "./segments/refresh.ts";
 import { type BuildSizes, usualSizes } from "./segments/segment-writer.ts";
 
@@ -74,10 +75,10 @@ export class PostingEngine implements Engine {
       documents: ranked.map(({ segment, ordinal, score }) => ({
         segment: (segments[segment] as OpenSegment).id,
         ordinal,
-        score: shownScore(score),
+        score: shownScore(score, lifts),
       })),
       unknown: new Set(unknown.map((at) => concepts[at] as Concept)),
-      isExact: best >= exactScore,
+      isExact: best >= lifts.exact,
     };
   }
 

@@ -23,7 +23,7 @@ import {
 import { BlockMemory, type KeptBlock, Reading } from "./ranking/block-memory.ts";
 import { boundsOf } from "./ranking/bounds.ts";
 import { type ReadSegment, rank } from "./ranking/rank.ts";
-import { scoresOf, shownScore } from "./ranking/scores.ts";
+import { scoresOf } from "./ranking/scores.ts";
 import { Scratch } from "./ranking/scratch.ts";
 import { type Ranked, Top } from "./ranking/top.ts";
 
@@ -295,8 +295,7 @@ test("the first documents of a page are those of a ranking that scores every doc
         const first = whole.ranked.slice(0, depth);
         const placeOf = ({ segment, ordinal }: Ranked) => `${segment} ${ordinal}`;
         expect(page.ranked.map(placeOf)).toEqual(first.map(placeOf));
-        for (const [at, { score }] of page.ranked.entries())
-          expect(shownScore(score)).toBeCloseTo(shownScore(first[at]!.score), 6);
+        for (const [at, { score }] of page.ranked.entries()) expect(score).toBeCloseTo(first[at]!.score, 6);
       },
     ),
     { seed: 10, numRuns: 60 },

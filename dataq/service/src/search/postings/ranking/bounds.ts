@@ -4,7 +4,7 @@ import type { OpenSegment } from "../../snapshots/open-snapshot.ts";
 import { shareOf } from "../../wanted.ts";
 import type { FrequentPostings, Postings, RarePostings } from "../blocks/codec.ts";
 import { type DocumentSet, ordinalsOf, type Take, wordsOf } from "../blocks/sets.ts";
-import { exactScore } from "./scores.ts";
+import { lifts } from "./scores.ts";
 import type { Scratch } from "./scratch.ts";
 
 /**
@@ -112,7 +112,7 @@ export function boundsOf(
   const filling = new Filling(segment, perUnit, scratch);
   for (const wordings of concepts) filling.addLargest(wordings);
   for (const term of others) filling.add(filling.sums, term);
-  return new Bounds(filling.sums, perUnit, count, exactScore * wanted.exact.length);
+  return new Bounds(filling.sums, perUnit, count, lifts.exact * wanted.exact.length);
 }
 
 interface Term {

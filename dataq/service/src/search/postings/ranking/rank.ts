@@ -14,7 +14,7 @@ import {
 } from "../blocks/sets.ts";
 import { boundsOf } from "./bounds.ts";
 import { matching, type SegmentTerms } from "./evaluate.ts";
-import { completeScore, scoresOf } from "./scores.ts";
+import { lifts, scoresOf } from "./scores.ts";
 import type { Scratch } from "./scratch.ts";
 import { type Ranked, Top } from "./top.ts";
 
@@ -107,7 +107,7 @@ export function rank(
       continue;
     }
     const best = new Best(isEnough ? plain(wanted) : wanted, read, statistics, scratch, top);
-    best.offer(all, place, isLast, isPageComplete ? 0 : completeScore);
+    best.offer(all, place, isLast, lifts.complete);
     if (isEnough) continue;
     const may = matching(question, segment, terms, take);
     const { documents } = segment;

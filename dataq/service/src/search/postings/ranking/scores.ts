@@ -1,7 +1,7 @@
 import { idfOf, type Statistics } from "../../bm25.ts";
 import type { Wanted, Wording } from "../../search-index.ts";
 import type { OpenSegment } from "../../snapshots/open-snapshot.ts";
-import { leastShare, massOf, shareOf } from "../../wanted.ts";
+import { type Lifts, leastShare, massOf, shareOf } from "../../wanted.ts";
 import type { Postings } from "../blocks/codec.ts";
 import type { Scratch } from "./scratch.ts";
 import { addFlat, addScores, type Into } from "./term-scores.ts";
@@ -51,20 +51,12 @@ export function scoresOf(
   }
   for (const term of wanted.exact) {
     const block = postings.get(term);
-    if (block !== undefined) addFlat(block, exactScore, { ordinals, out, isLargest: false });
+    if (block !== undefined) addFlat(block, lifts.exact, { ordinals, out, isLargest: false });
   }
   return out;
 }
 
-/** Added to the score of documents that rank first, and subtracted before the score is shown. */
-export const completeScore = 10_000;
-/** Added to the score of documents with an exact term. */
-export const exactScore = 100_000;
-
-/** A score as it is shown. */
-export function shownScore(score: number): number {
-  return score % completeScore;
-}
+export const lifts: Lifts = { complete: 10_000, exact: 100_000 };
 
 function addWording(
   { terms, weight, isFlat }: Wording,
