@@ -133,6 +133,23 @@ describe("laws", () => {
     expect(warnings.join()).toContain("No record has 望远镜");
   });
 
+  test("rare characters that no record has are named, and the answer is relaxed", async () => {
+    for (const [query, named] of [
+      ["违约责任 鱻犇羴", "鱻犇羴"],
+      ["鱻 违约责任 犇羴", "鱻, 犇羴"],
+      ["𠮷野违约责任", "𠮷"],
+      ["違約責任 羴", "羴"],
+    ] as const) {
+      const { ids, relaxed, warnings } = await ask("legal_laws", query);
+      expect([query, ids[0]]).toEqual([query, expect.stringMatching(/^民法典:57[78]$/)]);
+      expect([query, relaxed]).toEqual([query, true]);
+      expect(warnings.join()).toContain(`No record has ${named}`);
+    }
+    // These characters stand in the records, if only inside longer words.
+    for (const query of ["违约责任 担", "合同义务 履", "违约责任 的 不"])
+      expect([query, (await ask("legal_laws", query)).warnings]).toEqual([query, []]);
+  });
+
   test("question words have no weight, and alone they are no_words", async () => {
     expect((await ask("legal_laws", "怎么办违约责任怎么办")).ids[0]).toMatch(/^民法典:57[78]$/);
     await expect(ask("legal_laws", "怎么办")).rejects.toMatchObject({ code: "no_words" });

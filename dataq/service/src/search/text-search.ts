@@ -167,6 +167,7 @@ export async function searchText(
   range = "none";
   const undated = isUndatedPossible ? ((await ask(asking, 0))?.total ?? 0) : 0;
   const words = asked.flatMap((each) => each.words);
+  const missing = await missingCharacters(index, corpus, asked, found.hits, page.snapshot);
   return {
     hits: found.hits,
     total: found.total,
@@ -174,7 +175,7 @@ export async function searchText(
     index: found.index,
     meaning: found.isFused ? "fused" : near !== undefined && places === undefined ? "failed" : "none",
     isWordless: wordless && found.total > 0,
-    relaxed: found.total > 0 && (found.complete === 0 || unknown.size > 0 || isLeftOut),
+    relaxed: found.total > 0 && (found.complete === 0 || unknown.size > 0 || missing.length > 0 || isLeftOut),
     notFound: [
       ...new Set([
         ...leftOut,
@@ -183,6 +184,7 @@ export async function searchText(
             unknown.has(concept) && !corrected.has(concept) ? [word] : [],
           ),
         ),
+        ...missing,
       ]),
     ],
     corrected: asked.flatMap(({ concepts }) =>
@@ -200,6 +202,38 @@ export async function searchText(
       ]),
     ].slice(0, mostMarked),
   };
+}
+
+/**
+ * Rare characters beside longer words (鱻犇羴), which are only hints: those that no record has as a word, and no record of
+ * the page inside of one. Neighbours in the question are told as one word.
+ */
+async function missingCharacters(
+  index: SearchIndex,
+  corpus: string,
+  asked: readonly Asked[],
+  hits: readonly Hit[],
+  snapshot: string | undefined,
+): Promise<string[]> {
+  const all = [...new Set(asked.flatMap(({ characters }) => characters))].slice(0, mostLookedUp);
+  const absent = all.filter((character) => !hits.some(({ body }) => body.json.includes(character)));
+  if (absent.length === 0) return [];
+  const held = await index.mostFrequent(corpus, absent, absent.length, snapshot);
+  const missing = new Set(absent.filter((character) => !held.includes(character)));
+  if (missing.size === 0) return [];
+  return asked.flatMap(({ text }) => {
+    const runs: string[] = [];
+    let isRun = false;
+    for (const character of text) {
+      if (!missing.has(character)) isRun = false;
+      else if (isRun) runs[runs.length - 1] += character;
+      else {
+        runs.push(character);
+        isRun = true;
+      }
+    }
+    return runs;
+  });
 }
 
 /**
@@ -378,6 +412,7 @@ function distinct(concepts: Asked["concepts"]): Asked["concepts"] {
 const otherFormWeight = 0.9;
 const pairWeight = 0.25;
 const mostCorrected = 3;
+const mostLookedUp = 50;
 /** Each one is looked for in the whole text of each record. */
 const mostMarked = 8;
 
