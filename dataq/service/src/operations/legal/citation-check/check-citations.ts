@@ -470,24 +470,35 @@ class Check {
     if (own > mostOwnShare || !register.isHeld(key) || this.#sentenceSearches >= mostSentenceSearches)
       return null;
     this.#sentenceSearches++;
-    const fitting: { readonly place: Nearest; readonly share: number; readonly wasCited: boolean }[] = [];
+    const fitting: {
+      readonly place: Nearest;
+      readonly number: number;
+      readonly share: number;
+      readonly wasCited: boolean;
+    }[] = [];
     for (const article of await held.withWords(key, said.units.slice(0, longestSearch))) {
       const version = article.versions[inForceOn(article.versions, date)];
       if (version?.content == null || article.article_no === record.article_no) continue;
-      // A sentence of this article, which refers to the cited one: 依照本法第二百六十四条的规定定罪处罚.
-      if (version.content.includes(record.article_no ?? "")) continue;
       const { share, length, longest } = fitOf(said, this.#wordsOf(version.content));
+      // A sentence of this article, which refers to the cited one: 依照本法第二百六十四条的规定定罪处罚.
+      if (version.content.includes(record.article_no ?? "")) {
+        if (share >= leastShareOfOld) return null;
+        continue;
+      }
       // The article had the cited number before: less of the sentence is enough.
       const wasCited = article.versions.some(({ former_no }) => former_no === record.article_no);
-      const least = wasCited ? leastShareOfOld : leastShare;
+      const least = wasCited ? leastShareOfOld : longest >= longRun ? leastShareOfLong : leastShare;
       if (share < least || length < shortestFitting || longest < longestRunOfFitting) continue;
       const place = { law_name: article.law_name, article_no: article.article_no, content: version.content };
-      fitting.push({ place, share, wasCited });
+      fitting.push({ place, number: article.article?.number ?? 0, share, wasCited });
     }
     const old = fitting.find(({ wasCited }) => wasCited);
-    // Several articles may say the same.
-    const [only, ...others] = fitting;
-    return old?.place ?? (others.length === 0 ? (only?.place ?? null) : null);
+    // Two articles may say the same, of the two kinds of companies for example: then the one that says more of the
+    // sentence is named, or else the first of the law. More of them say too little.
+    const [best, second, third] = fitting.sort((a, b) => b.share - a.share || a.number - b.number);
+    const isClear = second === undefined || (third === undefined && second.share >= leastShareOfTwo);
+    if (old === undefined && !isClear) return null;
+    return (old ?? best)?.place ?? null;
   }
 
   async #nearestArticle(key: string, { number, sub }: ArticleNumber): Promise<Nearest | null> {
@@ -563,6 +574,11 @@ const shortestFitting = 12;
 const longestRunOfFitting = 8;
 const leastShare = 0.85;
 const leastShareOfOld = 0.5;
+/** A sentence with so many characters in a row may have more words of its own. */
+const longRun = 19;
+const leastShareOfLong = 0.8;
+/** Two articles that say the same must say nearly all of the sentence. */
+const leastShareOfTwo = 0.95;
 /** Shorter runs are terms that many articles of a law have. */
 const leastRunOfOwn = 6;
 /** A sentence with more of the cited article's words is about this article. */
