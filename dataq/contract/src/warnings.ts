@@ -37,6 +37,10 @@ export const warnings = {
     "No record has {words}; the other words were searched.",
     "没有记录含有“{words}”，已用其余的词检索。",
   ),
+  related_words: row(
+    "None of these records has {words}; they were found by related words.",
+    "以下记录不含“{words}”原词，是按相关用词找到的。",
+  ),
   some_words: row(
     "No record has all the words; these have some.",
     "没有记录含有全部检索词，以下记录含有其中一部分。",

@@ -13,6 +13,7 @@ import type {
   SearchIndex,
   SearchPage,
   Wanted,
+  Wording,
 } from "../src/search/search-index.ts";
 
 const judgments = Array.from({ length: 120 }, (_, number) => sampleJudgment(number));
@@ -184,8 +185,8 @@ export function conformance(name: string, engine: () => SearchIndex): void {
     const exact = { ...wantedOf([[wording("盗窃")]]), exact: ["n:1"] };
     const { ids, found } = await ask("test:rank", { query: all, wanted: exact });
     expect(ids).toEqual(["exact", "title", "short", "long"]);
-    expect(found?.hits[0]?.score).toBeGreaterThanOrEqual(200);
-    expect(found?.hits[1]?.score).toBeLessThan(200);
+    expect(found?.hits[0]?.score).toBeGreaterThanOrEqual(300);
+    expect(found?.hits[1]?.score).toBeLessThan(300);
     const prior = { ...wantedOf([[wording("盗窃")]]), priors: [{ terms: ["无关"], weight: 9 }] };
     expect((await ask("test:rank", { query: all, wanted: prior })).total).toBe(3);
     // Two of three words count less than two thirds, but more than one.
@@ -207,6 +208,56 @@ export function conformance(name: string, engine: () => SearchIndex): void {
     const longest = await ask("test:rank", { query: all, wanted: long });
     expect(longest).toMatchObject({ total: 34, found: { complete: 3 } });
     expect(longest.ids.slice(0, 3)).toEqual(["title", "short", "long"]);
+  });
+
+  test(`${name}: every document with the question's own words stands before those with related ones`, async () => {
+    const words = ["盗窃", "偷窃", "诈骗", "欺诈", "赔偿", "补偿"];
+    const filler = "公园";
+    const text = fc
+      .tuple(fc.subarray(words), fc.nat({ max: 40 }))
+      .map(([has, length]) => [...has, ...Array.from({ length }, () => filler)].join("，"));
+    const texts = fc.sample(text, { seed: 41, numRuns: 300 });
+    await engine().refresh(
+      "test:own",
+      each(texts.map((text, at) => ({ ...looked(`${at}`, ["t:x"]), texts: [{ text, weight: 1 }] }))),
+      replace("a"),
+    );
+    const has = (id: string, word: string) => (texts[Number(id)] as string).includes(word);
+    const related = (word: string, weight: number) => ({ terms: [word], weight, isRelated: true as const });
+    const questions: [string, Wording[]][][] = [
+      [["盗窃", [related("偷窃", 5)]]],
+      [
+        ["盗窃", [related("偷窃", 0.5)]],
+        ["赔偿", [related("补偿", 3)]],
+      ],
+      // A word that no document has is looked for in related words, and the others count as before.
+      [
+        ["鱻", [related("欺诈", 2)]],
+        ["诈骗", [related("偷窃", 4)]],
+      ],
+    ];
+    for (const concepts of questions) {
+      const wanted = wantedOf(concepts.map(([own, others]) => [wording(own), ...others]));
+      const tierOf = (id: string) => {
+        const known = concepts.filter(([own]) => texts.some((text) => text.includes(own)));
+        const isWhole = concepts.every(
+          ([own, others]) => has(id, own) || others.some(({ terms }) => has(id, terms[0] as string)),
+        );
+        return !isWhole ? 2 : known.every(([own]) => has(id, own)) ? 0 : 1;
+      };
+      const ids: string[] = [];
+      const scores: number[] = [];
+      for (let offset = 0; ; offset += 50) {
+        const page = await ask("test:own", { query: { all: [] }, wanted }, { offset, limit: 50 });
+        if (page.ids.length === 0) break;
+        ids.push(...page.ids);
+        scores.push(...(page.found?.hits.map(({ score }) => Math.fround(score)) ?? []));
+      }
+      const tiers = ids.map(tierOf);
+      expect(tiers).toEqual(tiers.toSorted());
+      expect(new Set(tiers)).toEqual(new Set(concepts.length === 1 ? [0, 1] : [0, 1, 2]));
+      expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+    }
   });
 
   test(`${name}: filters by dates; at equal scores the newer comes first, and a data set can be put last or left out`, async () => {

@@ -1,4 +1,5 @@
 import type { OperationName } from "@dataq/contract";
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
 import { createSources } from "../src/operations/sources.ts";
@@ -148,6 +149,32 @@ describe("laws", () => {
     // These characters stand in the records, if only inside longer words.
     for (const query of ["违约责任 担", "合同义务 履", "违约责任 的 不"])
       expect([query, (await ask("legal_laws", query)).warnings]).toEqual([query, []]);
+  });
+
+  test("a page says relaxed, with the reason, if a word is missing or only related words were found", async () => {
+    const words =
+      "老板 工资 偷 违约责任 合同 盗窃 东西 赔偿 用人单位 欠钱 打人 房东 押金 鱻犇羴 望远镜 凹凸曼".split(
+        " ",
+      );
+    const seen = new Set<string>();
+    const drawn = fc.uniqueArray(fc.constantFrom(...words), { minLength: 1, maxLength: 4 });
+    const property = fc.asyncProperty(drawn, async (asked) => {
+      const { records, relaxed, warnings } = await ask("legal_laws", asked.join(" "));
+      if (records.length === 0) return;
+      const page = JSON.stringify(records);
+      const hasOwn = asked.some((word) => page.includes(word));
+      const hasNonsense = asked.some((word) => ["鱻犇羴", "望远镜", "凹凸曼"].includes(word));
+      seen.add(`${hasOwn} ${hasNonsense} ${relaxed}`);
+      if (!hasOwn || hasNonsense) expect(relaxed).toBe(true);
+      if (relaxed) expect(warnings.length).toBeGreaterThan(0);
+    });
+    await fc.assert(property, { seed: 35, numRuns: 150 });
+    // Draws that decide nothing would prove nothing.
+    expect([...seen].sort()).toEqual(
+      expect.arrayContaining(["false false true", "true false undefined", "true true true"]),
+    );
+    const { warnings } = await ask("legal_laws", "老板");
+    expect(warnings).toEqual(["None of these records has 老板; they were found by related words."]);
   });
 
   test("question words have no weight, and alone they are no_words", async () => {

@@ -213,8 +213,8 @@ export interface Question {
 }
 
 /**
- * A question in words. Documents with an exact term rank first, then those with every concept of an alternative, then
- * those with any of the words.
+ * A question in words. Documents with an exact term rank first, then those with every concept of an alternative in the
+ * question's own words, then those that have some concepts only in related words, then those with any of the words.
  */
 export interface Wanted {
   readonly alternatives: readonly (readonly Concept[])[];
@@ -237,6 +237,8 @@ export interface Wording {
   readonly weight: number;
   /** If set, the weight itself is the score, regardless of term frequency and document length. */
   readonly isFlat?: true;
+  /** Other words than those of the question, such as the law's for an everyday word. */
+  readonly isRelated?: true;
 }
 
 export interface SearchPage {

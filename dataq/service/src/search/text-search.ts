@@ -1,6 +1,7 @@
 import type { IndexState } from "@dataq/contract";
 import { type Analyser, isHan } from "./analysis/analyser.ts";
 import { otherForms, slipsOf } from "./analysis/english.ts";
+import { simplified } from "./analysis/script.ts";
 import type {
   Concept,
   Found,
@@ -69,8 +70,10 @@ export interface TextFound {
   readonly index: IndexState;
   /** Whether the meaning of the question took part. `failed`: it should have, but the words answer alone. */
   readonly meaning: "fused" | "failed" | "none";
-  /** True if no record has everything that was asked for. */
+  /** True if no record has everything that was asked for, or none of the page has a word of the question itself. */
   readonly relaxed: boolean;
+  /** The page has related words only, instead of these of the question. */
+  readonly onlyRelated: readonly string[];
   /** No record has any of the words: all were found by meaning. */
   readonly isWordless: boolean;
   /** Words of the question that no record contains. */
@@ -168,6 +171,7 @@ export async function searchText(
   const undated = isUndatedPossible ? ((await ask(asking, 0))?.total ?? 0) : 0;
   const words = asked.flatMap((each) => each.words);
   const missing = await missingCharacters(index, corpus, asked, found.hits, page.snapshot);
+  const onlyRelated = wordless || exact.length > 0 ? [] : missingWords(asked, found.hits);
   return {
     hits: found.hits,
     total: found.total,
@@ -175,7 +179,10 @@ export async function searchText(
     index: found.index,
     meaning: found.isFused ? "fused" : near !== undefined && places === undefined ? "failed" : "none",
     isWordless: wordless && found.total > 0,
-    relaxed: found.total > 0 && (found.complete === 0 || unknown.size > 0 || missing.length > 0 || isLeftOut),
+    relaxed:
+      found.total > 0 &&
+      (found.complete === 0 || unknown.size > 0 || missing.length > 0 || onlyRelated.length > 0 || isLeftOut),
+    onlyRelated,
     notFound: [
       ...new Set([
         ...leftOut,
@@ -202,6 +209,19 @@ export async function searchText(
       ]),
     ].slice(0, mostMarked),
   };
+}
+
+/** The words of the question, if no record of the page has any of them. */
+function missingWords(asked: readonly Asked[], hits: readonly Hit[]): string[] {
+  const concepts = asked.flatMap((each) => each.concepts);
+  const own = concepts.flatMap(({ concept }) => concept.filter(({ isRelated }) => isRelated === undefined));
+  const isIn = (text: { includes(term: string): boolean }) =>
+    own.some(({ terms }) => terms.every((term) => text.includes(term)));
+  if (own.length === 0 || hits.length === 0 || hits.some(({ body }) => isIn(body.json))) return [];
+  const hasOtherSpelling = hits.some(({ body }) =>
+    isIn(simplified(body.json.toString().normalize("NFKC").toLowerCase())),
+  );
+  return hasOtherSpelling ? [] : [...new Set(concepts.map(({ word }) => word))];
 }
 
 /**
@@ -337,8 +357,8 @@ function conceptOf(word: string, { others }: Meaning, analyser: Analyser): Conce
 
 function wordingOf(other: OtherWording, analyser: Analyser): Wording {
   return "term" in other
-    ? { terms: [other.term], weight: other.score, isFlat: true }
-    : { terms: analyser.queryTerms(other.text), weight: other.weight };
+    ? { terms: [other.term], weight: other.score, isFlat: true, isRelated: true }
+    : { terms: analyser.queryTerms(other.text), weight: other.weight, isRelated: true };
 }
 
 function wantedOf(asked: readonly Asked[], question: TextQuestion, analyser: Analyser): Wanted {

@@ -32,6 +32,30 @@ export function completeQuery(wanted: Wanted, unknown: ReadonlySet<Concept>): Qu
   return alternatives.length === 0 ? undefined : anyOf(alternatives);
 }
 
+/**
+ * Of the documents that `completeQuery` finds, those that have each concept in the question's own words. A concept that
+ * no document has in these words may be there in related ones. Undefined if that makes no difference.
+ */
+export function ownQuery(
+  wanted: Wanted,
+  unknown: ReadonlySet<Concept>,
+  { documentsWithTerm }: Statistics,
+): Query | undefined {
+  const isKnown = ({ terms }: Wording) => terms.every((term) => (documentsWithTerm.get(term) ?? 0) > 0);
+  const ownOf = (concept: Concept): Concept => {
+    const own = concept.filter((wording) => wording.isRelated === undefined && isKnown(wording));
+    return own.length === 0 ? concept : own;
+  };
+  const concepts = wanted.alternatives.flat().filter((concept) => !unknown.has(concept));
+  const isSame = concepts.every((concept) => {
+    const own = new Set(ownOf(concept));
+    return concept.every((wording) => own.has(wording) || !isKnown(wording));
+  });
+  if (isSame) return undefined;
+  const known = wanted.alternatives.map((each) => each.filter((concept) => !unknown.has(concept)).map(ownOf));
+  return completeQuery({ ...wanted, alternatives: known }, new Set());
+}
+
 /** If this many documents match completely, partial matches are not searched for. */
 export const enoughComplete = 1_000;
 
@@ -44,18 +68,22 @@ export function shareOf(weight: number, terms: number, isFlat: true | undefined)
 export interface Lifts {
   /** For a document with everything that is asked for. */
   readonly complete: number;
+  /** For a document with everything in the words of the question, in addition. */
+  readonly own: number;
   /** For a document with an exact term. */
   readonly exact: number;
 }
 
 /**
  * A score as it is shown. It falls as the score that ranks does: below 100 for a document with some of what is asked for,
- * from 100 for one with everything, from 200 for one with an exact term.
+ * from 100 for one with everything, from 200 for one with everything in the question's own words, from 300 for one with an
+ * exact term.
  */
-export function shownScore(score: number, { complete, exact }: Lifts): number {
-  const [tier, rest] =
-    score >= exact ? [200, score - exact] : score >= complete ? [100, score - complete] : [0, score];
-  return tier + (100 * rest) / (rest + halfScore);
+export function shownScore(score: number, { complete, own, exact }: Lifts): number {
+  const tiers = [exact, complete + own, complete, 0];
+  const tier = tiers.findIndex((least) => score >= least);
+  const rest = score - (tiers[tier] as number);
+  return 100 * (tiers.length - 1 - tier) + (100 * rest) / (rest + halfScore);
 }
 
 /** A sum of BM25 that is shown as half of a hundred: about what two or three rare words give. */

@@ -25,10 +25,20 @@ export function listAnswer(
   };
 }
 
-function warningsOf({ relaxed, notFound, corrected, undated, total, isWordless }: TextFound): Warning[] {
+function warningsOf({
+  relaxed,
+  notFound,
+  onlyRelated,
+  corrected,
+  undated,
+  total,
+  isWordless,
+}: TextFound): Warning[] {
   const warnings = corrected.map(({ word, instead }) => warning("word_corrected", { word, instead }));
   if (isWordless) warnings.push(warning("close_in_meaning"));
   else if (notFound.length > 0 && total > 0) warnings.push(warning("words_not_found", { words: notFound }));
+  else if (onlyRelated.length > 0 && corrected.length === 0)
+    warnings.push(warning("related_words", { words: onlyRelated }));
   else if (relaxed && corrected.length === 0) warnings.push(warning("some_words"));
   if (undated > 0) warnings.push(warning("undated_left_out", { count: undated }));
   return warnings;

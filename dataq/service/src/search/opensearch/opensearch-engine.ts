@@ -25,6 +25,7 @@ import {
   conditionOf,
   conditionsOf,
   lifts,
+  ownOf,
   type Prepared,
   scoredOf,
   scoringOf,
@@ -211,7 +212,7 @@ export class OpenSearchEngine implements Engine {
           );
     const complete = first.total;
     if (complete >= enoughComplete)
-      return { ...first, places: lifted(first.places), complete, isEnough: true };
+      return { ...first, places: lifted(first.places, ranked), complete, isEnough: true };
     if (whole !== undefined && complete >= page.offset + page.limit && findingTerms(wanted).length > 0) {
       const [hits, total] = await Promise.all([
         searches.page(
@@ -222,7 +223,7 @@ export class OpenSearchEngine implements Engine {
         ),
         searches.count(scope, [...filter, anythingOf(ranked)]),
       ]);
-      return { ...hits, places: lifted(hits.places), total, complete, isEnough: false };
+      return { ...hits, places: lifted(hits.places, ranked), total, complete, isEnough: false };
     }
     const scoring = scoringOf(ranked, whole ?? filter);
     const scored = scoredOf(ranked, false, scoring);
@@ -290,8 +291,9 @@ function wholeOf({ filter, ranked }: Asked): readonly Body[] | undefined {
 }
 
 /** Of documents with everything, which OpenSearch ranked among themselves. */
-function lifted(places: readonly ScoredPlace[]): ScoredPlace[] {
-  return places.map((place) => ({ ...place, score: place.score + lifts.complete }));
+function lifted(places: readonly ScoredPlace[], ranked: Prepared): ScoredPlace[] {
+  const lift = ownOf(ranked) === undefined ? lifts.complete + lifts.own : lifts.complete;
+  return places.map((place) => ({ ...place, score: place.score + lift }));
 }
 
 const noConcepts: ReadonlySet<Concept> = new Set();

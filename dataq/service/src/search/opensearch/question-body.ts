@@ -1,7 +1,7 @@
 import { type Statistics, worthOf } from "../bm25.ts";
 import { numbersIn } from "../date-number.ts";
 import type { Concept, Query, Question, Wanted, Wording } from "../search-index.ts";
-import { completeQuery, findingTerms, type Lifts, leastShare, massOf, shareOf } from "../wanted.ts";
+import { completeQuery, findingTerms, type Lifts, leastShare, massOf, ownQuery, shareOf } from "../wanted.ts";
 import { fieldOf, phraseCharacters } from "./document-fields.ts";
 
 /** A query of OpenSearch. */
@@ -78,6 +78,12 @@ export function completeOf({ wanted, unknown }: Pick<Prepared, "wanted" | "unkno
   return complete && conditionOf(complete);
 }
 
+/** Of the complete documents those with everything in the question's own words; undefined if all have that. */
+export function ownOf({ wanted, unknown, statistics }: Prepared): Body | undefined {
+  const own = ownQuery(wanted, unknown, statistics);
+  return own && conditionOf(own);
+}
+
 /** Documents with anything that is asked for. Those with everything are among them. */
 export function anythingOf({ wanted }: Pick<Prepared, "wanted">): Body {
   return anyOf([...new Set(findingTerms(wanted))].map((term) => ({ term })));
@@ -89,11 +95,14 @@ export function anythingOf({ wanted }: Pick<Prepared, "wanted">): Body {
  */
 export function scoredOf(ranked: Prepared, isWhole = false, scoring = ranked.wanted): Body {
   const complete = isWhole ? undefined : completeOf(ranked);
+  const own = ownOf(ranked);
+  const raise = (filter: Body, boost: number): Body => ({ constant_score: { filter, boost } });
   const should = [
     ...conceptsOf({ ...ranked, wanted: scoring }, isWhole),
     ...scoring.hints.map(wordingOf),
     ...scoring.exact.map((term) => flat({ term }, lifts.exact)),
-    ...(complete ? [{ constant_score: { filter: complete, boost: lifts.complete } }] : []),
+    ...(complete ? [raise(complete, own ? lifts.complete : lifts.complete + lifts.own)] : []),
+    ...(own ? [raise(own, lifts.own)] : []),
   ];
   if (should.length === 0) return { match_none: {} };
   const scored = { bool: { should, minimum_should_match: 1 } };
@@ -113,7 +122,7 @@ export function scoringOf(ranked: Prepared, beside: readonly Body[]): Wanted {
   const concepts = wanted.alternatives.flat();
   const needed = [...concepts.flatMap((concept) => concept.slice(0, 1)), ...wanted.priors];
   const others = [...concepts.flatMap((concept) => concept.slice(1)), ...wanted.hints];
-  const fixed = [...beside, anythingOf(ranked), needed.map(wordingOf)];
+  const fixed = [...beside, ownOf(ranked), anythingOf(ranked), needed.map(wordingOf)];
   let left = mostClauses - clausesIn(fixed) - wanted.exact.length;
   const kept = new Set(
     others
@@ -153,7 +162,7 @@ const mostApart = 16;
  * Added to the scores of documents that rank first. They are smaller than those of the embedded engine, because OpenSearch
  * keeps scores in 32 bits.
  */
-export const lifts: Lifts = { complete: 1_024, exact: 4_096 };
+export const lifts: Lifts = { complete: 1_024, own: 1_024, exact: 4_096 };
 
 function conceptsOf({ wanted, unknown, statistics }: Prepared, isWhole: boolean): Body[] {
   const concepts = wanted.alternatives.flat();

@@ -1,7 +1,14 @@
 import type { Statistics } from "../../bm25.ts";
 import type { Concept, Question, Wanted } from "../../search-index.ts";
 import type { OpenSegment } from "../../snapshots/open-snapshot.ts";
-import { completeQuery, enoughComplete, findingTerms, unknownConcepts, wantedTerms } from "../../wanted.ts";
+import {
+  completeQuery,
+  enoughComplete,
+  findingTerms,
+  ownQuery,
+  unknownConcepts,
+  wantedTerms,
+} from "../../wanted.ts";
 import {
   bitsOf,
   type DocumentSet,
@@ -90,6 +97,7 @@ export function rank(
     const query = wholeQuery === undefined ? question.query : { all: [question.query, wholeQuery] };
     return matching({ ...question, query }, segment, terms, take);
   });
+  const ownWords = wanted && ownQuery(wanted, unknown, statistics);
   const complete = whole.reduce((sum, { size }) => sum + size, 0);
   const isEnough = wanted === undefined || complete >= enoughComplete;
   // The other documents rank behind the page, so it is enough to count them.
@@ -107,10 +115,15 @@ export function rank(
       continue;
     }
     const best = new Best(isEnough ? plain(wanted) : wanted, read, statistics, scratch, top);
-    best.offer(all, place, isLast, lifts.complete);
+    const { documents } = segment;
+    if (ownWords === undefined) best.offer(all, place, isLast, lifts.complete + lifts.own);
+    else {
+      const own = intersection([all, matching({ query: ownWords }, segment, terms, take)], take);
+      best.offer(own, place, isLast, lifts.complete + lifts.own);
+      best.offer(without(all, own, documents, take), place, isLast, lifts.complete);
+    }
     if (isEnough) continue;
     const may = matching(question, segment, terms, take);
-    const { documents } = segment;
     const sets = finding.flatMap((term) => terms.postings.get(term) ?? []);
     const some = intersection([may, union(sets, documents, take)], take);
     const others = without(some, all, documents, take);

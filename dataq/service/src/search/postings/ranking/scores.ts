@@ -56,7 +56,7 @@ export function scoresOf(
   return out;
 }
 
-export const lifts: Lifts = { complete: 10_000, exact: 100_000 };
+export const lifts: Lifts = { complete: 10_000, own: 10_000, exact: 100_000 };
 
 function addWording(
   { terms, weight, isFlat }: Wording,
