@@ -59,6 +59,10 @@ export const warnings = {
     "{law} ended on {date}; {by} replaced it.",
     "《{law}》已于 {date} 失效，由《{by}》取代。",
   ),
+  law_replaced_by_unheld: row(
+    "{law} ended on {date}; {by} replaced it, which this service does not have.",
+    "《{law}》已于 {date} 失效，由《{by}》取代，而本服务尚未收录《{by}》。",
+  ),
   law_replaced_ask: row(
     "{law} ended on {date}; {by} replaced it. Ask {by} in words, or name its article.",
     "《{law}》已于 {date} 失效，由《{by}》取代。请用关键词查询《{by}》，或指明其条号。",

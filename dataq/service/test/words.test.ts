@@ -107,11 +107,11 @@ afterAll(async () => {
   await removeDataFolder(folder);
 });
 
-async function ask(operation: OperationName, query: string) {
+async function ask(operation: OperationName, query: string, now = new Date("2026-03-01")) {
   const source = createSources({ index, samples: false }).find(operation)!;
   const params = { [operation === "research_scholar_search" ? "name" : "query"]: query };
   await source.check?.(params, false);
-  const context = { signal: new AbortController().signal, now: new Date("2026-03-01"), sandbox: false };
+  const context = { signal: new AbortController().signal, now, sandbox: false };
   const answer = await source.run(params, { page: 1, pageSize: 50 }, context);
   const records = (answer.records ?? []).map((record) =>
     record instanceof WrittenRecord ? record.parse() : record,
@@ -248,6 +248,32 @@ describe("laws", () => {
     }
   });
 
+  test("of a list, the articles that a law has are answered, and a warning names those that it cannot have", async () => {
+    const ends = "it ends at article 1219.";
+    for (const [query, ids, told] of [
+      ["民法典第1219-1225条", ["民法典:1219"], `民法典 has no article 1220 to 1225; ${ends}`],
+      ["第一千二百一十九条至第一千二百二十条 民法典", ["民法典:1219"], `民法典 has no article 1220; ${ends}`],
+      ["民法典第577、1261条", ["民法典:577"], `民法典 has no article 1261; ${ends}`],
+      [
+        "民法典第1300条、第578条和第1219条之一、第1301条",
+        ["民法典:578"],
+        `民法典 has no article 1300, 1219-1, 1301; ${ends}`,
+      ],
+      ["刑法264、300", ["刑法:264"], "刑法 has no article 300; it ends at article 266."],
+    ] as const) {
+      const answer = await ask("legal_laws", query);
+      expect([query, answer.ids]).toEqual([query, ids]);
+      expect([query, answer.warnings[0]]).toEqual([query, told]);
+      expect([query, answer.notHeld]).toEqual([query, undefined]);
+    }
+    // Of several laws, an article is missing only where none has it.
+    expect((await ask("legal_laws", "民法典和刑法第264、577条")).warnings).toEqual([]);
+    expect(await ask("legal_laws", "民法典第1261条至第1265条")).toMatchObject({
+      notHeld: true,
+      warnings: [`民法典 has no article 1261 to 1265; ${ends}`],
+    });
+  });
+
   test("amendments are found by name and by article, however both are written", async () => {
     const names = [
       "刑法修正案（十一）",
@@ -304,12 +330,24 @@ describe("laws", () => {
       const answer = await ask("legal_laws", query);
       expect(answer).toMatchObject({ outcome: "empty", notHeld: true, ids: [] });
       expect(answer.warnings[0]).toMatch(
-        / ended on (2021-01-01; 民法典|2020-01-01; 外商投资法) replaced it\./,
+        / ended on (2021-01-01; 民法典|2020-01-01; 外商投资法) replaced it[.,]/,
       );
     }
     // It ends on 2026-08-15, after the day of these questions.
     expect((await ask("legal_laws", "环境保护法第六条")).warnings).toEqual([
       "This service does not have the law 环境保护法.",
+    ]);
+    const later = await ask("legal_laws", "环境保护法第六条", new Date("2026-08-15T04:00:00Z"));
+    expect(later).toMatchObject({ notHeld: true, ids: [] });
+    expect(later.warnings).toEqual([
+      "环境保护法 ended on 2026-08-15; 生态环境法典 replaced it, which this service does not have.",
+    ]);
+    // The law that replaced it ended, too.
+    const twice = await ask("legal_laws", "经济合同法 违约责任");
+    expect(twice.ids[0]).toMatch(/^民法典:57[78]$/);
+    expect(twice.warnings.slice(0, 2)).toEqual([
+      "经济合同法 ended on 1999-10-01; 合同法 replaced it.",
+      "合同法 ended on 2021-01-01; 民法典 replaced it. The articles are those of 民法典.",
     ]);
     // Names that only contain that of a law that ended.
     for (const query of ["劳动合同法 劳动报酬", "合同法律 书面形式"])

@@ -11,7 +11,7 @@ import { listedTitle, unheldSources } from "../unheld/unheld-sources.ts";
 import { articleTerm, lawTerm, lawYearTerm, type StoredArticle } from "./corpus.ts";
 import { endedBy } from "./ended-law.ts";
 import { lawNames } from "./held-names.ts";
-import { noSuchArticle } from "./missing-article.ts";
+import { missingOf, noSuchArticle } from "./missing-article.ts";
 import { articleRecord, placeAt, versionAt } from "./record.ts";
 
 /** Articles by reference, or else by words. */
@@ -29,7 +29,7 @@ interface Given extends Omit<NamedLaws, "rest"> {
 async function read(params: Params, index: SearchIndex, corpus: string, now: Date): Promise<ReadQuestion> {
   const { query = "", law, article, year } = params;
   if (law === undefined && article === undefined && year === undefined)
-    return readQuery(query, [], index, corpus, now);
+    return readQuery(query, [], index, corpus, now, []);
   const names = await lawNames(index, corpus);
   const given: Given = {
     ...(law === undefined ? { laws: [] } : names.read(inChinese(law))),
@@ -39,17 +39,26 @@ async function read(params: Params, index: SearchIndex, corpus: string, now: Dat
   if (given.notHeld !== undefined) return inSuccessor(given.notHeld, articles, query, [], names, now);
   const found =
     year === undefined
-      ? await readQuery(query, [lawOf(given.laws, articles)], index, corpus, now)
+      ? await readQuery(
+          query,
+          [lawOf(given.laws, articles)],
+          index,
+          corpus,
+          now,
+          articles.length > 0 ? [] : given.laws,
+        )
       : await readYear(year, query, given, names, index, corpus, now);
   const notHeld =
     found.notHeld ??
     (articles.length > 0 ? () => noSuchArticle(given.laws, articles, index, corpus) : undefined);
-  return { ...found, notHeld, warnings: [...readAsWarning(given.readAs), ...found.warnings] };
+  const isOfOther = found.warnings.some(({ code }) => code === "law_replaced_searched");
+  const ended = isOfOther ? [] : toldOf(given.laws, names, now);
+  return { ...found, notHeld, warnings: [...readAsWarning(given.readAs), ...ended, ...found.warnings] };
 }
 
 /**
  * Looks up a named article and never searches for it, so that no similar article is returned instead. `given` are
- * filters besides those that the text names.
+ * filters besides those that the text names; `within` are the laws among them.
  */
 async function readQuery(
   asked: string,
@@ -57,6 +66,7 @@ async function readQuery(
   index: SearchIndex,
   corpus: string,
   now: Date,
+  within: readonly string[],
 ): Promise<ReadQuestion> {
   if (asksNothing(asked)) return given.length === 0 ? question([], "") : inWords(given, "");
   const text = inChinese(asked);
@@ -66,16 +76,54 @@ async function readQuery(
   const { laws: named, notHeld, readAs, rest } = names.find(text);
   const { articles, rest: words } = readArticles(rest, named.length > 0 || notHeld !== undefined);
   if (notHeld !== undefined) return inSuccessor(notHeld, articles, words, given, names, now);
+  const [law, ...otherLaws] = named.length === 0 ? within : named;
+  const inOther =
+    law === undefined || otherLaws.length > 0 || articles.length > 0
+      ? undefined
+      : inHeldSuccessor(law, words, named.length === 0 ? [] : given, names, now);
+  if (inOther !== undefined) return { ...inOther, warnings: [...readAsWarning(readAs), ...inOther.warnings] };
   if (named.length === 0 && articles.length === 0)
     return answeredElsewhere(text, names, inWords(given, text));
   const filters = [...given, lawOf(named, articles)];
   // Other text in the question must not hide the article.
   const read =
-    articles.length > 0
-      ? { ...question(filters, ""), notHeld: () => noSuchArticle(named, articles, index, corpus) }
-      : inWords(filters, words);
-  const ended = named.flatMap((law) => endedTold(law, now) ?? []);
+    articles.length > 0 ? await inArticles(filters, named, articles, index, corpus) : inWords(filters, words);
+  const ended = toldOf(named, names, now);
   return { ...read, warnings: [...readAsWarning(readAs), ...ended, ...read.warnings] };
+}
+
+/** Looks articles up. Those of a list that cannot exist are named beside the others; if none exists, the answer is free. */
+async function inArticles(
+  filters: readonly Query[],
+  named: readonly string[],
+  articles: readonly ArticleNumber[],
+  index: SearchIndex,
+  corpus: string,
+): Promise<ReadQuestion> {
+  const missing = articles.length > 1 ? await missingOf(named, articles, index, corpus) : [];
+  const isPart = missing.length > 0 && missing.length < articles.length;
+  return {
+    ...question(filters, ""),
+    warnings: isPart ? await noSuchArticle(named, missing, index, corpus) : [],
+    notHeld: () => noSuchArticle(named, articles, index, corpus),
+  };
+}
+
+/**
+ * A question in words about a held law that ended and whose successor is held, too: about the successor. Its articles
+ * and the law as a whole are still found in its own text.
+ */
+function inHeldSuccessor(
+  law: string,
+  words: string,
+  given: readonly Query[],
+  names: LawNames,
+  now: Date,
+): ReadQuestion | undefined {
+  const { by = null } = endedBy(law, now) ?? {};
+  return by === null || !names.has(by) || asksNothing(words)
+    ? undefined
+    : inSuccessor(law, [], words, given, names, now);
 }
 
 /** A question about a law that is not held: about the law that replaced it, if one did and the question has other words. */
@@ -89,8 +137,8 @@ function inSuccessor(
 ): ReadQuestion {
   const filters = [...given, lawOf([name], articles)];
   const { date = "", by = null } = endedBy(name, now) ?? {};
-  if (by === null || !names.has(by))
-    return { ...question(filters, ""), notHeld: endedTold(name, now) ?? lackOf(name) };
+  if (by === null) return { ...question(filters, ""), notHeld: endedTold(name, now) ?? lackOf(name) };
+  if (!names.has(by)) return inLaterSuccessor(name, date, by, articles, words, given, names, now);
   // Numbers of articles differ between the two laws, and no official table is in the data.
   if (articles.length > 0 || asksNothing(words))
     return { ...question(filters, ""), notHeld: warning("law_replaced_ask", { law: name, date, by }) };
@@ -98,11 +146,40 @@ function inSuccessor(
   return { ...read, warnings: [warning("law_replaced_searched", { law: name, date, by }), ...read.warnings] };
 }
 
+/** 经济合同法 ended for 合同法, which ended for 民法典. If the last of them is not held either, it is said. */
+function inLaterSuccessor(
+  name: string,
+  date: string,
+  by: string,
+  articles: readonly ArticleNumber[],
+  words: string,
+  given: readonly Query[],
+  names: LawNames,
+  now: Date,
+): ReadQuestion {
+  if (endedBy(by, now) === undefined) {
+    const filters = [...given, lawOf([name], articles)];
+    return { ...question(filters, ""), notHeld: warning("law_replaced_by_unheld", { law: name, date, by }) };
+  }
+  const read = inSuccessor(by, articles, words, given, names, now);
+  return { ...read, warnings: [warning("law_replaced", { law: name, date, by }), ...read.warnings] };
+}
+
 function endedTold(law: string, now: Date): Warning | undefined {
   const ended = endedBy(law, now);
   if (ended === undefined) return undefined;
   const { date, by } = ended;
   return by === null ? warning("law_ended", { law, date }) : warning("law_replaced", { law, date, by });
+}
+
+/** What is said above the text of held laws that ended. */
+function toldOf(laws: readonly string[], names: LawNames, now: Date): Warning[] {
+  return laws.flatMap((law) => {
+    const { date = "", by = null } = endedBy(law, now) ?? {};
+    return by === null || names.has(by)
+      ? (endedTold(law, now) ?? [])
+      : warning("law_replaced_by_unheld", { law, date, by });
+  });
 }
 
 function lackOf(name: string): Warning {
@@ -212,7 +289,12 @@ async function readVersion(
     corpus,
     now,
   );
-  return found.render === undefined ? found : { ...found, warnings: readAsWarning(readAs) };
+  return found.render === undefined
+    ? found
+    : {
+        ...found,
+        warnings: [...readAsWarning(readAs), ...toldOf([key], names, now), ...found.warnings],
+      };
 }
 
 /** A law as it was at a point in time. */
@@ -234,7 +316,10 @@ async function atVersion(
   corpus: string,
   now: Date,
 ): Promise<ReadQuestion> {
-  const article = articles[0] ?? null;
+  // Of a list, those that cannot exist are named beside the others.
+  const missing = articles.length > 1 ? await missingOf([key], articles, index, corpus) : [];
+  const some = articles.filter((each) => !missing.includes(each));
+  const article = some[0] ?? articles[0] ?? null;
   const filter = exact(article === null ? lawTerm(key) : articleTerm(key, article));
   const body = await firstOf(filter, index, corpus);
   // If no version contains the article, it is missing in every year.
@@ -254,8 +339,10 @@ async function atVersion(
     };
   const versionDate = body.versions[place]?.version_date ?? point;
   const year = versionDate.slice(0, 4);
+  const isPart = missing.length > 0 && some.length > 0;
   return {
     ...question([...also, lawOf([key], articles), exact(lawYearTerm(key, year))], others),
+    warnings: isPart ? await noSuchArticle([key], missing, index, corpus) : [],
     render: (each, now) => {
       const stored = each as StoredArticle;
       const placeOf = (start: string) =>

@@ -1,0 +1,122 @@
+import { existsSync } from "node:fs";
+import { type Params, warningText } from "@dataq/contract";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Database } from "../src/database/database.ts";
+import { createSources } from "../src/operations/sources.ts";
+import { embeddedIndex } from "../src/search/open-index.ts";
+import type { SearchIndex } from "../src/search/search-index.ts";
+import { WrittenRecord } from "../src/sources/written-record.ts";
+import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
+import { importPack } from "./pack.ts";
+import { told } from "./told.ts";
+
+const packs = process.env["TEST_DATA"];
+const hasPacks = packs !== undefined && existsSync(packs);
+
+let folder: string;
+let database: Database;
+let index: SearchIndex;
+
+/** The laws of a first start, all of them: what is found first depends on all. */
+beforeAll(async () => {
+  if (!hasPacks) return;
+  folder = await makeDataFolder("tables");
+  database = await openFolder(folder);
+  index = embeddedIndex(database);
+  for (const [target, pack] of [
+    ["legal_law_catalog", "law_catalog"],
+    ["legal_laws", "law_articles"],
+  ] as const) {
+    const report = await importPack({ database, index, folder, packs }, pack, target);
+    expect(report).toMatchObject({ outcome: "imported" });
+  }
+}, 300_000);
+
+afterAll(async () => {
+  if (!hasPacks) return;
+  await database.close();
+  await removeDataFolder(folder);
+});
+
+async function ask(asked: string | Params, day = "2026-11-27") {
+  const source = createSources({ index, samples: false }).find("legal_laws")!;
+  const params = typeof asked === "string" ? { query: asked } : asked;
+  const context = { signal: AbortSignal.timeout(20_000), now: new Date(`${day}T04:00:00Z`), sandbox: false };
+  const answer = await source.run(params, { page: 1, pageSize: 10 }, context);
+  const records = (answer.records ?? []).map((record) =>
+    record instanceof WrittenRecord ? record.parse() : record,
+  ) as { id: string; status: string }[];
+  return {
+    isFree: answer.notHeld === true,
+    ids: records.map(({ id }) => id),
+    records,
+    warnings: told(answer.warnings),
+    chinese: (answer.warnings ?? []).map((each) => warningText(each, "zh")),
+  };
+}
+
+const environmental = [
+  "环境保护法",
+  "环境影响评价法",
+  "海洋环境保护法",
+  "大气污染防治法",
+  "水污染防治法",
+  "土壤污染防治法",
+  "固体废物污染环境防治法",
+  "噪声污染防治法",
+  "放射性污染防治法",
+  "清洁生产促进法",
+];
+
+test.skipIf(!hasPacks)(
+  "the ten laws that the Ecological and Environmental Code replaced: words are answered by the code, their own articles say so (needs TEST_DATA)",
+  async () => {
+    for (const law of environmental) {
+      const start = `${law} ended on 2026-08-15; 生态环境法典 replaced it.`;
+      for (const asked of [`${law} 罚款`, { law, query: "罚款" }]) {
+        const words = await ask(asked);
+        expect([asked, words.warnings[0]]).toEqual([
+          asked,
+          `${start} The articles are those of 生态环境法典.`,
+        ]);
+        expect(words.ids.length).toBeGreaterThan(0);
+        expect(words.ids.filter((id) => !id.startsWith("生态环境法典:"))).toEqual([]);
+      }
+      for (const asked of [`${law}第一条`, law, { law, article: "1" }]) {
+        const own = await ask(asked);
+        expect([asked, own.warnings[0]]).toEqual([asked, start]);
+        expect([asked, own.ids[0]]).toEqual([asked, `${law}:1`]);
+        expect([asked, own.records[0]?.status]).toEqual([asked, "repealed"]);
+      }
+      // Until then it is the law.
+      const before = await ask(`${law} 罚款`, "2026-08-14");
+      expect([law, before.warnings.join().includes("生态环境法典")]).toEqual([law, false]);
+      expect(before.ids.filter((id) => !id.startsWith(`${law}:`))).toEqual([]);
+    }
+    expect((await ask("环境保护法 罚款")).chinese[0]).toBe(
+      "《环境保护法》已于 2026-08-15 失效，由《生态环境法典》取代。以下是《生态环境法典》的条文。",
+    );
+  },
+);
+
+test.skipIf(!hasPacks)(
+  "a list that reaches beyond the end of the Civil Code answers the part that it has (needs TEST_DATA)",
+  async () => {
+    const beyond = await ask("民法典第1250-1265条");
+    expect(beyond).toMatchObject({
+      isFree: false,
+      warnings: ["民法典 has no article 1261 to 1265; it ends at article 1260."],
+      chinese: ["《民法典》没有第1261条至第1265条，最后一条是第1260条。"],
+    });
+    expect(beyond.ids).toHaveLength(10);
+    for (const query of ["民法典第1259条至第1262条", "民法典第1259、1260、1261条"]) {
+      const some = await ask(query);
+      expect([query, some.ids]).toEqual([query, ["民法典:1259", "民法典:1260"]]);
+      expect(some.warnings.join()).toContain("民法典 has no article 1261");
+    }
+    const apart = await ask("民法典第1258、1261条");
+    expect(apart).toMatchObject({ isFree: false, ids: ["民法典:1258"] });
+    expect(await ask("民法典第1261-1270条")).toMatchObject({ isFree: true, ids: [] });
+    expect((await ask("民法典(2020)第1261、1258条")).ids).toEqual(["民法典:1258"]);
+  },
+);
