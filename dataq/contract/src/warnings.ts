@@ -45,6 +45,7 @@ export const warnings = {
     "No record has all the words; these have some.",
     "没有记录含有全部检索词，以下记录含有其中一部分。",
   ),
+  held_here: row("Held here: {held}.", "本服务现有：{held}。"),
   undated_left_out: row(
     "{count|record without a date was|records without a date were} left out by the date filter.",
     "另有 {count} 条记录没有日期，已被日期条件筛掉。",

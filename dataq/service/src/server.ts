@@ -225,7 +225,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     compressAnswers(app);
     addQueryRoutes(app, parts);
     addMcpRoute(app, parts, config);
-    addAccountRoutes(app, { ...parts, index });
+    addAccountRoutes(app, parts);
     addKeyRoutes(app, parts);
     addMemberRoutes(app, parts);
     addLedgerRoutes(app, parts);

@@ -285,6 +285,7 @@ test("a number that the filters exclude is not reported as missing", async () =>
   expect(answer).toMatchObject({ ids: [], notHeld: undefined });
   expect((await ask("research_paper_search", { year: "2999" })).warnings).toEqual([
     "This service has no paper from 2999-01-01..2999-12-31.",
+    expect.stringMatching(/^Held here: \d+ papers, \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d\.$/),
   ]);
 });
 

@@ -316,10 +316,20 @@ test("with an import the operation has its price, and every page says so", async
   const entry = (await service.call("/v1/catalog/research_patent_search")).body;
   expect(entry).toMatchObject({ data: "imported", samples: expect.any(Array) });
   expect((await service.call("/llms.txt")).text).toMatch(
-    /research_patent_search\].*500 tokens\. Imported records, the newest of 2024-02-29\.\n/,
+    /research_patent_search\].*500 tokens\. Held here: 1 patent, 2024-02-29 to 2024-02-29\.\n/,
   );
   const get = async (path: string) => (await service.call(path, { key: null })).body;
-  const imported = { data: "imported", newest_day: "2024-02-29" };
+  const day = { oldest_day: "2024-02-29", newest_day: "2024-02-29" };
+  const imported = {
+    data: "imported",
+    newest_day: "2024-02-29",
+    coverage: {
+      text: { en: "1 patent, 2024-02-29 to 2024-02-29", zh: "1 件专利，2024-02-29 至 2024-02-29" },
+      records: 1,
+      ...day,
+      parts: [],
+    },
+  };
   const { data: prices } = await get("/v1/pricing");
   const { operations: states } = (await get("/v1/status")).data;
   const { data: entries } = await get("/v1/catalog");
@@ -327,7 +337,7 @@ test("with an import the operation has its price, and every page says so", async
   for (const list of [prices, states, entries]) expect(list.find(isPatents)).toMatchObject(imported);
   expect(states.find(isPatents)).toMatchObject({ index: { size: 1 }, generated: 0 });
   const { schemas } = (await get("/openapi.json")).components;
-  expect(schemas["research_patent_search.request"].description).toContain("the newest of 2024-02-29");
+  expect(schemas["research_patent_search.request"].description).toContain("Held here: 1 patent, 2024-02-29 to 2024-02-29");
   expect((await service.call("/docs")).text).toContain("已导入真实数据，最新日期 2024-02-29");
 }, 60_000);
 

@@ -298,8 +298,18 @@ export function conformance(name: string, engine: () => SearchIndex): void {
     expect(await within({})).toHaveLength(4);
     expect(await within("none")).toEqual(["none"]);
     const contents = await engine().contents("test:dates");
-    expect(contents.get("real")).toEqual({ documents: 4, hasUndated: true, newestDay: "2024-02-29" });
-    expect(contents.get("made")).toEqual({ documents: 1, hasUndated: false, newestDay: "2030-01-01" });
+    expect(contents.get("real")).toEqual({
+      documents: 4,
+      hasUndated: true,
+      oldestDay: "1999-12-31",
+      newestDay: "2024-02-29",
+    });
+    expect(contents.get("made")).toEqual({
+      documents: 1,
+      hasUndated: false,
+      oldestDay: "2030-01-01",
+      newestDay: "2030-01-01",
+    });
     expect(sizeWithout(contents, ["made"])).toBe(4);
     const words = wantedOf([[wording("案件")]]);
     const ranked = await ask(

@@ -336,6 +336,7 @@ describe("laws", () => {
     // It ends on 2026-08-15, after the day of these questions.
     expect((await ask("legal_laws", "环境保护法第六条")).warnings).toEqual([
       "This service does not have the law 环境保护法.",
+      expect.stringMatching(/^Held here: /),
     ]);
     const later = await ask("legal_laws", "环境保护法第六条", new Date("2026-08-15T04:00:00Z"));
     expect(later).toMatchObject({ notHeld: true, ids: [] });

@@ -276,6 +276,7 @@ export const en = {
   },
 
   playground: {
+    covers: (text: string) => `Held here: ${text}.`,
     about: "Try any operation. Calls are real and are charged. You see the price before you send.",
     noOperations: "No operations available.",
     noParameters: "This operation has no parameters.",
@@ -578,7 +579,6 @@ export const en = {
     listPrice: (tokens: string) => `${counted(tokens, "token")} with real data`,
     building: (progress: string) => `building ${progress}`,
     generated: (count: string) => `including ${count} generated`,
-    newest: (day: string) => `newest ${day}`,
     overdue: "refresh overdue",
     records: (count: string) => counted(count, "record"),
     per: (count: number, what: string) => `per ${count} ${what}, rounded up`,

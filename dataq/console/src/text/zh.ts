@@ -258,6 +258,7 @@ export const zh: Text = {
   },
 
   playground: {
+    covers: (text) => `本服务现有：${text}。`,
     about: "可试用任意接口。调用真实执行并扣费，发送前会显示价格。",
     noOperations: "没有可用的接口。",
     noParameters: "该接口没有参数。",
@@ -545,7 +546,6 @@ export const zh: Text = {
     listPrice: (tokens) => `真实数据 ${tokens} 点`,
     building: (progress) => `构建中 ${progress}`,
     generated: (count) => `其中生成的样例 ${count} 条`,
-    newest: (day) => `最新 ${day}`,
     overdue: "更新逾期",
     records: (count) => `${count} 条`,
     per: (count: number, what: string) =>

@@ -14,6 +14,21 @@ const newestDay = z.iso
   .date()
   .nullable()
   .meta({ description: "Day of the newest imported record; null if records have no date" });
+const day = z.iso.date().nullable();
+/** What the imported records of an operation cover, counted in the data at that moment. */
+const coverage = z
+  .strictObject({
+    text: bilingual.meta({ description: "The numbers below in a sentence" }),
+    records: z.number().int().meta({ description: "Imported records, without generated ones" }),
+    oldest_day: day,
+    newest_day: day,
+    parts: z
+      .array(z.strictObject({ what: bilingual, count: z.number().int(), oldest_day: day, newest_day: day }))
+      .meta({ description: "By kind of law or by platform. A kind with 0 is not held at all" }),
+  })
+  .nullable()
+  .meta({ description: "What the imported records cover; null where nothing is imported" });
+export type Coverage = NonNullable<Received<typeof coverage>>;
 const pricedPer = z.strictObject({ count: z.number().int(), what: bilingual }).optional().meta({
   description: "The price is per `count` of these things in the call, rounded up; a call with none is free",
 });
@@ -43,6 +58,7 @@ export const catalogEntry = z.strictObject({
     .meta({ description: "Finds a record on a new installation" }),
   data: dataKind,
   newest_day: newestDay,
+  coverage,
   needs: bilingual.meta({ description: "What an operator connects or imports for it" }),
   samples: z
     .array(z.strictObject({ params: z.record(z.string(), z.string()) }))
@@ -86,7 +102,7 @@ export const price = z.strictObject({
 export type Price = Received<typeof price>;
 
 export const pricing = z.strictObject({
-  data: z.array(price.extend({ data: dataKind, newest_day: newestDay })),
+  data: z.array(price.extend({ data: dataKind, newest_day: newestDay, coverage })),
   currency: z.literal("CNY"),
   tokens_per_cny: z.number().int(),
 });
@@ -98,6 +114,7 @@ export const status = z.strictObject({
       operation: z.string(),
       data: dataKind,
       newest_day: newestDay,
+      coverage,
       index: indexState.nullable(),
       generated: z
         .number()

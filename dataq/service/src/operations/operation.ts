@@ -1,10 +1,11 @@
-import type { OperationName, Params } from "@dataq/contract";
+import type { Bilingual, OperationName, Params } from "@dataq/contract";
 import type { Target } from "../importer/target.ts";
 import type { Meaning } from "../search/meaning/meaning.ts";
 import type { IndexDocument, MakeDocument, SearchIndex } from "../search/search-index.ts";
 import type { FromVendor } from "../sources/connected.ts";
 import type { OptionalSource } from "../sources/layered.ts";
 import type { Source } from "../sources/source.ts";
+import type { TellCoverage } from "./covered.ts";
 
 /**
  * What the service needs to answer an operation of the contract. The operation's folder has a file for each of these.
@@ -27,6 +28,10 @@ export interface OperationParts {
   /** Documents for a corpus of samples, or a source that generates its samples itself. */
   readonly sample?: SampleDocuments | Source;
   readonly import?: Target;
+  /** What a record is, with its counter in Chinese: judgment, 篇裁判文书. */
+  readonly unit?: Bilingual;
+  /** What the imported records cover, where their number and their days do not say it. */
+  readonly tellCoverage?: TellCoverage;
   /** What the operation adds to a vendor's answer. */
   readonly fromVendor?: FromVendor;
 }

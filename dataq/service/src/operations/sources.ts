@@ -5,6 +5,7 @@ import type { SearchIndex } from "../search/search-index.ts";
 import { connected } from "../sources/connected.ts";
 import { LayeredSource, type Layers, type OptionalSource } from "../sources/layered.ts";
 import type { Sources } from "../sources/source.ts";
+import { Coverages } from "./coverage.ts";
 import { corpusOf, registry } from "./registry.ts";
 import { sampleCorpus } from "./sample-corpora.ts";
 
@@ -26,6 +27,7 @@ export interface SourceParts {
 /** The sources of every operation: connector, imported records, samples. */
 export function createSources(parts: SourceParts): Sources {
   const { index, connectors = [] } = parts;
+  const coverages = new Coverages(index);
   const sources = new Map(
     Object.entries(registry).map(([name, { source, sample, samples, fromVendor }]) => {
       const corpusSource = (corpus: string, meaning?: Meaning) =>
@@ -36,6 +38,7 @@ export function createSources(parts: SourceParts): Sources {
       const layers: Layers = {
         connector: connector && connected(connector, fromVendor),
         imported: corpusSource(corpusOf(name), parts.meaning),
+        coverage: () => coverages.of(name),
         sample: own ?? corpusSource(sampleCorpus(corpusOf(name))),
         samples: samples ?? [(findOperation(name) as Operation).example],
         sampleScope: own !== undefined ? "own" : documents?.isOpen ? "any" : "published",

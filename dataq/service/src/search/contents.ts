@@ -15,6 +15,15 @@ export function newestDayWithout(contents: Contents, without: readonly string[])
   );
 }
 
+/** The date of the oldest document outside these data sets; null if no document has a date. */
+export function oldestDayWithout(contents: Contents, without: readonly string[]): string | null {
+  return (
+    others(contents, without)
+      .flatMap(({ oldestDay }) => oldestDay ?? [])
+      .sort()[0] ?? null
+  );
+}
+
 function others(contents: Contents, without: readonly string[]) {
   return [...contents].flatMap(([dataset, each]) => (without.includes(dataset) ? [] : [each]));
 }

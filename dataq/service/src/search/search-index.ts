@@ -114,6 +114,8 @@ export interface DatasetContents {
   readonly documents: number;
   /** Whether a document has no date. */
   readonly hasUndated: boolean;
+  /** The oldest date of a document, YYYY-MM-DD; null if no document has one. */
+  readonly oldestDay: string | null;
   /** The newest date of a document, YYYY-MM-DD; null if no document has one. */
   readonly newestDay: string | null;
 }

@@ -1,4 +1,5 @@
 import { type Params, warning } from "@dataq/contract";
+import type { Coverage } from "@dataq/contract/wire";
 import { notConfigured } from "./not-configured.ts";
 import type { Answer, DataKind, Page, Source, SourceContext } from "./source.ts";
 
@@ -17,6 +18,8 @@ export interface Layers {
   readonly connector?: Source | undefined;
   readonly imported: OptionalSource;
   readonly sample: Source;
+  /** What the imported records cover. */
+  readonly coverage: () => Promise<Coverage | null>;
   /** The values that samples answer, as published in the catalogue. */
   readonly samples: readonly Params[];
   /**
@@ -50,6 +53,10 @@ export class LayeredSource implements Source {
     return chosen?.kind ?? "none";
   }
 
+  coverage(): Promise<Coverage | null> {
+    return this.#layers.coverage();
+  }
+
   async version(sandbox: boolean): Promise<string> {
     const { kind, source } = await this.#chosen(sandbox);
     return `${kind} ${await source.version(sandbox)}`;
@@ -69,7 +76,8 @@ export class LayeredSource implements Source {
     const { kind, source } = await this.#chosen(context.sandbox);
     if (kind !== "sample") {
       const withoutGenerated = !this.#layers.hasLiveSamples;
-      const answer = await source.run(params, page, { ...context, withoutGenerated });
+      const ran = await source.run(params, page, { ...context, withoutGenerated });
+      const answer = kind === "imported" && source.count === undefined ? await this.#withCoverage(ran) : ran;
       return answer.version === undefined ? answer : { ...answer, version: `${kind} ${answer.version}` };
     }
     const answer = await source.run(params, page, context);
@@ -86,6 +94,14 @@ export class LayeredSource implements Source {
     const isLimited = kind === "sample" && !sandbox && this.#layers.sampleScope === "published";
     if (isLimited && !this.samples.some((sample) => isWithin(sample, params)))
       throw notConfigured(this.#operation, true);
+  }
+
+  /** Who finds nothing learns what could have been found. A text without anything to count asked for nothing. */
+  async #withCoverage(answer: Answer): Promise<Answer> {
+    if (answer.outcome !== "empty" && answer.notHeld === undefined) return answer;
+    const coverage = await this.#layers.coverage();
+    if (coverage === null) return answer;
+    return { ...answer, warnings: [...answer.warnings, warning("held_here", { held: coverage.text })] };
   }
 
   async #chosen(sandbox: boolean): Promise<Chosen> {

@@ -1,5 +1,5 @@
 import type { IndexState, Params, Warning } from "@dataq/contract";
-import type { dataKinds } from "@dataq/contract/wire";
+import type { Coverage, dataKinds } from "@dataq/contract/wire";
 import type { WrittenRecord } from "./written-record.ts";
 
 /** Answers one operation. It throws a `Failure` with a code; any other error is a bug. */
@@ -21,6 +21,8 @@ export interface Source {
    * building, or as of now. A source without this has real data.
    */
   answeredBy?(when: "call" | "now"): Promise<DataKind>;
+  /** What the imported records cover; null if there are none. Does not wait for data that is still being built. */
+  coverage?(): Promise<Coverage | null>;
   /** Every value that samples answer. */
   readonly samples?: readonly Params[];
 }

@@ -97,6 +97,11 @@ function Bench({
               )}
             </Field>
             <p className="text-sm text-soft">{textIn(operation.description, language)}</p>
+            {operation.coverage && (
+              <p className="text-sm text-soft">
+                {t.playground.covers(textIn(operation.coverage.text, language))}
+              </p>
+            )}
             <Availability operation={operation} onSample={setValues} />
             <ParameterFields operation={operation} values={values} onChange={setValues} />
             <Quote body={bodyOf(operation, values, 1)} />

@@ -1,6 +1,8 @@
 import type { Status } from "@dataq/contract/wire";
 import { useText } from "../../text/text.tsx";
 import { useFormat } from "../../ui/format.tsx";
+import { useLook } from "../../ui/look.ts";
+import { textIn } from "../../ui/operation-name.ts";
 import { Badge } from "../../ui/panel.tsx";
 
 /** The state of an operation's data: imported or sample, size, age and progress. */
@@ -12,6 +14,7 @@ export function Freshness({
   readonly operation: string;
 }) {
   const t = useText();
+  const { language } = useLook();
   const format = useFormat();
   const state = status?.operations.find((one) => one.operation === operation);
   if (!state) return <span className="text-faint">–</span>;
@@ -20,11 +23,14 @@ export function Freshness({
       <Badge tone={state.data === "sample" || state.data === "none" ? "warn" : "good"}>
         {t.pricing.dataKinds[state.data as keyof typeof t.pricing.dataKinds] ?? state.data}
       </Badge>
-      {state.index && <span className="tabular">{t.pricing.records(format.number(state.index.size))}</span>}
+      {state.coverage ? (
+        <span className="tabular">{textIn(state.coverage.text, language)}</span>
+      ) : (
+        state.index && <span className="tabular">{t.pricing.records(format.number(state.index.size))}</span>
+      )}
       {state.data === "imported" && state.generated > 0 && (
         <span className="tabular">{t.pricing.generated(format.number(state.generated))}</span>
       )}
-      {state.newest_day && <span className="tabular">{t.pricing.newest(state.newest_day)}</span>}
       {state.index?.refreshed_at && (
         <span title={format.moment(state.index.refreshed_at)}>{format.ago(state.index.refreshed_at)}</span>
       )}

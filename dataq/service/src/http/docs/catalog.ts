@@ -11,7 +11,7 @@ import { exampleOf, notice, type TermsOf } from "./terms.ts";
 
 export function catalogEntry(operation: Operation, more: MoreChoices, termsOf: TermsOf): CatalogEntry {
   const terms = termsOf(operation);
-  const { tokens, cachedTokens, data, newestDay, samples } = terms;
+  const { tokens, cachedTokens, data, coverage, samples } = terms;
   return {
     operation: operation.name,
     domain: operation.domain,
@@ -30,7 +30,8 @@ export function catalogEntry(operation: Operation, more: MoreChoices, termsOf: T
     cache_seconds: operation.cacheS,
     example: { params: exampleOf(operation, terms) },
     data,
-    newest_day: newestDay,
+    newest_day: coverage?.newest_day ?? null,
+    coverage,
     needs: operation.needs,
     samples: samples.map((params) => ({ params })),
   };

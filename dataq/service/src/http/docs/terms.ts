@@ -1,4 +1,5 @@
 import type { Bilingual, Operation, Params } from "@dataq/contract";
+import type { Coverage } from "@dataq/contract/wire";
 import type { DataKind } from "../../sources/source.ts";
 
 /** What an operation costs now, and where its answers come from. */
@@ -6,21 +7,21 @@ export interface Terms {
   readonly tokens: number;
   readonly cachedTokens: number | null;
   readonly data: DataKind;
-  /** Dates of the imported records, if they have any. */
-  readonly newestDay: string | null;
+  /** What is imported; null if nothing is. */
+  readonly coverage: Coverage | null;
   readonly samples: readonly Params[];
 }
 
 export type TermsOf = (operation: Operation) => Terms;
 
 /** Where answers come from on this service, so that callers know it before the call. */
-export function notice({ data, newestDay }: Terms): Bilingual {
+export function notice({ data, coverage }: Terms): Bilingual {
   if (data === "connector")
     return { en: "Answered by the operator's data vendor", zh: "由服务方接入的数据供应商实时返回" };
   if (data === "imported")
-    return newestDay === null
+    return coverage === null
       ? { en: "Imported records", zh: "已导入真实数据" }
-      : { en: `Imported records, the newest of ${newestDay}`, zh: `已导入真实数据，最新日期 ${newestDay}` };
+      : { en: `Held here: ${coverage.text.en}`, zh: `本服务现有：${coverage.text.zh}` };
   if (data === "sample")
     return {
       en: "Generated samples only on this service, free of charge",

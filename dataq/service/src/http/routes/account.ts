@@ -15,7 +15,6 @@ import { inForceAt } from "../../ledger/price.ts";
 import { readBudgetLeft } from "../../ledger/session-spend.ts";
 import { readWallet } from "../../ledger/wallet.ts";
 import { limitsOf } from "../../limits/tier.ts";
-import type { SearchIndex } from "../../search/search-index.ts";
 import { check, readJson } from "../body.ts";
 import { readBudget } from "../budget.ts";
 import { authorOf, principalOf } from "../caller.ts";
@@ -24,10 +23,7 @@ import { answeredBy } from "./catalog.ts";
 import { keyBody } from "./keys.ts";
 
 /** The account's own data. These routes never cost tokens, and work with an empty balance. */
-export function addAccountRoutes(
-  app: FastifyInstance,
-  parts: HttpParts & { readonly index: SearchIndex },
-): void {
+export function addAccountRoutes(app: FastifyInstance, parts: HttpParts): void {
   app.get("/v1/balance", async (request): Promise<Sent<typeof balance>> => {
     const principal = principalOf(request);
     const { id } = principal.account;
@@ -80,7 +76,7 @@ export function addAccountRoutes(
     return {
       data: await Promise.all(
         current.map(async (version) => {
-          const { data, newestDay } = await answeredBy(parts, version.operation);
+          const { data, coverage } = await answeredBy(parts, version.operation);
           const pricedPer = findOperation(version.operation)?.pricedPer;
           return {
             operation: version.operation,
@@ -90,7 +86,8 @@ export function addAccountRoutes(
             version: version.version,
             effective_from: version.effectiveFrom,
             data,
-            newest_day: newestDay,
+            newest_day: coverage?.newest_day ?? null,
+            coverage,
           };
         }),
       ),

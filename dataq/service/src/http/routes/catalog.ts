@@ -7,7 +7,7 @@ import { archivedPlatforms } from "../../operations/content/hot-rank/platform.ts
 import { findTarget } from "../../operations/imports.ts";
 import { corpusOf } from "../../operations/registry.ts";
 import { sampleCorpus } from "../../operations/sample-corpora.ts";
-import { newestDayWithout, sizeWithout } from "../../search/contents.ts";
+import { sizeWithout } from "../../search/contents.ts";
 import type { SearchIndex } from "../../search/search-index.ts";
 import { catalogEntry, modelTools, olderCapabilities } from "../docs/catalog.ts";
 import { Guides } from "../docs/guides.ts";
@@ -35,7 +35,7 @@ export function addCatalogRoutes(
       const { tokens, cachedTokens, version } = await parts.pipeline.prices.find(name, parts.clock());
       const answered = await answeredBy(parts, name);
       terms.set(name, { tokens, cachedTokens, ...answered });
-      known.push(version, answered.data, answered.newestDay);
+      known.push(version, answered.data, answered.coverage?.text.en);
     }
     const of = known.join();
     if (made?.of !== of) made = { of, offer: offerWith({ platform }, ({ name }) => terms.get(name)!) };
@@ -124,21 +124,15 @@ function madeOnce<Value extends object | string>(make: () => Value): () => Value
 
 /** Where answers for live keys come from, and what the samples contain. */
 export async function answeredBy(
-  { pipeline, index }: Pick<HttpParts, "pipeline"> & { readonly index: SearchIndex },
+  { pipeline }: Pick<HttpParts, "pipeline">,
   operation: string,
-): Promise<Pick<Terms, "data" | "newestDay" | "samples">> {
+): Promise<Pick<Terms, "data" | "coverage" | "samples">> {
   const source = pipeline.sources.find(operation);
-  if (source === undefined) return { data: "none", newestDay: null, samples: [] };
+  if (source === undefined) return { data: "none", coverage: null, samples: [] };
   // Pages that tell what is here do not wait for the data of a first start.
   const data = (await source.answeredBy?.("now")) ?? "imported";
-  return {
-    data,
-    newestDay:
-      data === "imported"
-        ? newestDayWithout(await index.contents(corpusOf(operation)), generatedDatasets(operation))
-        : null,
-    samples: source.samples ?? [],
-  };
+  const coverage = data === "imported" ? ((await source.coverage?.()) ?? null) : null;
+  return { data, coverage, samples: source.samples ?? [] };
 }
 
 /** The data sets of generated records that fill up an operation's index. */
@@ -158,7 +152,7 @@ async function statusOf(
   const now = Date.now();
   const stateOf = async (name: string) => {
     const corpus = corpusOf(name);
-    const { data, newestDay } = await answeredBy(parts, name);
+    const { data, coverage } = await answeredBy(parts, name);
     // The corpus that answers: the operation's own index, which generated records may fill up, or separate
     // samples.
     const own = data === "imported" || data === "sample" ? await parts.index.state(corpus) : undefined;
@@ -169,7 +163,8 @@ async function statusOf(
     return {
       operation: name,
       data,
-      newest_day: newestDay,
+      newest_day: coverage?.newest_day ?? null,
+      coverage,
       index: state ?? null,
       generated: (state?.size ?? 0) - real,
       building: run === undefined ? null : buildingOf(run.done, run.total),

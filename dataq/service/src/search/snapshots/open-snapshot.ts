@@ -70,13 +70,21 @@ export function contentsOf({ segments }: OpenSnapshot): Contents {
   for (const segment of segments) {
     const before = contents.get(segment.dataset);
     const { dates, dead } = segment;
-    const newest = dateOf(
-      dates.reduce((newest, date, ordinal) => (date > newest && !dead?.has(ordinal) ? date : newest), 0),
-    );
-    const days = [before?.newestDay, newest].flatMap((day) => day ?? []).sort();
+    let oldest = 0;
+    let newest = 0;
+    for (let ordinal = 0; ordinal < dates.length; ordinal++) {
+      const date = dates[ordinal] as number;
+      if (date === 0 || dead?.has(ordinal)) continue;
+      if (date > newest) newest = date;
+      if (date < oldest || oldest === 0) oldest = date;
+    }
+    const days = [before?.oldestDay, before?.newestDay, dateOf(oldest), dateOf(newest)]
+      .flatMap((day) => day ?? [])
+      .sort();
     contents.set(segment.dataset, {
       documents: (before?.documents ?? 0) + livingOf([segment]),
       hasUndated: before?.hasUndated === true || !segment.isDated,
+      oldestDay: days[0] ?? null,
       newestDay: days.at(-1) ?? null,
     });
   }

@@ -1,5 +1,6 @@
 import type { OperationParts } from "../../operation.ts";
 import { rankingDocument } from "./corpus.ts";
+import { tellRankings } from "./coverage.ts";
 import { rankImport } from "./import.ts";
 import { rankSamples, sampleRanks } from "./sample.ts";
 import { ImportedRanks } from "./source.ts";
@@ -10,4 +11,5 @@ export const hotRank: OperationParts = {
   sample: sampleRanks,
   samples: rankSamples,
   import: rankImport,
+  tellCoverage: tellRankings,
 };

@@ -9,4 +9,5 @@ export const companyDetail: OperationParts = {
   sample: sampleCompanies,
   samples: publishedCompanies.map(({ taxId }) => ({ tax_id: taxId })),
   import: companyImport,
+  unit: { en: "company", zh: "家企业" },
 };

@@ -18,4 +18,5 @@ export const legalCases: OperationParts = {
   },
   samples: ["民间借贷", "离婚", "借款 利息", "劳动争议"].map((query) => ({ query })),
   import: judgmentImport,
+  unit: { en: "judgment", zh: "篇裁判文书" },
 };

@@ -1,4 +1,5 @@
 import type { OperationParts } from "../../operation.ts";
+import { tellLaws } from "../laws/coverage.ts";
 import { CitationSource } from "./source.ts";
 
 export const citationCheck: OperationParts = {
@@ -10,4 +11,5 @@ export const citationCheck: OperationParts = {
     },
     { text: "《样例合同条例》第九条、样例数据条例第二条" },
   ],
+  tellCoverage: tellLaws,
 };

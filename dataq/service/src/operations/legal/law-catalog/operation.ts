@@ -1,4 +1,5 @@
 import type { OperationParts } from "../../operation.ts";
+import { tellLaws } from "../laws/coverage.ts";
 import { sampleLaws } from "../laws/sample.ts";
 import { lawEntryDocument } from "./corpus.ts";
 import { catalogImport } from "./import.ts";
@@ -19,4 +20,5 @@ export const lawCatalog: OperationParts = {
       ),
   },
   import: catalogImport,
+  tellCoverage: tellLaws,
 };

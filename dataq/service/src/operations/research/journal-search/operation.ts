@@ -11,4 +11,5 @@ export const journalSearch: OperationParts = {
   sample: numbered(journalCount, (number) => journalDocument(sampleJournal(number))),
   samples: ["学报", "研究", "材料科学"].map((query) => ({ query })),
   import: journalImport,
+  unit: { en: "journal", zh: "种期刊" },
 };

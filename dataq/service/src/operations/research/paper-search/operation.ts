@@ -11,4 +11,5 @@ export const paperSearch: OperationParts = {
   sample: numbered(paperCount, (number) => paperDocument(samplePaper(number))),
   samples: ["神经网络", "大语言模型", "锂离子电池", "个人信息保护", "水稻"].map((query) => ({ query })),
   import: paperImport,
+  unit: { en: "paper", zh: "篇论文" },
 };

@@ -11,4 +11,5 @@ export const patentSearch: OperationParts = {
   sample: numbered(patentCount, (number) => patentDocument(samplePatent(number))),
   samples: ["电池", "机器人", "滚动轴承"].map((query) => ({ query })),
   import: patentImport,
+  unit: { en: "patent", zh: "件专利" },
 };

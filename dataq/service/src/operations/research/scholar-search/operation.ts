@@ -19,4 +19,5 @@ export const scholarSearch: OperationParts = {
   },
   samples: ["陈明"].map((name) => ({ name })),
   import: scholarImport,
+  unit: { en: "researcher", zh: "位学者" },
 };
