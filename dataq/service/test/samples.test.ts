@@ -337,8 +337,10 @@ test("with an import the operation has its price, and every page says so", async
   for (const list of [prices, states, entries]) expect(list.find(isPatents)).toMatchObject(imported);
   expect(states.find(isPatents)).toMatchObject({ index: { size: 1 }, generated: 0 });
   const { schemas } = (await get("/openapi.json")).components;
-  expect(schemas["research_patent_search.request"].description).toContain("Held here: 1 patent, 2024-02-29 to 2024-02-29");
-  expect((await service.call("/docs")).text).toContain("已导入真实数据，最新日期 2024-02-29");
+  expect(schemas["research_patent_search.request"].description).toContain(
+    "Held here: 1 patent, 2024-02-29 to 2024-02-29",
+  );
+  expect((await service.call("/docs")).text).toContain("本服务现有：1 件专利，2024-02-29 至 2024-02-29");
 }, 60_000);
 
 test("hosted: live keys get no samples unless the operator turns them on; test keys do", async () => {
