@@ -78,7 +78,7 @@ describe("a server embedded in another program", () => {
       const closed = other.close(100);
       let last: unknown;
       for await (const line of answer) last = line;
-      expect(last).toEqual({ error: "the server is shutting down" });
+      expect(last).toEqual({ error: "the server is shutting down; send the request again when it is back" });
       await closed;
     } finally {
       await other.close();

@@ -239,7 +239,7 @@ test("does not grow the window if the request or the model sets num_ctx", async 
   const small = await server.post("/api/generate", generate(text(600), { num_ctx: 512 }));
   expect(await small.json()).toMatchObject({
     error:
-      "prompt is too long: 600 tokens exceed the context length of 512; shorten it, or use a larger context: option num_ctx, PARAMETER num_ctx or LOCALLM_CONTEXT_LENGTH (the limit is from option num_ctx of a request)",
+      "prompt is too long: 600 tokens exceed the context length of 512; shorten it, or use a larger context, such as 1024: num_ctx in the request's options, PARAMETER num_ctx in the Modelfile, or LOCALLM_CONTEXT_LENGTH on the server (the limit is from option num_ctx of a request)",
   });
   expect(await loaded()).toMatchObject({ context_length: 512, context_why: "option num_ctx of a request" });
   const fixed = await server.post("/api/generate", generate(text(2000), {}, { model: "fixed" }));

@@ -507,7 +507,7 @@ describe("the native API", () => {
       expect([code, message]).toEqual([
         400,
         expect.stringMatching(
-          /^prompt is too long: \d+ tokens exceed the context length of 128; shorten it, or use a larger context: /,
+          /^prompt is too long: \d+ tokens exceed the context length of 128; shorten it, or use a larger context, such as \d+: num_ctx in the request/,
         ),
       ]);
       const tokens = Number(/\d+/.exec(String(message))?.[0]);
@@ -604,14 +604,14 @@ describe("the native API", () => {
       expect(refused).toEqual([
         400,
         expect.stringMatching(
-          /^prompt is too long: \d+ tokens exceed the context length of 512; shorten it, or use a larger context: /,
+          /^prompt is too long: \d+ tokens exceed the context length of 512; shorten it, or use a larger context, such as \d+: num_ctx in the request/,
         ),
       ]);
       const last = [{ role: "user", content: "word ".repeat(300) }];
       expect(await status("/api/chat", { model, messages: last, options })).toEqual([
         400,
         expect.stringMatching(
-          /^prompt is too long: \d+ tokens exceed the context length of 512; shorten it, or use a larger context: /,
+          /^prompt is too long: \d+ tokens exceed the context length of 512; shorten it, or use a larger context, such as \d+: num_ctx in the request/,
         ),
       ]);
     });

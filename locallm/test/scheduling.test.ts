@@ -73,7 +73,10 @@ describe("many requests", () => {
       const refused = await server.post("/api/generate", { model, prompt: "x" });
       expect([refused.status, await refused.json()]).toEqual([
         503,
-        { error: "server busy, please try again.  maximum pending requests exceeded" },
+        {
+          error:
+            "server busy, please try again.  maximum pending requests exceeded: 2 requests wait; send it again in a moment, or raise LOCALLM_MAX_QUEUE or LOCALLM_NUM_PARALLEL on the server",
+        },
       ]);
       expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
       const openAi = await server.post("/v1/chat/completions", {
@@ -158,7 +161,9 @@ describe("many requests", () => {
     await until("it refuses", async () => {
       const refused = await server.post("/api/generate", { model, prompt: "x" });
       if (refused.status !== 503) return false;
-      expect(await refused.json()).toEqual({ error: "the server is shutting down" });
+      expect(await refused.json()).toEqual({
+        error: "the server is shutting down; send the request again when it is back",
+      });
       expect(refused.headers.get("retry-after")).not.toBeNull();
       return true;
     });

@@ -91,7 +91,7 @@ describe("errorReply", () => {
   });
 
   it.each([
-    [new LocallmError("queue_full", {}), 503, { "retry-after": "7" }, "server_overloaded"],
+    [new LocallmError("queue_full", { waiting: 512 }), 503, { "retry-after": "7" }, "server_overloaded"],
     [new LocallmError("shutting_down", {}), 503, { "retry-after": "7" }, "api_error"],
     [new LocallmError("invalid_api_key", {}), 401, { "www-authenticate": "Bearer" }, "authentication_error"],
     [

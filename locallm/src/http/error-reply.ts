@@ -132,6 +132,7 @@ const openAiCodes: Partial<Record<LocallmError["code"], string>> = {
   key_rate_exceeded: "rate_limit_exceeded",
   key_tokens_used_up: "rate_limit_exceeded",
   key_forbidden: "insufficient_permissions",
+  key_limited_to_models: "insufficient_permissions",
   unsupported_parameter: "unsupported_parameter",
   prompt_too_long: "context_length_exceeded",
   prompt_over_limit: "context_length_exceeded",

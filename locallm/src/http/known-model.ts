@@ -32,6 +32,5 @@ export function requireWritableName({ caller }: FastifyRequest, name: ModelName)
  * for any of them, a limited key could use what it must not.
  */
 export function requireAllModels(caller: Caller): void {
-  if (!caller.seesAllModels)
-    throw new LocallmError("key_forbidden", { permission: "manage, for all models" });
+  if (!caller.seesAllModels) throw new LocallmError("key_limited_to_models", {});
 }

@@ -191,15 +191,31 @@ export class RequestWindow {
   }
 
   #overLimit(promptTokens: number | string, contextLength: number | string, lease?: Lease): LocallmError {
-    const { source } = this.#parts;
-    const isCapped = lease !== undefined && lease.numCtx < source.numCtx;
-    const advice = this.isAutomatic
-      ? `shorten it: ${this.#limitedBy ?? "the window cannot grow further"} (${automatic})`
-      : `shorten it, or use a larger context: option num_ctx, PARAMETER num_ctx or LOCALLM_CONTEXT_LENGTH (the limit is ${
-          isCapped ? "what the model was trained with" : `from ${source.why}`
-        })`;
-    return new LocallmError("prompt_over_limit", { promptTokens, contextLength, advice });
+    return new LocallmError("prompt_over_limit", {
+      ...{ promptTokens, contextLength },
+      advice: this.#advice(promptTokens, lease),
+    });
   }
+
+  /** What to do about a prompt that is too long. */
+  #advice(promptTokens: number | string, lease: Lease | undefined): string {
+    const { source, model } = this.#parts;
+    if (this.isAutomatic)
+      return `shorten it: ${this.#limitedBy ?? "the window cannot grow further"} (${automatic})`;
+    const trained = model.trainContext ?? Number.POSITIVE_INFINITY;
+    const isCapped = lease !== undefined && lease.numCtx < source.numCtx;
+    if (isCapped || (typeof promptTokens === "number" && promptTokens >= trained))
+      return `shorten it, or use another model: this one was trained with a context of ${trained}`;
+    const enough =
+      typeof promptTokens === "number"
+        ? `, such as ${Math.min(powerOfTwo(promptTokens + this.answerTokens), trained)}`
+        : "";
+    return `shorten it, or use a larger context${enough}: num_ctx in the request's options, PARAMETER num_ctx in the Modelfile, or LOCALLM_CONTEXT_LENGTH on the server (the limit is from ${source.why})`;
+  }
+}
+
+function powerOfTwo(atLeast: number): number {
+  return 2 ** Math.ceil(Math.log2(atLeast));
 }
 
 function isText(prompt: Prompt): prompt is PromptText {

@@ -326,7 +326,7 @@ class Dispatcher implements Remotes {
       if (this.#queue.length > 0) this.#dispatch();
       if (this.#serve(waiter)) return;
       const refused = this.#queue.push(waiter);
-      refused?.settle.reject(new LocallmError("queue_full", {}));
+      refused?.settle.reject(new LocallmError("queue_full", { waiting: this.#queue.length }));
       if (refused === waiter) return;
       signal.addEventListener("abort", () => this.#abandon(waiter, signal), { once: true });
       this.#armWake();

@@ -197,7 +197,7 @@ class PlaceScheduler implements Scheduler {
   /** A request that the queue has no room for. */
   #refuse({ request, line, settle }: Waiter): void {
     this.#decisions.add(request.model.name, "refuse", `the queue is full (${this.#queue.length} waiting)`);
-    settle.reject(new LocallmError("queue_full", {}));
+    settle.reject(new LocallmError("queue_full", { waiting: this.#queue.length }));
     this.#abortUnawaitedLoad(line);
   }
 

@@ -33,7 +33,7 @@ export const errors = {
     // The message begins with Anthropic's words, because Anthropic's agents compact the conversation when
     // they read them.
     message:
-      "prompt is too long: {promptTokens|token exceeds|tokens exceed} the context length of {contextLength}; shorten it, or use a larger context: option num_ctx, PARAMETER num_ctx or LOCALLM_CONTEXT_LENGTH",
+      "prompt is too long: {promptTokens|token exceeds|tokens exceed} the context length of {contextLength}; shorten it, or use a larger context: num_ctx in the request's options, PARAMETER num_ctx in the Modelfile, or LOCALLM_CONTEXT_LENGTH on the server",
   },
   prompt_over_limit: {
     status: 400,
@@ -47,13 +47,13 @@ export const errors = {
   input_too_long: {
     status: 400,
     message:
-      "the input length exceeds the context length: input {index} has {inputTokens|token|tokens}, the limit is {contextLength}",
+      "the input length exceeds the context length: input {index} has {inputTokens|token|tokens}, the limit is {contextLength}; shorten it, leave out truncate, or use a larger context if the model was trained with one: num_ctx in the request's options, PARAMETER num_ctx in the Modelfile, or LOCALLM_CONTEXT_LENGTH on the server",
   },
   input_cut_away: {
     status: 400,
     // The first part is Ollama's wording.
     message:
-      "input after truncation exceeds maximum context length: a context of {contextLength|token|tokens} leaves nothing of input {index}; use a larger num_ctx",
+      "input after truncation exceeds maximum context length: a context of {contextLength|token|tokens} leaves nothing of input {index}; use a larger context: num_ctx in the request's options, PARAMETER num_ctx in the Modelfile, or LOCALLM_CONTEXT_LENGTH on the server",
   },
   invalid_grammar: { status: 400, message: "invalid grammar: {reason}" },
   grammar_too_slow: {
@@ -166,7 +166,12 @@ export const errors = {
   key_forbidden: {
     status: 403,
     message:
-      'this API key does not have the permission "{permission}"; ask the administrator for one that has',
+      'this API key does not have the permission "{permission}"; ask the administrator for one that has (on the server: locallm keys create --name NAME --may {permission})',
+  },
+  key_limited_to_models: {
+    status: 403,
+    message:
+      'this API key does not have the permission "manage, for all models"; ask the administrator for one that has (on the server: locallm keys create --name NAME --may manage, without --models)',
   },
   key_model_forbidden: {
     status: 403,
@@ -193,9 +198,13 @@ export const errors = {
   queue_full: {
     status: 503,
     // Ollama's wording, including the two spaces, because clients match it.
-    message: "server busy, please try again.  maximum pending requests exceeded",
+    message:
+      "server busy, please try again.  maximum pending requests exceeded: {waiting|request waits|requests wait}; send it again in a moment, or raise LOCALLM_MAX_QUEUE or LOCALLM_NUM_PARALLEL on the server",
   },
-  shutting_down: { status: 503, message: "the server is shutting down" },
+  shutting_down: {
+    status: 503,
+    message: "the server is shutting down; send the request again when it is back",
+  },
   model_too_large: {
     status: 500,
     message: "model requires more memory ({needed}) than is available ({available})",
@@ -283,7 +292,8 @@ export const errors = {
   remote_prompt_too_long: {
     status: 400,
     // It begins with Anthropic's words, as prompt_too_long does.
-    message: "prompt is too long for the engine at {host}: {reason}",
+    message:
+      "prompt is too long for the engine at {host}: {reason}; shorten it, or start that engine with a larger context",
   },
   remote_model_missing: {
     status: 404,

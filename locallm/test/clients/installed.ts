@@ -20,7 +20,7 @@ export interface InstalledClients {
 const packages = {
   ollama: "0.6.4",
   openai: "7.57.0",
-  "@anthropic-ai/sdk": "1.12.0",
+  "@anthropic-ai/sdk": "1.14.0",
   "@langchain/ollama": "1.3.0",
   "@langchain/core": "1.4.0",
   ai: "7.0.173",
