@@ -120,3 +120,47 @@ test.skipIf(!hasPacks)(
     expect((await ask("民法典(2020)第1261、1258条")).ids).toEqual(["民法典:1258"]);
   },
 );
+
+test.skipIf(!hasPacks)(
+  "questions of how long something lasts find the article that says it among the first five (needs TEST_DATA)",
+  async () => {
+    const missed: string[] = [];
+    for (const [query, ...right] of durations) {
+      const { ids, isFree } = await ask(query);
+      if (isFree || !right.some((id) => ids.slice(0, 5).includes(id)))
+        missed.push(`${query}: ${ids.slice(0, 5).join(" ")}`);
+    }
+    expect(missed).toEqual([]);
+  },
+);
+
+/** A question, and the articles that answer it. */
+const durations: readonly (readonly [question: string, ...right: string[]])[] = [
+  ["发明专利能保护多少年", "专利法:42"],
+  ["实用新型的保护期是几年", "专利法:42"],
+  ["外观设计专利有效期多长时间", "专利法:42"],
+  // The version in force until the end of 2026.
+  ["商标有效期多久", "商标法:39", "商标法:40"],
+  ["注册商标能用多少年", "商标法:39", "商标法:40"],
+  ["著作权保护多少年", "著作权法:23"],
+  ["小说版权的期限有多长", "著作权法:23"],
+  ["诉讼时效几年", "民法典:188"],
+  ["试用期最长多久", "劳动合同法:19"],
+  ["身份证有效期", "居民身份证法:5"],
+  ["身份证多少年要换", "居民身份证法:5"],
+  ["护照有效期几年", "护照法:7"],
+  ["竞业限制最长多久", "劳动合同法:24"],
+  ["离婚冷静期有多少天", "民法典:1077"],
+  ["取保候审最长多长时间", "刑事诉讼法:79"],
+  ["逮捕后最多羁押几个月", "刑事诉讼法:156"],
+  ["劳动仲裁时效多久", "劳动争议调解仲裁法:27"],
+  ["判决下来申请强制执行的期限", "民事诉讼法:250"],
+  ["国家赔偿的时效有几年", "国家赔偿法:39"],
+  ["保证期间是多少个月", "民法典:692"],
+  ["土地承包期限多少年", "农村土地承包法:21", "民法典:332"],
+  ["租房合同最长能签几年", "民法典:705"],
+  ["认缴出资的期限是几年", "公司法:47"],
+  ["刑事犯罪过多少年不再追诉", "刑法:87"],
+  ["失踪多少年可以宣告死亡", "民法典:46"],
+  ["缓刑考验期多长", "刑法:73"],
+];
