@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { type Params, warningText } from "@dataq/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
@@ -164,3 +164,45 @@ const durations: readonly (readonly [question: string, ...right: string[]])[] = 
   ["失踪多少年可以宣告死亡", "民法典:46"],
   ["缓刑考验期多长", "刑法:73"],
 ];
+
+test.skipIf(!hasPacks)(
+  "ordinary questions are answered by held laws and never free; those that only an unheld source answers are, and name it (needs TEST_DATA)",
+  async () => {
+    const answered = readFileSync(new URL("answered-questions.txt", import.meta.url), "utf8")
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"));
+    const free: string[] = [];
+    for (const query of answered) {
+      const { isFree, ids } = await ask(query);
+      if (isFree || ids.length === 0) free.push(query);
+    }
+    expect(answered.length).toBeGreaterThanOrEqual(60);
+    expect(free).toEqual([]);
+    for (const [query, title] of [
+      ["彩礼", "最高人民法院关于审理涉彩礼纠纷案件适用法律若干问题的规定"],
+      ["公积金怎么提取", "住房公积金管理条例"],
+      ["工伤认定要几天", "工伤认定办法"],
+      ["21.75天怎么来的", "关于职工全年月平均工作时间和工资折算问题的通知"],
+      ["几岁退休", "国务院关于工人退休、退职的暂行办法"],
+      ["演员假唱", "营业性演出管理条例"],
+      ["公租房申请条件", "公共租赁住房管理办法"],
+      ["经营异常名录怎么移除", "企业信息公示暂行条例"],
+    ] as const) {
+      const { isFree, warnings } = await ask(query);
+      expect([query, isFree]).toEqual([query, true]);
+      expect(warnings[0]).toMatch(/^Not held here: .*The call is free\.$/);
+      expect(warnings[0]).toContain(title);
+    }
+    for (const [query, title, article] of [
+      ["要彩礼违法吗", "涉彩礼纠纷案件", "民法典:1042"],
+      ["低保户怎么申请", "社会救助暂行办法", "社会救助法:37"],
+      ["帮信罪流水多少立案", "帮助信息网络犯罪活动", "刑法:287-2"],
+    ] as const) {
+      const { isFree, warnings, ids } = await ask(query);
+      expect([query, isFree]).toEqual([query, false]);
+      expect(warnings[0]).toMatch(/^Not held here: .*; these articles answer a part\.$/);
+      expect(warnings[0]).toContain(title);
+      expect([query, ids.slice(0, 5).join(" ")]).toEqual([query, expect.stringContaining(article)]);
+    }
+  },
+);

@@ -204,7 +204,7 @@ function shortened(name: string): string {
 }
 
 const ordinal = "(?:\\([一二三四五六七八九十]+\\)|[一二三四五六七八九十]+(?=\\s|$|第))?";
-const issuer = "(?:最高|全国人|国务院)\\p{Script=Han}*关于";
+const issuer = "(?:最高|全国人|国务院)[\\p{Script=Han}、]*关于";
 const quoting = "\\p{Script=Han}*(?:关于|实施)\\p{Script=Han}*《";
 const titles = new RegExp(
   `(?:${issuer}|${quoting})[\\p{Script=Han}《》、]*?(?:规定|解释|批复|决定|决议|办法|意见|通知|答复)${ordinal}(?=\\s|$|第)` +
