@@ -6,13 +6,10 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
   invalid_json: row("请求体不是有效的 JSON。", "请发送一个 JSON 对象。"),
   invalid_params: row("参数有误：{problems}。", "请按 details 逐项更正。"),
   missing_parameter: row("缺少参数 {param}。", "请补上 {param}。"),
-  unknown_parameter: row("{operation} 没有参数 {param}。", "{fix}"),
-  ambiguous_parameter: row("{param} 出现了两次，取值不同。", "{param} 只发送一次。"),
-  unknown_operation: row("没有名为 {operation} 的接口。", "{fix}"),
-  invalid_capability: row(
-    "没有名为 {capability} 的能力。",
-    "请使用 /capabilities.json 列出的 domain 和 type。",
-  ),
+  unknown_parameter: row("{operation} 的参数 {param} 不存在。", "{fix}"),
+  ambiguous_parameter: row("{param} 出现了两次，取值不同。", "请只发送一次 {param}。"),
+  unknown_operation: row("接口 {operation} 不存在。", "{fix}"),
+  invalid_capability: row("能力 {capability} 不存在。", "请使用 /capabilities.json 列出的 domain 和 type。"),
   domain_mismatch: row(
     "{operation} 属于 {expected}，不属于 {domain}。",
     "请去掉 domain，或改为 {expected}。",
@@ -39,7 +36,7 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
     "请提高或去掉 max_tokens。",
   ),
   budget_exceeded: row(
-    "本次调用需要 {required} 点数；会话预算 {budget} 点数，仅剩 {left} 点数。",
+    "本次调用需要 {required} 点，会话预算 {budget} 点，只剩 {left} 点。",
     "请提高 X-Tokens-Budget，或换一个 X-Session-Id 开始新会话。",
   ),
   scope_denied: row("该 API 密钥没有 {scope} 权限。", "请使用具有 {scope} 权限的 API 密钥。"),
@@ -61,7 +58,7 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
   account_frozen: row("账户已被冻结。", "请联系本服务的运营方。"),
   not_found: row("没有找到所查的内容。", "请检查取值。"),
   not_cached: row("缓存中没有这个结果。", "请去掉 cache: only，向数据源查询。"),
-  no_such_route: row("没有 {method} {path} 这个路由。", "可用的接口见 /v1/catalog，全部路由见 /docs。"),
+  no_such_route: row("路由 {method} {path} 不存在。", "可用的接口见 /v1/catalog，全部路由见 /docs。"),
   method_not_allowed: row("{path} 不接受 {method}。", "请使用 {allowed}。"),
   idempotency_conflict: row(
     "使用该 Idempotency-Key 的第一个请求仍在进行。",
@@ -101,8 +98,8 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
   ),
   client_closed_request: row("客户端在收到响应之前断开了连接。", "请重试。"),
   internal_error: row("服务内部错误，未扣费。", "请重试；如果仍然出错，请提供请求 ID 以便排查。"),
-  not_configured: row("本服务没有能回答此次 {operation} 调用的数据源，未扣费。", "{fix}"),
-  upstream_error: row("{operation} 的数据源返回的内容无法使用，未扣费。", "请稍后重试。"),
+  not_configured: row("{operation} 暂无可用数据源，未扣费。", "{fix}"),
+  upstream_error: row("{operation} 的数据源返回异常，未扣费。", "请稍后重试。"),
   upstream_timeout: row("{operation} 的数据源响应超时，未扣费。", "请稍后重试。"),
   preparing: row(
     "{operation} 的首批数据正在准备中，已完成 {percent}%，未扣费。",

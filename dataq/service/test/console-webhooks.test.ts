@@ -74,7 +74,7 @@ describe.skipIf(!chromiumPath)("webhooks, watches and citations in the console, 
     await dialog.getByLabel("名称").fill("合同");
     await dialog.getByLabel("query").fill("found 合同");
     await dialog.getByRole("button", { name: "创建监控" }).click();
-    await page.getByText("首次查询到 1 条记录，消耗 5,000 点数。").waitFor();
+    await page.getByText("首次查询到 1 条记录，消耗 5,000 点。").waitFor();
     await page.getByText("5,000 / 100,000").waitFor();
     expect(await faultsOf(page)).toEqual([]);
     await page.getByRole("button", { name: "停用: 合同" }).click();

@@ -553,7 +553,7 @@ export const knownArticles: readonly KnownArticle[] = [
     effective: "1994-01-25",
     expired: null,
     change: "original",
-    source: "1994年1月25日发布施行；2023年7月20日的版本少三条，暂不采用",
+    source: "1994年1月25日发布施行；2023年7月20日的版本少三条，被搁置",
   },
   {
     id: "最高人民法院关于审理人身损害赔偿案件适用法律若干问题的解释:1",

@@ -1,4 +1,7 @@
-import { type Operation, operations } from "@dataq/contract";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ErrorCode, errors, type Operation, operations } from "@dataq/contract";
+import { consoleRoutes, errorCodesOf, type Route, routes } from "@dataq/contract/wire";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -60,6 +63,25 @@ describe("/openapi.json", () => {
     const estimate = Object.keys(document.paths["/v1/data/estimate"]!["post"]!.responses);
     expect(estimate).toEqual(expect.arrayContaining(["429", "501"]));
     expect(Object.keys(document.paths["/v1/vouchers/redeem"]!["post"]!.responses)).toContain("422");
+  });
+
+  // That no route answers with an error that it does not declare, `checkAnswer` sees in each exchange of every live test.
+  test("every error is declared by a route, and every declared error is thrown somewhere", () => {
+    const all: readonly Route[] = [...Object.values(routes), ...Object.values(consoleRoutes)];
+    const declared = new Set(all.flatMap(errorCodesOf));
+    const ofNoRoute = ["no_such_route", "method_not_allowed", "client_closed_request"];
+    expect(Object.keys(errors).filter((code) => !declared.has(code as ErrorCode))).toEqual(
+      expect.arrayContaining(ofNoRoute),
+    );
+    expect(declared.size).toBe(Object.keys(errors).length - ofNoRoute.length);
+    const folder = join(import.meta.dirname, "../src");
+    const source = globSync("**/*.ts", { cwd: folder })
+      .filter((path) => !path.endsWith(".test.ts"))
+      .map((path) => readFileSync(join(folder, path), "utf8"))
+      .join("\n");
+    const thrown = new Set([...source.matchAll(/"([a-z_]+)"/g)].map(([, code]) => code));
+    // `invalid` makes this one.
+    expect([...declared].filter((code) => !thrown.has(code) && code !== "invalid_params")).toEqual([]);
   });
 
   test("contains only valid schemas", () => {

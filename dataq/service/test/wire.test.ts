@@ -206,7 +206,7 @@ describe("errors name what is wrong", () => {
     expect(answer.body.detail).toBe("参数有误：params.tax_id 的校验码不对（前 17 位对应的校验码是 F）。");
     const unknown = await service.call("/v1/data/query", { body: { operation: "legal_lawz" }, headers });
     expect(unknown.body).toMatchObject({
-      detail: "没有名为 legal_lawz 的接口。",
+      detail: "接口 legal_lawz 不存在。",
       next_action: "您是否要用 legal_laws？",
     });
     const wrongKey = { mode: "prod", scopes: [], ip_list: ["x"], expires_at: "soon", rights: 1 };

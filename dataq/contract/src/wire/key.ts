@@ -59,7 +59,7 @@ const scopeList = z
   .min(1)
   .refine((list) => new Set(list).size === list.length, {
     error: "contains a scope twice",
-    params: { fix: "send each scope once", fixZh: "每个权限只发送一次" },
+    params: { fix: "send each scope once", fixZh: "每个权限请只发送一次" },
   });
 
 /**

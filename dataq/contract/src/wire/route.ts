@@ -46,7 +46,9 @@ type MediaType =
 export function errorCodesOf(route: Route): readonly ErrorCode[] {
   const takesBody = route.method === "POST" || route.method === "PATCH";
   const codes: ErrorCode[] = [
-    ...(takesBody ? (["invalid_json", "body_too_large", "unsupported_media_type"] as const) : []),
+    ...(takesBody
+      ? (["invalid_json", "body_too_large", "unsupported_media_type", "unsupported_encoding"] as const)
+      : []),
     ...(route.path.includes("{") ? (["not_found"] as const) : []),
     ...(route.access === "key"
       ? ([

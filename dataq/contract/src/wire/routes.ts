@@ -59,6 +59,18 @@ const open = { tag: "catalog", access: "public", method: "GET", status: 200 } as
 const webhooks = { tag: "webhooks", access: "key" } as const;
 const admin = { tag: "admin", access: "key" } as const;
 const callLimits = ["concurrency_limited", "daily_limit"] as const;
+/** What reading a question can find. */
+const questions = [
+  "missing_parameter",
+  "unknown_parameter",
+  "ambiguous_parameter",
+  "unknown_operation",
+  "invalid_capability",
+  "domain_mismatch",
+  "page_out_of_range",
+  "no_words",
+  "verification_required",
+] as const;
 
 /** Every public route by the name that OpenAPI gives it (`operationId`). */
 export const routes = {
@@ -67,7 +79,8 @@ export const routes = {
     path: "/v1/data/query",
     summary: "Call an operation",
     errors: [
-      "missing_parameter",
+      ...questions,
+      "snapshot_expired",
       "insufficient_balance",
       "spend_limit_reached",
       "price_above_max",
@@ -79,7 +92,6 @@ export const routes = {
       "idempotency_conflict",
       "idempotency_mismatch",
       "not_acceptable",
-      "verification_required",
       "not_configured",
       "preparing",
       "upstream_error",
@@ -92,7 +104,7 @@ export const routes = {
     path: "/v1/data/estimate",
     summary: "Get the price of a call; free",
     answer: estimate,
-    errors: ["missing_parameter", "verification_required", "not_configured", "preparing", ...callLimits],
+    errors: [...questions, "not_configured", "preparing", ...callLimits],
   },
 
   callMcp: {
@@ -367,13 +379,12 @@ export const routes = {
     status: 201,
     answer: createdWatch,
     errors: [
+      ...questions,
       "too_many",
-      "missing_parameter",
       "insufficient_balance",
       "spend_limit_reached",
       "account_frozen",
       "not_configured",
-      "no_words",
       "not_found",
       "upstream_error",
       "upstream_timeout",
@@ -620,7 +631,7 @@ export const routes = {
     body: newImport,
     status: 202,
     answer: job,
-    errors: ["already_exists", "concurrency_limited"],
+    errors: ["not_found", "already_exists", "concurrency_limited"],
   },
   refreshIndex: {
     ...admin,

@@ -84,9 +84,9 @@ export const messagesZh: Record<keyof typeof messages, string> = {
   row_no_titles: "items 中没有带标题的条目",
   row_no_judgment: "不是已知形式的裁判文书",
   version_held_back:
-    "“{law}”{date}版本（{source}）比上一版本少 {dropped} 条（共 {of} 条），暂不采用；确认无误后，用 --accept-versions 重新导入该文件",
+    "“{law}”{date}版本（{source}）比上一版本少 {dropped} 条（共 {of} 条），已搁置；确认无误后，用 --accept-versions 重新导入该文件即可启用",
   version_undated:
-    "“{law}”有一个未注明日期的版本（{source}）与其他版本不同，暂不采用；请导入注明其日期的法律目录",
+    "“{law}”有一个未注明日期的版本（{source}）与其他版本不同，已搁置；请导入注明其日期的法律目录",
   law_case: "“{title}”是案例，不是法律",
   law_part: "“{title}”只是一部法律的一部分",
   law_annex: "“{title}”是附件，不是法律",

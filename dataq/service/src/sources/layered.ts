@@ -98,7 +98,8 @@ export class LayeredSource implements Source {
 
   /** Who finds nothing learns what could have been found. A text without anything to count asked for nothing. */
   async #withCoverage(answer: Answer): Promise<Answer> {
-    if (answer.outcome !== "empty" && answer.notHeld === undefined) return answer;
+    const isNothing = answer.outcome === "empty" || answer.notHeld === true;
+    if (!isNothing || !answer.warnings.every(({ code }) => isOfMissing.test(code))) return answer;
     const coverage = await this.#layers.coverage();
     if (coverage === null) return answer;
     return { ...answer, warnings: [...answer.warnings, warning("held_here", { held: coverage.text })] };
@@ -129,3 +130,6 @@ interface Chosen {
   readonly kind: Exclude<DataKind, "none">;
   readonly source: Source;
 }
+
+/** Warnings about data that is not held. Others, such as an article that cannot exist, say all there is to say. */
+const isOfMissing = /_not_held$|_without_/;

@@ -1,0 +1,42 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+const root = join(import.meta.dirname, "..");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+
+/** The words of the last column of CONTRIBUTING.md's table. */
+const refused = read("CONTRIBUTING.md")
+  .split("## Chinese words")[1]!
+  .split("\n## ")[0]!
+  .split("\n")
+  .filter((line) => line.startsWith("|"))
+  .slice(2)
+  .flatMap((line) => line.split("|").at(-2)!.split(","))
+  .map((word) => word.trim());
+
+const texts = [
+  ...globSync("docs/**/*.zh.md", { cwd: root }),
+  ...globSync("dataq/{contract,service,console}/src/**/*.{ts,tsx}", { cwd: root }),
+].filter((path) => !/\.test\.ts$|\/legal\/|\/sample/.test(path));
+
+test("Chinese texts use one word for one thing", () => {
+  expect(refused.length).toBeGreaterThan(8);
+  const found = texts.flatMap((path) => {
+    const text = read(path);
+    return refused.filter((word) => text.includes(word)).map((word) => `${path}: ${word}`);
+  });
+  expect(found).toEqual([]);
+});
+
+test("a number is followed by 点, not by 点数", () => {
+  const wrong = /(?:[0-9]|\})\s*点数/;
+  expect(texts.filter((path) => wrong.test(read(path)))).toEqual([]);
+  expect("消耗 5 点数").toMatch(wrong);
+});
+
+test("the words that operators look for are there", () => {
+  const all = texts.map(read).join("\n");
+  for (const word of ["启用被搁置的版本", "推送记录", "暂无可用数据源", "精确到 1 点", "每一笔都有账可查"])
+    expect(all).toContain(word);
+});
