@@ -146,7 +146,7 @@ describe("Anthropic's API", () => {
         content([{ type: "image" }], "assistant"),
         /content\[0\].type is not supported: "image"$/,
       ],
-      ["a server's tool", content([{ type: "server_tool_use" }], "assistant"), /"server_tool_use"$/],
+      ["a block of an unknown type", content([{ type: "robot" }], "assistant"), /"robot"$/],
       [
         "tool_use without a name",
         content([{ type: "tool_use", id: "a" }], "assistant"),
@@ -316,9 +316,9 @@ describe("Anthropic's API", () => {
         /^thinking.budget_tokens must be at least 1$/,
       ],
       [
-        "an unknown display",
-        { thinking: { type: "adaptive", display: "loud" } },
-        /^thinking.display must be one of/,
+        "a display that is no text",
+        { thinking: { type: "adaptive", display: 1 } },
+        /^thinking.display must be a string/,
       ],
       ["an unknown effort", { output_config: { effort: "none" } }, /^output_config.effort must be one of/],
       [

@@ -5,6 +5,7 @@ import {
   type ConversationRequest,
   documentBlock,
   imageBlock,
+  searchResultBlock,
   textBlock,
   thinkingBlock,
   toolReferenceBlock,
@@ -43,6 +44,7 @@ export function messagesTurn(body: ConversationRequest, read: ReadImage): Messag
       format: formatOf(body),
     },
     ignored: [
+      ...reading.ignored,
       ...ignored,
       ...ignoredEdits(body),
       ...(body.thinking?.budget_tokens ? ["thinking.budget_tokens"] : []),
@@ -60,6 +62,8 @@ interface Block {
 class ConversationReading {
   /** Names of tools that the client's search has found. */
   readonly foundTools = new Set<string>();
+  /** Blocks without effect. */
+  readonly ignored: string[] = [];
   readonly #readImage: ReadImage;
   readonly #callNames = new Map<string, string>();
 
@@ -120,7 +124,8 @@ class ConversationReading {
           break;
         }
         default:
-          throw unknownBlock(type, field);
+          if (!ranElsewhere.test(type)) throw unknownBlock(type, field);
+          this.ignored.push(`${field}.type=${type.slice(0, 40)}`);
       }
     }
     const content = texts.join("\n");
@@ -199,6 +204,11 @@ class ConversationReading {
         return [checkPart(textBlock, value, field).text];
       case "document":
         return this.#document(value, field);
+      case "search_result": {
+        const { title, source, content } = checkPart(searchResultBlock, value, field);
+        const head = [title, source].filter((text) => text !== undefined);
+        return [...head, ...this.#texts(content ?? "", `${field}.content`)];
+      }
       case "tool_reference": {
         const { tool_name: name } = checkPart(toolReferenceBlock, value, field);
         this.foundTools.add(name);
@@ -229,6 +239,12 @@ class ConversationReading {
     });
   }
 }
+
+/**
+ * Blocks of an answer that clients send back without needing them: what ran at Anthropic, and notes of its
+ * servers.
+ */
+const ranElsewhere = /^(server|mcp)_tool_use$|_tool_(result|listing)$|^(compaction|fallback)$/;
 
 function blocksOf(content: unknown, field: string): Block[] {
   if (typeof content === "string")

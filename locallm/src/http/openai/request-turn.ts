@@ -1,9 +1,10 @@
-import type { ContentPart, Message, ToolChoice, Turn } from "../../dialogue/turn.ts";
+import type { ContentPart, Message, ToolCall, ToolChoice, Turn } from "../../dialogue/turn.ts";
 import type { Think } from "../../wire/api/message.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { ChatCompletionsMessage, ChatCompletionsRequest } from "../../wire/openai/chat-completions.ts";
 import { contentOf, imageOfUrl, type ReadImage } from "../images.ts";
 import { checkedChoice } from "../tool-choice.ts";
+import { customInput } from "./responses-tools.ts";
 
 export interface RequestTurn {
   readonly turn: Turn;
@@ -15,7 +16,14 @@ export interface RequestTurn {
 export function requestTurn(body: ChatCompletionsRequest, read: ReadImage): RequestTurn {
   const given = body.messages ?? [];
   if (given.length === 0) throw new LocallmError("messages_empty", {});
-  const tools = (body.tools ?? []).filter((tool) => tool.type === "function");
+  const choice = body.tool_choice;
+  const allowed =
+    typeof choice === "object" && choice.type === "allowed_tools"
+      ? new Set(choice.allowed_tools.tools.map((tool) => tool.function?.name))
+      : null;
+  const tools = (body.tools ?? [])
+    .filter((tool) => tool.type === "function")
+    .filter((tool) => allowed === null || allowed.has(tool.function.name));
   const others = (body.tools ?? []).flatMap((tool, index) =>
     tool.type === "function" ? [] : [`tools[${index}].type=${tool.name.slice(0, 40)}`],
   );
@@ -26,12 +34,12 @@ export function requestTurn(body: ChatCompletionsRequest, read: ReadImage): Requ
         turnMessage(message, { callNames, read }, `messages[${index}]`),
       ),
       tools,
-      toolChoice: checkedChoice(toolChoiceOf(body.tool_choice), tools),
+      toolChoice: checkedChoice(toolChoiceOf(choice), tools),
       severalCalls: body.parallel_tool_calls ?? true,
       think: thinkOf(body.reasoning_effort ?? body.reasoning?.effort),
       format: formatOf(body.response_format),
     },
-    ignored: others,
+    ignored: typeof choice === "object" && choice.type === "custom" ? [...others, "tool_choice"] : others,
   };
 }
 
@@ -40,16 +48,16 @@ function turnMessage(
   { callNames, read }: { readonly callNames: Map<string, string>; readonly read: ReadImage },
   field: string,
 ): Message {
-  for (const { id, function: called } of message.tool_calls ?? [])
-    if (id !== undefined) callNames.set(id, called.name);
+  const calls = callsOf(message);
+  for (const { id, function: called } of calls) if (id !== undefined) callNames.set(id, called.name);
   const thinking = message.reasoning ?? message.reasoning_content;
   return {
-    role: message.role === "developer" ? "system" : message.role,
+    role: roles[message.role] ?? message.role,
     ...turnContent(message, `${field}.content`, read),
     ...(thinking === undefined ? {} : { thinking }),
-    ...(message.tool_calls === undefined ? {} : { tool_calls: message.tool_calls.map(turnCall) }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
     ...(message.tool_call_id === undefined ? {} : { tool_call_id: message.tool_call_id }),
-    ...(message.role === "tool" ? toolName(message, callNames) : {}),
+    ...(message.role === "tool" || message.role === "function" ? toolName(message, callNames) : {}),
   };
 }
 
@@ -70,13 +78,22 @@ function turnContent({ content = "", role }: ChatCompletionsMessage, field: stri
   );
 }
 
-type WireCall = NonNullable<ChatCompletionsMessage["tool_calls"]>[number];
+/** OpenAI's newer and older names for what templates know. */
+const roles: Readonly<Record<string, string>> = { developer: "system", function: "tool" };
 
-function turnCall(call: WireCall, index: number) {
-  return {
+function callsOf({ tool_calls: calls = [], function_call: older }: ChatCompletionsMessage): ToolCall[] {
+  const made = calls.map((call) => ({
     ...(call.id === undefined ? {} : { id: call.id }),
-    function: { index, name: call.function.name, arguments: argumentsOf(call.function.arguments ?? "") },
-  };
+    ...(call.type === "custom"
+      ? { name: call.custom.name, arguments: { [customInput]: call.custom.input ?? "" } }
+      : { name: call.function.name, arguments: argumentsOf(call.function.arguments ?? "") }),
+  }));
+  if (older !== undefined && made.length === 0)
+    made.push({ name: older.name, arguments: argumentsOf(older.arguments ?? "") });
+  return made.map(({ id, ...called }, index) => ({
+    ...(id === undefined ? {} : { id }),
+    function: { index, ...called },
+  }));
 }
 
 /** Returns arguments that are not a JSON object unchanged, because a model wrote them. */
@@ -98,7 +115,15 @@ function toolName(message: ChatCompletionsMessage, callNames: ReadonlyMap<string
 
 function toolChoiceOf(choice: ChatCompletionsRequest["tool_choice"]): ToolChoice {
   if (choice === undefined) return { kind: "auto" };
-  return typeof choice === "string" ? { kind: choice } : { kind: "named", name: choice.function.name };
+  if (typeof choice === "string") return { kind: choice };
+  switch (choice.type) {
+    case "function":
+      return { kind: "named", name: choice.function.name };
+    case "allowed_tools":
+      return { kind: choice.allowed_tools.mode };
+    case "custom":
+      return { kind: "auto" };
+  }
 }
 
 export function thinkOf(effort: ChatCompletionsRequest["reasoning_effort"]): Think | null {

@@ -59,7 +59,12 @@ function itemMessage(
   index: number,
 ): Message | [] {
   const field = `input[${index}]`;
-  switch (item.type ?? "message") {
+  switch (item.type ?? (item.role === undefined && "id" in item ? "item_reference" : "message")) {
+    case "item_reference":
+      throw new LocallmError("unsupported_parameter", {
+        field: `${field}.type`,
+        hint: ': "item_reference"; send the item itself, or continue with previous_response_id',
+      });
     case "message": {
       const role = item.role ?? "";
       if (!["system", "developer", "user", "assistant"].includes(role))
@@ -120,7 +125,8 @@ function itemMessage(
 }
 
 /** Items that clients send back without needing them: calls of tools that are left out, and their results. */
-const ranElsewhere = /^mcp_|_call(_output)?$|^(compaction|tool_search_output|additional_tools)/;
+const ranElsewhere =
+  /^mcp_|_call(_output)?$|^(compaction|program|tool_search_output|additional_tools|configuration_update)/;
 
 /** Joins the items of one turn (thinking, text, calls) into one message. */
 function joined(messages: readonly Message[]): Message[] {

@@ -27,8 +27,9 @@ export function responsesRoute(app: FastifyInstance, parts: Parts): void {
       body.conversation !== undefined,
       ": use previous_response_id, or send the whole conversation as input",
     );
-    refuse("background", body.background === true);
-    refuse("top_logprobs", (body.top_logprobs ?? 0) > 0);
+    refuse("prompt", body.prompt !== undefined, ": it is stored at OpenAI; send its text as instructions");
+    refuse("background", body.background === true, ": the answer comes with the request; stream it instead");
+    refuse("top_logprobs", (body.top_logprobs ?? 0) > 0, ": use /v1/chat/completions for log probabilities");
     const earlier = earlierItems(parts.responses, request.caller, body.previous_response_id);
     const { temperature, top_p, options } = body;
     const run = await prepareRun(parts, request, reply, {

@@ -29,7 +29,8 @@ const toolChoice = z.object({
 const thinking = z.object({
   type: z.enum(["enabled", "disabled", "adaptive", "between_tools"]),
   budget_tokens: optional(z.int().min(1)),
-  display: optional(z.enum(["summarized", "omitted"])),
+  /** Only `omitted` has an effect. */
+  display: optional(z.string()),
 });
 
 const outputFormat = z.looseObject({
@@ -104,6 +105,12 @@ export const imageBlock = z.object({ source: z.looseObject({ type: z.string() })
 export const base64Source = z.object({
   media_type: z.enum(mediaTypes),
   data: z.string(),
+});
+
+export const searchResultBlock = z.object({
+  title: optional(z.string()),
+  source: optional(z.string()),
+  content: optional(z.unknown()),
 });
 
 export const documentBlock = z.object({

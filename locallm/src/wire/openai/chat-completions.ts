@@ -10,20 +10,27 @@ const part = z.discriminatedUnion("type", [
   z.object({ type: z.literal("file"), file: z.unknown() }),
 ]);
 
-const toolCall = z.object({
-  id: optional(z.string()),
-  type: optional(z.string()),
-  /** `arguments` is a JSON string, but may be invalid if a model wrote it. */
-  function: z.object({ name: z.string(), arguments: optional(z.string()) }),
-});
+/** `arguments` is a JSON string, but may be invalid if a model wrote it. */
+const calledFunction = z.object({ name: z.string(), arguments: optional(z.string()) });
+
+const toolCall = z.union([
+  z.object({ id: optional(z.string()), type: optional(z.literal("function")), function: calledFunction }),
+  z.object({
+    id: optional(z.string()),
+    type: z.literal("custom"),
+    custom: z.object({ name: z.string(), input: optional(z.string()) }),
+  }),
+]);
 
 const message = z.object({
-  role: z.enum(["system", "developer", "user", "assistant", "tool"]),
+  role: z.enum(["system", "developer", "user", "assistant", "tool", "function"]),
   content: optional(z.union([z.string(), list(part)])),
   name: optional(z.string()),
   reasoning: optional(z.string()),
   reasoning_content: optional(z.string()),
   tool_calls: optional(list(toolCall)),
+  /** What came before `tool_calls`. */
+  function_call: optional(calledFunction),
   tool_call_id: optional(z.string()),
 });
 
@@ -45,6 +52,15 @@ const otherTool = z
 const toolChoice = z.union([
   z.enum(["none", "auto", "required"]),
   z.object({ type: z.literal("function"), function: z.object({ name: z.string() }) }),
+  z.object({
+    type: z.literal("allowed_tools"),
+    allowed_tools: z.object({
+      mode: z.enum(["auto", "required"]),
+      tools: list(z.looseObject({ function: optional(z.looseObject({ name: optional(z.string()) })) })),
+    }),
+  }),
+  /** Custom tools are left out, so that one cannot be chosen. */
+  z.object({ type: z.literal("custom") }),
 ]);
 
 const responseFormat = z.discriminatedUnion("type", [
@@ -59,7 +75,7 @@ const responseFormat = z.discriminatedUnion("type", [
   }),
 ]);
 
-export const reasoningEffort = z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]);
+export const reasoningEffort = z.enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
 
 const isSeed = (value: number) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63;
 

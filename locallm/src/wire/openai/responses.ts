@@ -5,11 +5,8 @@ import { reasoningEffort } from "./chat-completions.ts";
 const part = z.looseObject({ type: z.string(), text: optional(z.string()), refusal: optional(z.string()) });
 const content = z.union([z.string(), list(part)]);
 
-/**
- * The object is not strict, because clients send back whole items of earlier responses. An item without
- * `type` is a message.
- */
-export const responsesItem = z.looseObject({
+/** The object is not strict, because clients send back whole items of earlier responses. */
+const readItem = z.looseObject({
   type: optional(z.string()),
   role: optional(z.string()),
   content: optional(content),
@@ -20,6 +17,27 @@ export const responsesItem = z.looseObject({
   /** Of a custom tool's call. */
   input: optional(z.string()),
 });
+
+/** The kinds of items that a prompt is made of. An item without `type` is a message. */
+const readItems: ReadonlySet<string> = new Set([
+  "message",
+  "function_call",
+  "function_call_output",
+  "custom_tool_call",
+  "custom_tool_call_output",
+  "reasoning",
+]);
+
+/** Items of other kinds are kept as they are: their fields of the same names have other types, and are not read. */
+export const responsesItem = z
+  .looseObject({ type: optional(z.string()) })
+  .transform((item, context): ResponsesItem => {
+    if (!readItems.has(item.type ?? "message")) return item;
+    const result = readItem.safeParse(item);
+    if (result.success) return result.data;
+    context.issues.push({ ...result.error.issues[0]!, input: item } as z.core.$ZodRawIssue);
+    return z.NEVER;
+  });
 
 const tool = z.looseObject({
   type: z.string(),
@@ -71,6 +89,8 @@ export const responsesRequest = z.object({
   previous_response_id: optional(z.string()),
   store: optional(z.boolean()),
   conversation: optional(z.unknown()),
+  /** A text that OpenAI stores. */
+  prompt: optional(z.unknown()),
   background: optional(z.boolean()),
   top_logprobs: optional(z.int()),
   /** An extension of locallm, as in the native API. */
