@@ -193,6 +193,20 @@ test.skipIf(!hasPacks)(
       expect(warnings[0]).toMatch(/^Not held here: .*The call is free\.$/);
       expect(warnings[0]).toContain(title);
     }
+    // Who names a law asks that law, whether in the text or as a filter.
+    for (const asked of ["社会保险法 工伤认定", { law: "社会保险法", query: "工伤认定" }]) {
+      const { isFree, warnings, ids } = await ask(asked);
+      expect([asked, isFree, warnings]).toEqual([asked, false, []]);
+      expect(ids).toContain("社会保险法:36");
+    }
+    for (const query of [
+      "上班路上被车撞算工伤吗",
+      "年休假",
+      "民间借贷利率",
+      "民通意见",
+      "民法通则意见第一条",
+    ])
+      expect([query, (await ask(query)).isFree]).toEqual([query, true]);
     for (const [query, title, article] of [
       ["要彩礼违法吗", "涉彩礼纠纷案件", "民法典:1042"],
       ["低保户怎么申请", "社会救助暂行办法", "社会救助法:37"],

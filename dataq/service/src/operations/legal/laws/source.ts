@@ -82,8 +82,9 @@ async function readQuery(
       ? undefined
       : inHeldSuccessor(law, words, named.length === 0 ? [] : given, names, now);
   if (inOther !== undefined) return { ...inOther, warnings: [...readAsWarning(readAs), ...inOther.warnings] };
+  // Who names a law, in the text or as a filter, asks it and no other source.
   if (named.length === 0 && articles.length === 0)
-    return answeredElsewhere(text, names, inWords(given, text));
+    return given.length > 0 ? inWords(given, text) : answeredElsewhere(text, names, inWords(given, text));
   const filters = [...given, lawOf(named, articles)];
   // Other text in the question must not hide the article.
   const read =

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { describe, expect, it, test } from "vitest";
+import { knownLaws } from "../citation-check/known-laws.ts";
 import { lawKey, readArticleNumber } from "../question/law-reference.ts";
 import { LawNames } from "../question/named-laws.ts";
 import { listedNames, listedTitle, unheldSources } from "./unheld-sources.ts";
@@ -39,6 +40,12 @@ describe("the table of sources", () => {
     // An interpretation names its court.
     const withoutCourt = [...titles].filter((title) => /解释/.test(title) && !title.startsWith("最高人民"));
     expect(withoutCourt).toEqual([]);
+  });
+
+  it("has no everyday words for what ended", () => {
+    const ended = rows.filter(({ title }) => knownLaws.get(lawKey(title))?.repealed !== undefined);
+    expect(ended.length).toBeGreaterThan(4);
+    expect(ended.filter(({ words }) => words.length > 0)).toEqual([]);
   });
 
   it("names no two sources by one short name, and says nothing twice in a row", () => {
@@ -131,7 +138,7 @@ describe.skipIf(!hasPacks)("the table beside the laws of a first start (needs TE
         .toString()
         .trim()
         .split("\n")
-        .map((line) => JSON.parse(line) as { law_name: string; article_no: string })
+        .map((line) => JSON.parse(line) as { law_name: string; article_no: string; article_text: string })
     : [];
   const held = new Set(articles.map(({ law_name }) => lawKey(law_name)));
   const isHeld = (key: string) => held.has(key);
@@ -161,6 +168,17 @@ describe.skipIf(!hasPacks)("the table beside the laws of a first start (needs TE
         .map((line) => lawKey((JSON.parse(line) as { title: string }).title)),
     );
     expect([...titles].filter((title) => written.has(lawKey(title))).length).toBeGreaterThan(400);
+  });
+
+  it("has no everyday words for what a held law repealed", () => {
+    const repealed = new Set(
+      articles.flatMap(({ article_text: text }) => {
+        const [, names = ""] = /施行。(《.+》)同时废止/.exec(text) ?? [];
+        return [...names.matchAll(/《([^《》]+)》/g)].map(([, name = ""]) => lawKey(name));
+      }),
+    );
+    expect(repealed).toContain("进出口关税条例");
+    expect(rows.filter(({ title, words }) => words.length > 0 && repealed.has(lawKey(title)))).toEqual([]);
   });
 
   it("names only held laws and existing articles as those that answer a part", () => {
