@@ -118,6 +118,15 @@ describe("each route", () => {
     ),
     "POST /api/show": "key",
     ...Object.fromEntries(
+      ["me", "signin", "signout"].flatMap((name) => [
+        [`GET /api/${name}`, "key"],
+        [`POST /api/${name}`, "key"],
+      ]),
+    ),
+    "DELETE /api/user/keys/:key": "key",
+    "POST /api/experimental/web_search": "key",
+    "POST /api/experimental/web_fetch": "key",
+    ...Object.fromEntries(
       ["generate", "chat", "embed", "embeddings", "tokenize", "detokenize"].map((name) => [
         `POST /api/${name}`,
         "ask",

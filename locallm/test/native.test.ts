@@ -174,13 +174,33 @@ describe("the native API", () => {
         400,
         "invalid image data: messages[0].images[0]",
       ],
-      ["/api/embed", { model, input: "x" }, 400, `"${model}" does not support embeddings`],
+      [
+        "/api/embed",
+        { model, input: "x" },
+        400,
+        `"${model}" does not support embeddings; use a model that was made for them, such as all-minilm (locallm pull all-minilm)`,
+      ],
       ["/api/embed", { model, input: 5 }, 400, "input must be a string or an array"],
       ["/api/tokenize", { model }, 400, "content is required"],
       ["/api/detokenize", { model, tokens: ["x"] }, 400, "tokens[0] must be a number"],
     ])("%s %j", async (route, body, expectedStatus, message) => {
       expect(await status(route, body)).toEqual([expectedStatus, message]);
       expect(await server.ask("/api/ps")).toEqual({ models: [] });
+    });
+  });
+
+  describe("ollama.com's accounts", () => {
+    it.each([
+      ["GET", "/api/me", /^locallm has no accounts; this server needs none: .*locallm keys create/],
+      ["POST", "/api/me", /^locallm has no accounts; .*LOCALLM_CREDENTIALS/],
+      ["POST", "/api/signin", /^locallm has no accounts; /],
+      ["POST", "/api/signout", /^locallm has no accounts; /],
+      ["DELETE", "/api/user/keys/c3NoLWVkMjU1MTk", /^locallm has no accounts; /],
+      ["POST", "/api/experimental/web_search", /runs at ollama\.com, .*a tool of your own that searches$/],
+      ["POST", "/api/experimental/web_fetch", /a tool of your own that searches$/],
+    ])("%s %s says what to do instead, in Ollama's form", async (method, path, sentence) => {
+      const answer = await fetch(server.url + path, { method });
+      expect([answer.status, await answer.json()]).toEqual([404, { error: expect.stringMatching(sentence) }]);
     });
   });
 

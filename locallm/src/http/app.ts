@@ -10,6 +10,7 @@ import { BodyBudget, type BodyShare } from "./body-budget.ts";
 import { BodyTurns } from "./body-turns.ts";
 import { guard } from "./defences.ts";
 import { errorReply, errorShape } from "./error-reply.ts";
+import { accountRoutes } from "./native/accounts.ts";
 import { chatRoute } from "./native/chat.ts";
 import { embedRoutes } from "./native/embed.ts";
 import { generateRoute } from "./native/generate.ts";
@@ -109,6 +110,7 @@ export function createApp(parts: Parts): FastifyInstance {
   remoteRoutes(app, parts);
   usageRoute(app, parts);
   tokenizeRoutes(app, parts);
+  accountRoutes(app);
   openAiRoutes(app, parts);
   anthropicRoutes(app, parts);
   libraryRoutes(app, parts);

@@ -194,7 +194,10 @@ export async function requirePurpose(
     model.remotes === null
       ? (await modelPurpose(parts.store, model)) === needed
       : remoteCapability(model, needed);
-  if (!isFit) throw new LocallmError("unsupported_capability", { model: run.typedName, capability: asked });
+  if (isFit) return;
+  const name = run.typedName;
+  if (needed === "embedding") throw new LocallmError("not_for_embedding", { model: name });
+  throw new LocallmError("unsupported_capability", { model: name, capability: asked });
 }
 
 /** Throws `unsupported_capability` for a remote model. */

@@ -103,7 +103,7 @@ export const errors = {
     message:
       "{url} does not answer {path} like locallm ({reason}); if another program uses that port, set LOCALLM_HOST to the address of locallm",
   },
-  no_accounts: { status: 400, message: "locallm has no accounts; {instead}" },
+  no_accounts: { status: 404, message: "locallm has no accounts; {instead}" },
   assistant_unknown: {
     status: 400,
     message: "unknown program {name}; locallm can launch: {known}",
@@ -208,6 +208,11 @@ export const errors = {
   model_too_large: {
     status: 500,
     message: "model requires more memory ({needed}) than is available ({available})",
+  },
+  not_for_embedding: {
+    status: 400,
+    message:
+      '"{model}" does not support embeddings; use a model that was made for them, such as all-minilm (locallm pull all-minilm)',
   },
   unsupported_capability: { status: 400, message: '"{model}" does not support {capability}' },
   raw_conflict: { status: 400, message: "raw mode does not support template, system, or context" },
