@@ -92,7 +92,7 @@ function exampleOf(part: string): string {
       .replace(/\(\?<?!(?:[^()]|\([^()]*\))*\)/g, "")
       .replace(/\(\?:([^()|]*)(?:\|[^()]*)?\)/g, "$1");
   }
-  return text.replace(/^\^|\.\*/g, "");
+  return text.replace(/^\^|\.\*|\\/g, "");
 }
 
 test.each([
