@@ -127,7 +127,7 @@ async function read(model: ScriptedModel, desk: Desk, start: () => Started) {
 const ofLaunch: ReadonlySet<string> = new Set(["POST /api/show", "POST /api/generate", "GET /api/ps"]);
 
 /** What the server answers to a prompt that does not fit. */
-const tooLong = /prompt is too long: \d+ tokens exceed .* or LOCALLM_CONTEXT_LENGTH/s;
+const tooLong = /prompt is too long: \d+ tokens exceed .*; shorten it, or use /s;
 
 /** Interrupts the program during an answer. */
 async function cut(model: ScriptedModel, start: () => Started): Promise<string> {
