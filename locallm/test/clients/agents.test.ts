@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { command } from "../server-process.ts";
+import { command, until } from "../server-process.ts";
 import { agents, createDesk, type Desk, startAgent, startPrinted } from "./agents.ts";
 import { installed, installedClients } from "./installed.ts";
 import { type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
@@ -45,6 +45,32 @@ describe.skipIf(folder === null || process.platform === "win32")(
         await Promise.all([closed, started.exited]);
         expect((await model.server.ask("/api/tags"))["models"]).toHaveLength(1);
       });
+    });
+
+    it("a key that may not ask: says so, and how to get one that may, before the program starts", async () => {
+      const LOCALLM_KEYS = join(desk.home, "keys");
+      const guarded = await startScriptedModel(desk.home, join(desk.home, "guarded"), { LOCALLM_KEYS });
+      try {
+        const { out } = await command(["keys", "create", "--name", "u", "--may", "usage"], { LOCALLM_KEYS });
+        const LOCALLM_API_KEY = /sk-locallm-\S+/.exec(out)![0];
+        await until("requests need a key", async () => {
+          return (await fetch(`${guarded.server.url}/api/tags`)).status === 401;
+        });
+        const bins = [join(folder!, "node_modules", ".bin")];
+        const called = guarded.reads(desk.note);
+        for (const agent of quick) {
+          const started = startAgent(agent, guarded, desk, bins, "scripted", { LOCALLM_API_KEY });
+          const { code } = await started.exited;
+          expect([agent.name, code, started.stderr()]).toEqual([
+            agent.name,
+            1,
+            expect.stringContaining("on the server: locallm keys create --name NAME --may ask"),
+          ]);
+        }
+        expect(called.tool).toBeNull();
+      } finally {
+        await guarded.stop();
+      }
     });
 
     it.skipIf(clients === null)("the printed program of the AI SDK calls a tool", async () => {

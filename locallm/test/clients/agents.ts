@@ -83,12 +83,14 @@ export type Desk = Awaited<ReturnType<typeof createDesk>>;
 /** Starts the program as a user does: by `locallm launch` in the working folder. */
 export function startAgent(
   { name, parameters }: Agent,
-  { server }: ScriptedModel,
+  { server }: Pick<ScriptedModel, "server">,
   desk: Desk,
   bins: readonly string[],
   model = "scripted",
+  more: Readonly<Record<string, string>> = {},
 ) {
   const environment = {
+    ...more,
     HOME: desk.home,
     XDG_CONFIG_HOME: join(desk.home, ".config"),
     LOCALLM_CREDENTIALS: join(desk.home, "credentials.json"),

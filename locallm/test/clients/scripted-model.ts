@@ -28,13 +28,18 @@ export interface Called {
  * returned. A real model of this size would not do so, and the prompts of these programs are long; what is tested is
  * the program and our side of its API. The model is remote, so the script stands behind locallm.
  */
-export async function startScriptedModel(folder: string, models = `${folder}/models`) {
+export async function startScriptedModel(
+  folder: string,
+  models = `${folder}/models`,
+  environment: Readonly<Record<string, string>> = {},
+) {
   const engine = await startScriptedEngine();
   const server: TestServer = await startServerHere({
     models,
     env: {
       LOCALLM_CREDENTIALS: `${folder}/credentials.json`,
       LOCALLM_REMOTES: new URL(engine.upstream.url).host,
+      ...environment,
     },
   });
   await server.ask("/api/create", {
