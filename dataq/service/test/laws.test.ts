@@ -590,20 +590,44 @@ test.skipIf(!hasPacks)(
     const held = new HeldArticles((await allPacks()).articles);
     const register = new LawRegister(held.names);
     const fitting: string[] = [];
+    const told: string[] = [];
+    const shown = (pieces: readonly { readonly kind: string; readonly text: string }[]) =>
+      pieces.flatMap(({ kind, text }) => (kind === "same" ? [] : [`${kind} ${text}`])).join(", ");
     let count = 0;
     for (const row of rows) {
       const plain = new PlainText((JSON.parse(row) as { text: string }).text.slice(0, 12_000));
       const citations = findCitations(plain, register);
       const checked = await checkCitations({ plain, citations, register, held, date: "2026-11-22", now });
       count += checked.length;
-      for (const { law_name, article_no, fits_article: fits } of checked)
+      for (const { law_name, article_no, fits_article: fits, quotations } of checked) {
         if (fits !== null) fitting.push(`${lawKey(law_name ?? "")} ${article_no} ${fits.article_no}`);
+        for (const { marked, agrees, differences } of quotations)
+          if (!marked && agrees === false)
+            told.push(`${lawKey(law_name ?? "")} ${article_no} ${shown(differences)}`);
+      }
     }
     expect(count).toBeGreaterThan(5_000);
+    // Sentences without quotation marks that differ from today's text. Words were left out, or the text was older.
+    expect(told.sort()).toEqual(
+      [
+        "刑法 第二百六十四条 missing 者, missing 者",
+        "刑法 第六十七条 missing 强, added 某",
+        "刑法 第二十条 added 正当防卫是",
+        "刑法 第三百零三条 added 三年, missing 五年",
+        "刑法 第三百八十三条 added 五年, missing 三年",
+        "刑法 第三百零三条 added 三年, missing 五年",
+        "刑法 第二百七十一条 added 五年, missing 三年",
+        "刑法 第二百七十一条 added 五年, missing 三年",
+        "刑法 第六十七条 missing 两, added 二",
+        "刑法 第六十七条 added 的",
+        "国有企业富余职工安置规定 第五条 ",
+      ].sort(),
+    );
     expect(fitting.sort()).toEqual(
       [
         // Old numbering.
         "刑事诉讼法 第一百九十五条 第二百条",
+        "刑事诉讼法 第二百四十三条 第二百五十四条",
         // The judge wrote 第三十七条 above the words of 第三十七条之一.
         "刑法 第三十七条 第三十七条之一",
         "最高人民法院关于适用中华人民共和国刑事诉讼法的解释 第五百零五条 第五百九十六条",

@@ -13,7 +13,8 @@ import { type HeldTexts, placeKey } from "./held-texts.ts";
 import type { LawRegister } from "./law-register.ts";
 import type { PlainText } from "./plain-text.ts";
 import { type FoundQuotation, findQuotations } from "./quotations.ts";
-import { sentenceAround } from "./sentences.ts";
+import { contradiction } from "./retold.ts";
+import { type Part, saidIn, sentenceAround } from "./sentences.ts";
 
 /** What citations are checked against. */
 export interface Checking {
@@ -405,6 +406,18 @@ class Check {
     return isOther ? { from, to: stop } : undefined;
   }
 
+  /** The date of another version of the article that a sentence in other words does not contradict. */
+  #versionThatSays(said: Words, record: CitationRecord): string | null {
+    const article = this.#checked.get(`${record.law_name}|${record.article_no}`);
+    const own = fitOf(said, this.#wordsOf(record.content ?? "")).share;
+    const other = article?.versions.findLast(({ content, version_date: day }) => {
+      if (content === null || day === record.version_date) return false;
+      const words = this.#wordsOf(content);
+      return fitOf(said, words).share > own && contradiction(said, words, this.#budget) === undefined;
+    });
+    return other?.version_date ?? null;
+  }
+
   /** The date of another version of the article that has these words. */
   #otherVersion(text: string, record: CitationRecord): string | null {
     const article = this.#checked.get(`${record.law_name}|${record.article_no}`);
@@ -455,10 +468,59 @@ class Check {
       if (index % atOnce === atOnce - 1) await breathe();
       signal?.throwIfAborted();
       if (record.kind !== "article" || record.as_of !== null || record.quotations.length > 0) continue;
-      if (!/^(?:exists|no_such_article)$/.test(record.verdict)) continue;
-      const said = sentenceAround(plain, citations, index);
-      if (said !== undefined) record.fits_article = await this.#fittingArticle(wordsOf(said), record);
+      if (!/^(?:exists|no_such_(?:article|paragraph|item))$/.test(record.verdict)) continue;
+      const parts = sentenceAround(plain, citations, index);
+      if (parts === undefined) continue;
+      record.fits_article = await this.#fittingArticle(wordsOf(saidIn(plain, parts)), record);
+      record.fits_article ??= await this.#sameNumber(
+        wordsOf(saidIn(plain, parts)),
+        record,
+        citations[index]?.place?.article,
+      );
+      if (record.fits_article === null) record.quotations.push(...this.#contradicting(parts, record));
     }
+  }
+
+  /** The article of this number in another law of a similar name, if it has the words and the cited one has not. */
+  async #sameNumber(
+    said: Words,
+    record: CitationRecord,
+    number: ArticleNumber | undefined,
+  ): Promise<Nearest | null> {
+    const { held, register, date } = this.#checking;
+    const { law_name: name, content } = record;
+    if (name === null || number === undefined || said.units.length < shortestFitting) return null;
+    if (content !== null && fitOf(said, this.#wordsOf(content), leastRunOfOwn).share > mostOwnShare)
+      return null;
+    const places = register.alike(register.keyOf(name)).map((law) => ({ law, article: number }));
+    if (places.length === 0 || this.#sentenceSearches >= mostSentenceSearches) return null;
+    this.#sentenceSearches++;
+    for (const article of (await held.articles(places)).values()) {
+      const text = article.versions[inForceOn(article.versions, date)]?.content;
+      if (text == null) continue;
+      const { share, length, longest } = fitOf(said, this.#wordsOf(text));
+      if (share < leastShareOfOther || length < shortestFitting || longest < longestRunOfFitting) continue;
+      return { law_name: article.law_name, article_no: article.article_no, content: text };
+    }
+    return null;
+  }
+
+  /** The first part of a sentence that contradicts the article which it tells in its own words. */
+  #contradicting(parts: readonly Part[], record: CitationRecord): Quotation[] {
+    const { plain } = this.#checking;
+    const target = this.#target(record);
+    if (target === undefined || record.verdict !== "exists") return [];
+    for (const { from, to } of parts) {
+      const mine = wordsOf(plain.text.slice(from, to));
+      const pieces = contradiction(mine, target, this.#budget);
+      if (pieces === undefined) continue;
+      const span = plain.span(from, to);
+      const text = plain.written(span);
+      const agrees_with_version = this.#versionThatSays(mine, record);
+      const rest = { marked: false, agrees: false, agrees_with_version, found_in: null };
+      return [{ text, ...span, ...rest, differences: pieces }];
+    }
+    return [];
   }
 
   async #fittingArticle(said: Words, record: CitationRecord): Promise<Nearest | null> {
@@ -574,6 +636,7 @@ const shortestFitting = 12;
 const longestRunOfFitting = 8;
 const leastShare = 0.85;
 const leastShareOfOld = 0.5;
+const leastShareOfOther = 0.6;
 /** A sentence with so many characters in a row may have more words of its own. */
 const longRun = 19;
 const leastShareOfLong = 0.8;

@@ -68,7 +68,16 @@ export class LawRegister {
     return this.#byTitle.get(key) ?? key;
   }
 
+  /** Held laws that a careless writer may mean instead: 劳动合同法 for 劳动法. */
+  alike(key: string): string[] {
+    const isAlike = (other: string) =>
+      other !== key && other.slice(0, 2) === key.slice(0, 2) && /[法例]$/.test(other);
+    return [...this.#held.keys].filter(isAlike).slice(0, mostAlike);
+  }
+
   nearest(name: string): string | undefined {
     return this.#near.find(name);
   }
 }
+
+const mostAlike = 8;

@@ -9,7 +9,7 @@ export function sentenceAround(
   plain: PlainText,
   citations: readonly FoundCitation[],
   index: number,
-): string | undefined {
+): readonly Part[] | undefined {
   const { from, to } = citations[index] as FoundCitation;
   const start = edge(plain, from, -1);
   const end = edge(plain, to, 1);
@@ -17,10 +17,26 @@ export function sentenceAround(
     ((citations[index - 1]?.to ?? -1) <= start || index === 0) &&
     (citations[index + 1]?.from ?? Number.POSITIVE_INFINITY) >= end;
   if (!isAlone) return undefined;
-  const before = plain.text.slice(start, from).replace(leadIn, "").replace(leadOut, "");
+  const head = plain.text.slice(start, from);
+  const before = head.replace(leadIn, "");
   const after = plain.text.slice(to, end).replace(tail, "");
-  const said = [before, after].filter((part) => part.length > 1).join(",");
-  return said === "" ? undefined : said;
+  const first = from - before.length;
+  const parts = [
+    { from: first, to: first + before.replace(leadOut, "").length },
+    { from: end - after.length, to: end },
+  ].filter((part) => part.to - part.from > 1);
+  return parts.length === 0 ? undefined : parts;
+}
+
+/** The words of these parts. */
+export function saidIn(plain: PlainText, parts: readonly Part[]): string {
+  return parts.map(({ from, to }) => plain.text.slice(from, to)).join(",");
+}
+
+/** A part of the plain text. */
+export interface Part {
+  readonly from: number;
+  readonly to: number;
 }
 
 /** The end of the sentence in one direction: a mark or a line break of the original. */
