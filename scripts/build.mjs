@@ -26,7 +26,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const packages = ["autostart", "locallm", "dataq/contract", "dataq/client", "dataq/service"];
 const named = process.argv.slice(2);
 /** Lists and pages that modules read from their own folders. */
-const dataFile = /\.(?:tsv|txt|html|css|svg)$/;
+const dataFile = /\.(?:tsv|txt|json|html|css|svg)$/;
 const { stripTypeScriptTypes } = nodeModule;
 const scriptMs = Math.max(
   ...["build.mjs", "guides.mjs"].map((name) => statSync(join(root, "scripts", name)).mtimeMs),

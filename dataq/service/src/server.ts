@@ -287,7 +287,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     void queue
       .startIfNeeded()
       .catch((error: Error) => logger.warn({ err: error.message }, "the queue of webhooks failed"));
-    closers.push(startSchedule(database, { ...config, clock, progress }));
+    closers.push(startSchedule(database, { ...config, mirror: config.dataMirror, clock, progress }));
     const warm = async () => {
       try {
         // Samples alone are not worth the processor time: whoever has only these tries a few calls.

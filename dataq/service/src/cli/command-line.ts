@@ -26,6 +26,7 @@ const verbs: Readonly<Record<string, () => Promise<Command>>> = {
   restore: async () => (await import("./commands/restore.ts")).restoreCommand(),
   ledger: async () => (await import("./commands/ledger.ts")).ledgerCommand(),
   import: async () => (await import("./commands/import.ts")).importCommand(),
+  data: async () => (await import("./commands/data.ts")).dataCommand(),
   connector: async () => (await import("./commands/connector.ts")).connectorCommand(),
   datasets: async () => (await import("./commands/datasets.ts")).datasetsCommand(),
   index: async () => (await import("./commands/index.ts")).indexCommand(),

@@ -4,7 +4,8 @@ import type { Contents, DatasetChange, IndexDocument, SearchIndex } from "../sea
 import { type FoldOptions, foldChanged } from "./fold.ts";
 import { ImportError } from "./import-error.ts";
 import { say } from "./message.ts";
-import { type LocalFile, nameOfAddress } from "./origin/origin.ts";
+import type { LocalFile } from "./origin/local-file.ts";
+import { nameOfAddress } from "./origin/origin.ts";
 import { findRuns, type Run, type RunCounts, type RunState } from "./runs.ts";
 import type { Stored, Target } from "./target.ts";
 

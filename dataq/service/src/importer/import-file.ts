@@ -7,7 +7,7 @@ import type { Encoding } from "./format/encoding.ts";
 import { type ReadOptions, readRows } from "./format/read-rows.ts";
 import { ImportError, saidOf } from "./import-error.ts";
 import { inChinese, inEnglish, type Message, say } from "./message.ts";
-import type { LocalFile } from "./origin/origin.ts";
+import type { LocalFile } from "./origin/local-file.ts";
 import { type PublisherTerms, provenanceOf, publicationOf } from "./provenance.ts";
 import { Run, type RunCounts, type RunOptions, type RunPublisher } from "./runs.ts";
 import type { Draft, RowListener, Target } from "./target.ts";

@@ -3,6 +3,7 @@ import type { messages } from "./messages.ts";
 /** The same messages in Chinese. The compiler reports a missing one. */
 export const messagesZh: Record<keyof typeof messages, string> = {
   fetching: "正在下载 {name}：{percent} %，共 {megabytes} MB",
+  fetching_set: "正在下载 {name}：{done}/{total} MB，约剩 {seconds} 秒",
   indexed: "已索引 {done} 条记录",
   indexing_articles: "正在索引 {laws} 部法律的 {articles} 条条文",
   indexed_articles: "已索引 {done}/{total} 条条文",
@@ -45,6 +46,12 @@ export const messagesZh: Record<keyof typeof messages, string> = {
   too_large_unpacked: "{file} 解压后将有 {bytes} 字节。",
   broke_off: "{file} 在 {bytes} 字节处中断；再次导入即可继续。",
   other_digest: "{file} 的 SHA-256 与公布的不一致，请重试。",
+  no_set: "开放数据目录中没有 {name}，可选：{sets}。",
+  set_needs_mirror:
+    "{file} 只能从镜像获取，请将 DATAQ_DATA_MIRROR 设为存有该文件的地址或文件夹。数据出自 {publishers}",
+  set_not_in_mirror: "{mirror} 中没有 {file}。数据出自 {publishers}",
+  set_other_digest:
+    "{place} 不是目录所述的 {file}：SHA-256 或长度不符，未作任何改动。请换一个镜像，或升级 dataq。",
   unknown_encoding: "文件编码既不是 UTF-8，也不是 GB18030（GBK、GB2312）。请先转换为 UTF-8，例如使用 iconv。",
   unreadable: "文件无法完整读取：{reason}。",
   not_json_lines: "文件是一个跨多行的 JSON 对象。请改用 JSON Lines（每行一个对象），或由对象组成的数组。",

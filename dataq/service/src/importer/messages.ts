@@ -4,6 +4,7 @@
  */
 export const messages = {
   fetching: "Downloading {name}: {percent} % of {megabytes} MB",
+  fetching_set: "Downloading {name}: {done} of {total} MB, about {seconds|second|seconds} left",
   indexed: "Indexed {done|record|records}",
   indexing_articles: "Indexing {articles|article|articles} of {laws|law|laws}",
   indexed_articles: "Indexed {done} of {total|article|articles}",
@@ -50,6 +51,12 @@ export const messages = {
   broke_off:
     "The download of {file} stopped after {bytes|byte|bytes}. Run the same import again to continue it.",
   other_digest: "{file} does not match its published SHA-256. Try again.",
+  no_set: "{name} is not in the catalogue of open data. Use one of {sets}.",
+  set_needs_mirror:
+    "{file} comes from a mirror only. Set DATAQ_DATA_MIRROR to an address or a folder that has it. Its records are from {publishers}",
+  set_not_in_mirror: "{file} is not in {mirror}. Its records are from {publishers}",
+  set_other_digest:
+    "{place} is not the {file} that the catalogue describes: its SHA-256 or its length differs. Nothing was changed. Use another mirror, or a newer dataq.",
   unknown_encoding:
     "The text is neither UTF-8 nor GB18030 (GBK, GB2312). Convert the file to UTF-8, for example with iconv.",
   unreadable: "The file cannot be read completely: {reason}.",

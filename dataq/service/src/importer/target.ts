@@ -1,7 +1,7 @@
 import type { Fill, IndexDocument } from "../search/search-index.ts";
 import type { Fold } from "./fold.ts";
 import type { Message } from "./message.ts";
-import type { LocalFile } from "./origin/origin.ts";
+import type { LocalFile } from "./origin/local-file.ts";
 import type { RunOptions } from "./runs.ts";
 
 /** Something that can be imported: the records of an operation, or a table that helps to make them. */

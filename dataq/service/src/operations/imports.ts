@@ -3,7 +3,7 @@ import type { Fold } from "../importer/fold.ts";
 import { ImportError } from "../importer/import-error.ts";
 import { type ImportOptions, type ImportReport, importFile } from "../importer/import-file.ts";
 import { lexiconTarget } from "../importer/lexicon.ts";
-import type { LocalFile } from "../importer/origin/origin.ts";
+import type { LocalFile } from "../importer/origin/local-file.ts";
 import { referenceTargets } from "../importer/reference.ts";
 import type { Target } from "../importer/target.ts";
 import type { SearchIndex } from "../search/search-index.ts";

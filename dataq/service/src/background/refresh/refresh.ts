@@ -13,7 +13,8 @@ import { foldChanged, isFoldPending } from "../../importer/fold.ts";
 import { ImportError } from "../../importer/import-error.ts";
 import { importSeries } from "../../importer/import-file.ts";
 import { inEnglish, type Message } from "../../importer/message.ts";
-import { fetchOrigin, isRemote, type LocalFile } from "../../importer/origin/origin.ts";
+import type { LocalFile } from "../../importer/origin/local-file.ts";
+import { fetchOrigin, isRemote } from "../../importer/origin/origin.ts";
 import type { RunState } from "../../importer/runs.ts";
 import { findTarget, folds } from "../../operations/imports.ts";
 import { documentOf } from "../../operations/registry.ts";
@@ -25,6 +26,8 @@ export interface RefreshNeeds {
   readonly database: Database;
   readonly index: SearchIndex;
   readonly dataFolder: string;
+  /** DATAQ_DATA_MIRROR */
+  readonly mirror?: string | undefined;
   readonly signal?: AbortSignal;
   readonly progress: (line: string) => void;
 }
@@ -122,11 +125,12 @@ export async function refreshCorpus(needs: RefreshNeeds, corpus: string): Promis
 }
 
 async function fileOf(
-  { dataFolder, signal, progress }: RefreshNeeds,
+  { dataFolder, mirror, signal, progress }: RefreshNeeds,
   { origin, sha256 }: RunState,
 ): Promise<LocalFile> {
   const file = await fetchOrigin(origin, {
     folder: join(dataFolder, "downloads"),
+    mirror,
     progress: (message) => progress(inEnglish(message)),
     ...(signal && { signal }),
   });

@@ -9,6 +9,7 @@ export interface ScheduleOptions {
   readonly databaseDirectUrl: string | undefined;
   readonly search: SearchEngine | undefined;
   readonly dataFolder: string;
+  readonly mirror?: string | undefined;
   readonly clock: () => Date;
   readonly progress: (line: string) => void;
 }
@@ -19,6 +20,7 @@ export interface RefreshTask {
   readonly databaseDirectUrl: string | undefined;
   readonly search: SearchEngine | undefined;
   readonly dataFolder: string;
+  readonly mirror?: string | undefined;
   readonly due: Due;
 }
 
@@ -37,9 +39,9 @@ export function startSchedule(database: Database, options: ScheduleOptions): () 
     const takeBack = await database.lend(WORK_CONNECTIONS);
     // Other work of this service uses the connections.
     if (takeBack === undefined) return void setTimeout(turn, tryAgainMs).unref();
-    const { databaseUrl, databaseDirectUrl, dataFolder, search } = options;
+    const { databaseUrl, databaseDirectUrl, dataFolder, mirror, search } = options;
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-    const task: RefreshTask = { databaseUrl, databaseDirectUrl, search, dataFolder, due };
+    const task: RefreshTask = { databaseUrl, databaseDirectUrl, search, dataFolder, mirror, due };
     const started = new Worker(new URL(`./worker.${extension}`, import.meta.url), { workerData: task });
     worker = started;
     await new Promise<void>((resolve) => {

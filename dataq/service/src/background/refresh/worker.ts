@@ -30,7 +30,8 @@ try {
     if (await tryLock(holder, "refresh")) {
       const index = await openIndex(database, task.search);
       const progress = (line: string) => parentPort?.postMessage(line);
-      await refreshDue({ database, index, dataFolder: task.dataFolder, progress }, task.due);
+      const { dataFolder, mirror } = task;
+      await refreshDue({ database, index, dataFolder, mirror, progress }, task.due);
     }
   } finally {
     await holder.end();

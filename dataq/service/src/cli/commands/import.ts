@@ -71,6 +71,7 @@ async function runImport(target: string, origin: string, options: Options): Prom
     withOwnDatabase({ applicationName: "dataq import", poolSize: 1 }, async (database, config) => {
       const file = await fetchOrigin(origin, {
         folder: join(config.dataFolder, "downloads"),
+        mirror: config.dataMirror,
         progress: tell,
       });
       const index = await openIndex(database, config.search);

@@ -1,6 +1,7 @@
 import { counted } from "@dataq/contract";
 import { Command } from "commander";
 import { refreshCorpus } from "../../background/refresh/refresh.ts";
+import type { Config } from "../../config.ts";
 import type { Database } from "../../database/database.ts";
 import { lastRuns } from "../../importer/runs.ts";
 import { buildLegalIndex, emptyLegalFill, fullSize } from "../../operations/legal/cases/fill.ts";
@@ -22,7 +23,7 @@ export function indexCommand(): Command {
     )
     .option("--no-fill", "remove these samples from the legal index")
     .action((corpora: string[], options: { full?: boolean; fill: boolean }) =>
-      withIndex(async (database, index, dataFolder) => {
+      withIndex(async (database, index, { dataFolder, dataMirror: mirror }) => {
         if (!options.fill) {
           const { size } = await emptyLegalFill(index);
           console.log(`legal_cases: ${counted(size, "judgment is", "judgments are")} served, all imported.`);
@@ -47,7 +48,7 @@ export function indexCommand(): Command {
               : `No index of ${unknown.join(", ")}. Use one of ${known.join(", ")}.`,
           );
         for (const corpus of corpora.length > 0 ? corpora : known) {
-          await refreshCorpus({ database, index, dataFolder, progress }, corpus);
+          await refreshCorpus({ database, index, dataFolder, mirror, progress }, corpus);
         }
       }),
     );
@@ -76,11 +77,10 @@ export function indexCommand(): Command {
 }
 
 function withIndex(
-  run: (database: Database, index: SearchIndex, dataFolder: string) => Promise<void>,
+  run: (database: Database, index: SearchIndex, config: Config) => Promise<void>,
 ): Promise<void> {
-  return withOwnDatabase(
-    { applicationName: "dataq index", poolSize: 1 },
-    async (database, { dataFolder, search }) => run(database, await openIndex(database, search), dataFolder),
+  return withOwnDatabase({ applicationName: "dataq index", poolSize: 1 }, async (database, config) =>
+    run(database, await openIndex(database, config.search), config),
   );
 }
 

@@ -16,6 +16,8 @@ const http = process.getBuiltinModule("node:http");
 
 export interface DownloadOptions {
   readonly sha256?: string;
+  /** No more than this is read. By default 20 GiB. */
+  readonly mostBytes?: number;
   /** Certificates to trust in addition to the built-in ones. */
   readonly certificates?: string | undefined;
   readonly signal?: AbortSignal;
@@ -30,8 +32,14 @@ export async function download(url: string, path: string, options: DownloadOptio
   if (options.sha256 !== undefined && (await digestOf(path)) === options.sha256) return;
   await mkdir(dirname(path), { recursive: true });
   const partial = `${path}.partial`;
-  await fetchInto(url, partial, options);
-  const digest = await digestOf(partial);
+  const isWhole = await fetchInto(url, partial, options);
+  let digest = await digestOf(partial);
+  if (!isWhole && options.sha256 !== undefined && digest !== options.sha256) {
+    // The part that was here may have been of another file.
+    await rm(partial, { force: true });
+    await fetchInto(url, partial, options);
+    digest = await digestOf(partial);
+  }
   if (options.sha256 !== undefined && digest !== options.sha256) {
     await rm(partial, { force: true });
     throw new ImportError("other_digest", { file: fileName(url) });
@@ -39,13 +47,15 @@ export async function download(url: string, path: string, options: DownloadOptio
   await rename(partial, path);
 }
 
-async function fetchInto(url: string, partial: string, options: DownloadOptions): Promise<void> {
+/** Whether all of it was fetched now; false if a part was here. */
+async function fetchInto(url: string, partial: string, options: DownloadOptions): Promise<boolean> {
+  const largestBytes = options.mostBytes ?? 20 * 2 ** 30;
   // Without a digest, parts of two different files could not be told apart.
   const have = options.sha256 === undefined ? 0 : await sizeOf(partial);
   const response = await open(url, have, options, 5);
   if (response.statusCode === 416 && have > 0) {
     response.resume();
-    return;
+    return false;
   }
   const isResumed = response.statusCode === 206;
   if (!isResumed && response.statusCode !== 200) {
@@ -71,9 +81,9 @@ async function fetchInto(url: string, partial: string, options: DownloadOptions)
       ? error
       : new ImportError("broke_off", { file: fileName(url), bytes: done }, error);
   }
+  return !isResumed;
 }
 
-const largestBytes = 20 * 2 ** 30;
 const idleMs = 30_000;
 
 function open(

