@@ -28,6 +28,14 @@ interface Ready {
   readonly isPrepared?: boolean;
 }
 
+interface Message {
+  readonly listening?: object;
+  readonly ready?: Ready;
+  readonly prepared?: boolean;
+  /** Of dataq: how many operations have real data, and what brings more. */
+  readonly realData?: string;
+}
+
 const options = process.argv.slice(2);
 if (options.some((option) => option !== "--log")) {
   console.error("npm start -- [--log]   runs both products; --log shows every line of their logs.");
@@ -52,6 +60,7 @@ const children = new Map<Product["name"], ChildProcess>();
 const ready = new Map<Product["name"], Ready>();
 let stopping = false;
 let isWelcomed = false;
+let realData: string | undefined;
 
 start(products.locallm);
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop(0));
@@ -67,9 +76,10 @@ function start(product: Product): void {
   } as ForkOptions);
   relay(product.name, child.stdout, process.stdout);
   relay(product.name, child.stderr, process.stderr);
-  child.on("message", (message: { listening?: object; ready?: Ready; prepared?: boolean }) => {
+  child.on("message", (message: Message) => {
     if (message.listening !== undefined && !stopping) start(products.dataq);
     if (message.prepared === true) prepared();
+    if (message.realData !== undefined) tellRealData(message.realData);
     if (message.ready === undefined) return;
     ready.set(product.name, message.ready);
     welcome();
@@ -154,6 +164,7 @@ dataq, the data service: ${dataq.url}
 
 Guides: ${locallm.url}/docs, ${dataq.url}/docs/guides. Every line of the logs: npm start -- --log
 `);
+  if (realData !== undefined) console.log(realData);
 }
 
 /** The preparation ended after the welcome: now the line to ask gets its answer at once. */
@@ -162,6 +173,11 @@ function prepared(): void {
   if (dataq === undefined) return;
   ready.set("dataq", { ...dataq, isPrepared: true });
   if (isWelcomed) console.log(`\ndataq is prepared:\n  ask      ${dataqLine(dataq)}\n`);
+}
+
+function tellRealData(line: string): void {
+  if (isWelcomed) console.log(line);
+  else realData = line;
 }
 
 function dataqLine({ url, key }: Ready): string {

@@ -51,6 +51,7 @@ import { Limiter } from "./limits/limiter.ts";
 import { VendorGate } from "./limits/vendor-gate.ts";
 import { legalIndexFill } from "./operations/legal/cases/corpus.ts";
 import { commonLaws } from "./operations/legal/question/meanings.ts";
+import { type RealData, realData } from "./operations/open-data.ts";
 import { isOfSamples } from "./operations/sample-corpora.ts";
 import { createSources, searchedByMeaning } from "./operations/sources.ts";
 import { makeLocalLink } from "./people/local-link.ts";
@@ -81,6 +82,8 @@ export interface Service {
   readonly consoleUrl: string;
   /** Settled when the first start's laws are imported, or could not be. */
   readonly firstData: Promise<void>;
+  /** How many operations have real data, and how many could have. */
+  readonly realData: () => Promise<RealData>;
   /** Loads what the first search of real records would wait for. It blocks the process for a tenth of a second. */
   warm(): Promise<void>;
   /** Ends open calls, then everything that was started. Calling it twice is harmless. */
@@ -299,7 +302,17 @@ export async function createService(config: Config, options: ServiceOptions): Pr
         logger.warn({ err: (error as Error).message }, "could not preload the index");
       }
     };
-    return { url, routes: app.routeList, localKey, consoleUrl, firstData: firstData.laws, warm, close };
+    const tellRealData = () => realData({ database, index, mirror: config.dataMirror }, sources);
+    return {
+      url,
+      routes: app.routeList,
+      localKey,
+      consoleUrl,
+      firstData: firstData.laws,
+      realData: tellRealData,
+      warm,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;

@@ -60,6 +60,10 @@ export const catalogEntry = z.strictObject({
   newest_day: newestDay,
   coverage,
   needs: bilingual.meta({ description: "What an operator connects or imports for it" }),
+  open_data: z.array(z.string()).meta({
+    description:
+      "Sets of open data that give it real records: the operator runs `dataq data get` with one of them",
+  }),
   samples: z
     .array(z.strictObject({ params: z.record(z.string(), z.string()) }))
     .meta({ description: "All values that samples answer; any other value is 501 not_configured" }),

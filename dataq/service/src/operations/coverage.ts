@@ -20,8 +20,10 @@ export class Coverages {
 
   /** Null without imported records. Does not wait for the data of a first start. */
   async of(operation: string): Promise<Coverage | null> {
-    const corpus = corpusOf(operation);
-    const state = await this.#index.state(corpus);
+    const { madeFrom } = registry[operation as keyof typeof registry];
+    const own = await this.#index.state(corpusOf(operation));
+    const corpus = own === undefined && madeFrom !== undefined ? madeFrom : corpusOf(operation);
+    const state = own ?? (await this.#index.state(corpus));
     if (state === undefined) return null;
     const told = this.#told.get(operation);
     if (told?.snapshot === state.snapshot) return told.coverage;

@@ -11,7 +11,7 @@ export interface Covered {
 }
 
 /** Says what the records of an operation cover, where their number and days do not say it. */
-export type TellCoverage = (covered: Covered) => Promise<Pick<Coverage, "parts" | "text">>;
+export type TellCoverage = (covered: Covered) => Promise<Pick<Coverage, "parts" | "text"> | undefined>;
 
 /** The days behind what they belong to. */
 export function withDays({ en, zh }: Bilingual, from: string | null, to: string | null): Bilingual {

@@ -1,16 +1,16 @@
 import { join } from "node:path";
-import { type OperationName, operations } from "@dataq/contract";
+import { counted, operations } from "@dataq/contract";
 import type { Database } from "../database/database.ts";
 import { type Dataset, listDatasets, removeDataset } from "../importer/datasets.ts";
 import { ImportError } from "../importer/import-error.ts";
 import { type ImportReport, importFile } from "../importer/import-file.ts";
 import type { Message } from "../importer/message.ts";
 import { originOf } from "../importer/open-data/fetch-set.ts";
-import { type OpenSet, type OpenSetFile, openSets } from "../importer/open-data/sets.ts";
+import { bytesOf, type OpenSet, type OpenSetFile, openSets } from "../importer/open-data/sets.ts";
 import { fetchOrigin } from "../importer/origin/origin.ts";
 import type { SearchIndex } from "../search/search-index.ts";
+import type { Sources } from "../sources/source.ts";
 import { findTarget } from "./imports.ts";
-import { corpusOf } from "./registry.ts";
 
 /** What is needed to bring sets of open data. */
 export interface OpenDataNeeds {
@@ -110,28 +110,48 @@ export async function removeSet({ database, index, progress }: OpenDataNeeds, se
   return found.length;
 }
 
-/** How many operations have imported records now, and how many would have with the sets that can be brought. */
-export async function realOperations(
-  database: Database,
-  index: SearchIndex,
-  mirror: string | undefined,
-): Promise<{
+/** How many operations have real data now, and with the sets that can be brought. */
+export interface RealData {
   readonly now: number;
+  readonly of: number;
   readonly with: number;
   readonly bytes: number;
   readonly seconds: number;
-}> {
-  const states = await setStates(database, index);
+  /** Whether the sets need DATAQ_DATA_MIRROR, which is not set. */
+  readonly needsMirror: boolean;
+}
+
+export async function realData(
+  { database, index, mirror }: Pick<OpenDataNeeds, "database" | "index" | "mirror">,
+  sources: Sources,
+): Promise<RealData> {
   const real = new Set<string>();
-  for (const { name } of operations) if ((await index.state(corpusOf(name))) !== undefined) real.add(name);
-  const before = real.size;
-  let bytes = 0;
-  let seconds = 0;
-  for (const [set, state] of states) {
-    if (state === "here" || (mirror === undefined && set.package === null)) continue;
-    for (const name of set.makes) real.add(name as OperationName);
-    bytes += set.files.reduce((sum, file) => sum + file.bytes, 0);
-    seconds += set.seconds;
+  for (const { name } of operations) {
+    const kind = await sources.find(name)?.answeredBy?.("now");
+    if (kind === "imported" || kind === "connector") real.add(name);
   }
-  return { now: before, with: real.size, bytes, seconds };
+  const now = real.size;
+  const missing = [...(await setStates(database, index))].flatMap(([set, state]) =>
+    state === "here" ? [] : [set],
+  );
+  const canGet = ({ package: name }: OpenSet) => mirror !== undefined || name !== null;
+  const got = missing.some(canGet) ? missing.filter(canGet) : missing;
+  for (const set of got) for (const name of set.makes) real.add(name);
+  return {
+    now,
+    of: operations.length,
+    with: real.size,
+    bytes: got.reduce((sum, set) => sum + bytesOf(set), 0),
+    seconds: got.reduce((sum, { seconds }) => sum + seconds, 0),
+    needsMirror: !missing.some(canGet),
+  };
+}
+
+/** `command` is how dataq is called here. */
+export function realDataLine(data: RealData, command: string): string {
+  const here = `${data.now} of ${counted(data.of, "operation")} have real data`;
+  if (data.with <= data.now) return `${here}.`;
+  const cost = `${(data.bytes / 1e6).toFixed(0)} MB, about ${counted(Math.max(1, Math.round(data.seconds / 60)), "minute")}`;
+  const mirror = data.needsMirror ? " from a mirror (DATAQ_DATA_MIRROR)" : "";
+  return `${here}; "${command} data get --all"${mirror} (${cost}) makes it ${data.with}.`;
 }

@@ -16,6 +16,8 @@ export interface OperationParts {
    * and `import` of its own.
    */
   readonly reads?: OperationName;
+  /** The corpus from which answers are made where the operation has no records of its own. */
+  readonly madeFrom?: string;
   /**
    * Makes an index document from a record, for operations that are searched. Records that are only looked up have
    * none.

@@ -112,9 +112,10 @@ async function getAll(sets: readonly OpenSet[], isAll: boolean): Promise<void> {
 }
 
 async function getOne(set: OpenSet, database: Database, index: SearchIndex, config: Config): Promise<void> {
-  if (set.duties !== null) console.error(`${set.name}: licence ${set.licence}. ${set.duties.en}`);
+  const isHere = (await setStates(database, index)).get(set) === "here";
+  if (isHere) return console.log(`${set.name}: is here already.`);
+  console.error(`${set.name}: licence ${set.licence}.${set.duties === null ? "" : ` ${set.duties.en}`}`);
   const reports = await getSet(needsOf(database, index, config), set);
-  if (reports.length === 0) console.log(`${set.name}: is here already.`);
   for (const { target, records, badRows, outcome, size } of reports)
     console.log(
       outcome === "unchanged"

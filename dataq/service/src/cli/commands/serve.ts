@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { Command } from "commander";
 import { readConfig } from "../../config.ts";
+import { type RealData, realDataLine } from "../../operations/open-data.ts";
 import type { Service } from "../../server.ts";
 
 /** Delay before loading dictionaries, which blocks the process for a moment. The first calls go first. */
@@ -32,7 +33,10 @@ export function serveCommand(): Command {
           setTimeout(knownAfterMs, false, { ref: false }),
         ]);
         tell.ready(isPrepared);
-        if (!isPrepared) void service.firstData.then(tell.prepared);
+        const prepared = isPrepared ? undefined : service.firstData.then(tell.prepared);
+        void Promise.resolve(prepared)
+          .then(() => service.realData())
+          .then(tell.realData, (error: Error) => console.error(`Real data: ${error.message}`));
         void service.firstData.then(() =>
           setTimeout(WARM_AFTER_MS, undefined, { ref: false }).then(() => service.warm()),
         );
@@ -60,6 +64,10 @@ function announcer({ url, localKey, consoleUrl }: Service, asJson: boolean) {
           isPrepared ? example : "The laws are being prepared; a line to try follows when they are there.",
         );
       }
+    },
+    realData(data: RealData): void {
+      if (process.send) process.send({ realData: realDataLine(data, "npm run dataq --") });
+      else if (!asJson) console.log(realDataLine(data, "dataq"));
     },
     prepared(): void {
       if (process.send) process.send({ prepared: true });

@@ -7,6 +7,7 @@ import {
   recordSchema,
 } from "@dataq/contract";
 import type { CatalogEntry, olderCapabilities as capabilities, Sent } from "@dataq/contract/wire";
+import { openSets } from "../../importer/open-data/sets.ts";
 import { exampleOf, notice, type TermsOf } from "./terms.ts";
 
 export function catalogEntry(operation: Operation, more: MoreChoices, termsOf: TermsOf): CatalogEntry {
@@ -33,6 +34,7 @@ export function catalogEntry(operation: Operation, more: MoreChoices, termsOf: T
     newest_day: coverage?.newest_day ?? null,
     coverage,
     needs: operation.needs,
+    open_data: openSets().flatMap(({ name, makes }) => (makes.includes(operation.name) ? [name] : [])),
     samples: samples.map((params) => ({ params })),
   };
 }

@@ -11,6 +11,7 @@ export const tellRankings: TellCoverage = async ({ index, corpus }) => {
     if (held === undefined) days.set(platform, [day]);
     else held.push(day);
   }
+  if (days.size === 0) return undefined;
   const parts = [...days].map(([platform, held]) => {
     const sorted = held.toSorted();
     return {

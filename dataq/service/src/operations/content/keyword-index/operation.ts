@@ -1,5 +1,7 @@
 import { keywordSamples } from "../../../sample/series.ts";
 import type { OperationParts } from "../../operation.ts";
+import { hotRanksCorpus } from "../hot-rank/corpus.ts";
+import { tellRankings } from "../hot-rank/coverage.ts";
 import { keywordImport } from "./import.ts";
 import { sampleKeywords } from "./sample.ts";
 import { ImportedKeywords } from "./source.ts";
@@ -9,4 +11,6 @@ export const keywordIndex: OperationParts = {
   sample: sampleKeywords,
   samples: keywordSamples,
   import: keywordImport,
+  madeFrom: hotRanksCorpus,
+  tellCoverage: tellRankings,
 };

