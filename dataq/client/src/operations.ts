@@ -322,6 +322,8 @@ export interface LegalLawsRecord {
   status_text: string;
   /** The evidence for the status: the repealing act, the newer version, the date, or what the data pack says */
   status_basis: string;
+  /** The same evidence in Chinese */
+  status_basis_zh: string;
   /** Oldest first, from the imported versions and amendments */
   revisions: Array<{
     version_date: string;
@@ -385,6 +387,8 @@ export interface LegalLawCatalogRecord {
     status_text: string;
     /** The evidence for the status: the repealing act, the newer version, the date, or what the data pack says */
     status_basis: string;
+    /** The same evidence in Chinese */
+    status_basis_zh: string;
     article_count: number;
   }>;
   source: Source;
@@ -450,6 +454,7 @@ export interface LegalCitationCheckRecord {
   status: "in_force" | "amended" | "repealed" | "not_yet_effective" | "unknown" | (string & {}) | null;
   status_text: string | null;
   status_basis: string | null;
+  status_basis_zh: string | null;
   effective_date: string | null;
   expired_date: string | null;
   /** The law or article that took its place, if known */

@@ -364,8 +364,17 @@ test.skipIf(!hasPacks)(
       unknown: /^the pack says \S+ \((?:repealed|amended)\); no .+ is known$/,
       in_force: /^$/,
     };
-    for (const { law: name, status, status_basis: basis } of rows)
+    const inChinese = {
+      repealed: /^(?:已于 \d{4}-\d\d-\d\d 被《.+》废止|据该法沿革，已于 \d{4}-\d\d-\d\d 废止)$/,
+      amended: /^已于 \d{4}-\d\d-\d\d 被该法 \d{4}-\d\d-\d\d 版本取代$/,
+      not_yet_effective: /^自 \d{4}-\d\d-\d\d 起施行$/,
+      unknown: /^数据包注明“\S+”，未见.+$/,
+      in_force: /^$/,
+    };
+    for (const { law: name, status, status_basis: basis, status_basis_zh: zh } of rows) {
       expect(basis, name).toMatch(evidence[status]);
+      expect(zh, name).toMatch(inChinese[status]);
+    }
     const onWord = rows.filter(({ status }) => status === "unknown").map(({ law: name }) => name);
     expect(onWord.sort()).toEqual([
       "中华人民共和国乡镇企业法",
@@ -391,6 +400,7 @@ test.skipIf(!hasPacks)(
       status: "unknown",
       status_text: "数据包注明“已废止”，未见废止该法的文件",
       status_basis: "the pack says 已废止 (repealed); no repealing act is known",
+      status_basis_zh: "数据包注明“已废止”，未见废止该法的文件",
     });
     const held = new HeldArticles([article]);
     const register = new LawRegister(held.names);
@@ -446,14 +456,15 @@ test.skipIf(!hasPacks)(
       for (const [key, article] of first) {
         const current = inForceOn(article.versions, day);
         const { law_id: id, change } = article.versions[current] as ArticleVersion;
-        const { status, status_text, status_basis } = lawStatus(article, day);
+        const { status, status_text, status_basis, status_basis_zh } = lawStatus(article, day);
         // Versions of a law may share an id in the catalogue.
         const isAlone = article.versions.every(({ law_id }, at) => at === current || law_id !== id);
         const entry = listed.get(id);
         const isListed =
           entry?.status === status &&
           entry.status_text === status_text &&
-          entry.status_basis === status_basis;
+          entry.status_basis === status_basis &&
+          entry.status_basis_zh === status_basis_zh;
         if (isAlone && !isListed) different.push({ key, day, status, entry: entry?.status });
         const found = articleStatus(article, current, day).status;
         if ((status === "repealed" || change === "original") && found !== status)
@@ -463,14 +474,15 @@ test.skipIf(!hasPacks)(
       const plain = new PlainText(`依照《${drawn.law_name}》的规定`);
       const citations = findCitations(plain, register);
       const checked = await checkCitations({ plain, citations, register, held, date: day, now });
-      for (const { law_name, verdict, status, status_basis } of checked)
+      for (const { law_name, verdict, status, status_basis, status_basis_zh } of checked)
         if (law_name === drawn.law_name && verdict === "exists") {
           const ofLaw = lawStatus(drawn, day);
-          expect({ law_name, day, status, status_basis }).toEqual({
+          expect({ law_name, day, status, status_basis, status_basis_zh }).toEqual({
             law_name,
             day,
             status: ofLaw.status,
             status_basis: ofLaw.status_basis,
+            status_basis_zh: ofLaw.status_basis_zh,
           });
         }
     }

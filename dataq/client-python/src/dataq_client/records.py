@@ -127,6 +127,8 @@ class LegalLawsRecord(TypedDict):
     status_text: str
     status_basis: str
     """The evidence for the status: the repealing act, the newer version, the date, or what the data pack says."""
+    status_basis_zh: str
+    """The same evidence in Chinese."""
     revisions: List[LegalLawsRecordRevisions]
     """Oldest first, from the imported versions and amendments."""
     revisions_basis: Union[Literal["compared_versions", "law_pack"], str]
@@ -153,6 +155,8 @@ class LegalLawCatalogRecordLaws(TypedDict):
     status_text: str
     status_basis: str
     """The evidence for the status: the repealing act, the newer version, the date, or what the data pack says."""
+    status_basis_zh: str
+    """The same evidence in Chinese."""
     article_count: int
 
 
@@ -251,6 +255,7 @@ class LegalCitationCheckRecord(TypedDict):
     status: Optional[Union[Literal["in_force", "amended", "repealed", "not_yet_effective", "unknown"], str]]
     status_text: Optional[str]
     status_basis: Optional[str]
+    status_basis_zh: Optional[str]
     effective_date: Optional[str]
     expired_date: Optional[str]
     replaced_by: Optional[str]

@@ -16,21 +16,31 @@ const article = {
   score: 3,
 };
 
-test("the table of law articles shows their state and dates, even where a date is unknown", () => {
-  expect(columnsOf("legal_laws", [article])).toEqual([
+test.each([
+  ["en", "status"],
+  ["zh", "status_text"],
+] as const)("the table of law articles shows dates and, in %s, the field %s", (language, status) => {
+  expect(columnsOf("legal_laws", [article], language)).toEqual([
     "law_name",
     "article_no",
     "content",
-    "status_text",
+    status,
     "wording_since",
     "expired_date",
   ]);
 });
 
+test("every table has a field that is there in two languages in the reader's alone", () => {
+  const row = { name: "x", status: "in_force", status_text: "现行有效", basis: "since", basis_zh: "自" };
+  expect(columnsOf("other", [row], "en")).toEqual(["name", "status", "basis"]);
+  expect(columnsOf("other", [row], "zh")).toEqual(["name", "basis_zh", "status_text"]);
+  expect(columnsOf("other", [{ status_text: "执行中" }], "en")).toEqual(["status_text"]);
+});
+
 test("a call that chose its fields gets a table of these", () => {
   const { law_name, content } = article;
-  expect(columnsOf("legal_laws", [{ law_name, content }])).toEqual(["law_name", "content"]);
-  expect(columnsOf("legal_laws", [{ chapter: "第二章" }])).toEqual(["chapter"]);
+  expect(columnsOf("legal_laws", [{ law_name, content }], "en")).toEqual(["law_name", "content"]);
+  expect(columnsOf("legal_laws", [{ chapter: "第二章" }], "zh")).toEqual(["chapter"]);
 });
 
 test("other tables begin with names and leave out what is empty or nested", () => {
@@ -43,5 +53,5 @@ test("other tables begin with names and leave out what is empty or nested", () =
     city: "上海",
     judgment_date: "2020-01-01",
   };
-  expect(columnsOf("legal_cases", [row])).toEqual(["title", "judgment_date", "city", "id"]);
+  expect(columnsOf("legal_cases", [row], "en")).toEqual(["title", "judgment_date", "city", "id"]);
 });

@@ -1,3 +1,4 @@
+import type { Language } from "@dataq/contract";
 import { isObject } from "../../service/call.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -18,18 +19,29 @@ const COLUMNS = 4;
 
 /** The columns of operations whose readers look for certain fields, even where they are empty. */
 const chosen: Readonly<Record<string, readonly string[]>> = {
-  legal_laws: ["law_name", "article_no", "content", "status_text", "wording_since", "expired_date"],
+  legal_laws: ["law_name", "article_no", "content", "status", "status_text", "wording_since", "expired_date"],
 };
 
 export function isLeading(name: string): boolean {
   return leading.has(name);
 }
 
-/** The fields of records that a table shows, in order. */
-export function columnsOf(operation: string, rows: readonly Row[]): readonly string[] {
-  const own = chosen[operation]?.filter((name) => rows.some((row) => name in row)) ?? [];
+/**
+ * The fields of records that a table shows, in order. Where a field is there twice, as a code or in English and as
+ * Chinese words, the reader gets the one in the own language.
+ */
+export function columnsOf(operation: string, rows: readonly Row[], language: Language): readonly string[] {
+  const all = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const inChinese = (name: string) => [`${name}_text`, `${name}_zh`].find((other) => all.includes(other));
+  const others = new Set(
+    all.flatMap((name) => {
+      const zh = inChinese(name);
+      return zh === undefined ? [] : [language === "zh" ? name : zh];
+    }),
+  );
+  const names = all.filter((name) => !others.has(name));
+  const own = chosen[operation]?.filter((name) => names.includes(name)) ?? [];
   if (own.length > 0) return own;
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const isPlain = (name: string) =>
     rows.some((row) => row[name] !== null && row[name] !== undefined) &&
     rows.every((row) => !isObject(row[name]) && !Array.isArray(row[name]));

@@ -8,6 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/code.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { JsonTree } from "../../ui/json-tree.tsx";
+import { useLook } from "../../ui/look.ts";
 import { Badge, Panel } from "../../ui/panel.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Empty, Notice } from "../../ui/states.tsx";
@@ -149,6 +150,7 @@ function Records({
   readonly isSingle: boolean;
 }) {
   const t = useText();
+  const { language } = useLook();
   if (isSingle) {
     const record = rows[0]!;
     return (
@@ -182,7 +184,7 @@ function Records({
         source={(row) => <Source source={row.source} />}
       />
     );
-  const names = columnsOf(operation, rows);
+  const names = columnsOf(operation, rows, language);
   const columns: Column<Row>[] = [
     ...names.map(
       (name): Column<Row> => ({

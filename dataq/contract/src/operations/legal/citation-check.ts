@@ -5,7 +5,7 @@ import { date, record } from "../../provenance.ts";
 import { calendarDate } from "../../values/calendar-date.ts";
 import { longText } from "../../values/long-text.ts";
 import { word } from "../../words/word.ts";
-import { lawStatuses, statusBasis } from "./law-catalog.ts";
+import { lawStatuses, statusBasis, statusBasisZh } from "./law-catalog.ts";
 
 export const citationVerdicts = [
   "exists",
@@ -149,6 +149,7 @@ export const legalCitationCheck = defineOperation({
     status: z.enum(lawStatuses).nullable(),
     status_text: z.string().nullable(),
     status_basis: statusBasis.nullable(),
+    status_basis_zh: statusBasisZh.nullable(),
     effective_date: date.nullable(),
     expired_date: date.nullable(),
     replaced_by: z

@@ -24,7 +24,14 @@ export const lawStatuses = ["in_force", "amended", "repealed", "not_yet_effectiv
 export const statusBasis = z.string().meta(
   meaning({
     en: "The evidence for the status: the repealing act, the newer version, the date, or what the data pack says",
-    zh: "时效性的依据：废止该法的文件、新版本、日期，或数据包的注明",
+    zh: "时效性的依据（英文）：废止该法的文件、新版本、日期，或数据包的注明",
+  }),
+);
+
+export const statusBasisZh = z.string().meta(
+  meaning({
+    en: "The same evidence in Chinese",
+    zh: "时效性的依据（中文）：废止该法的文件、新版本、日期，或数据包的注明",
   }),
 );
 
@@ -66,6 +73,7 @@ export const legalLawCatalog = defineOperation({
         status: z.enum(lawStatuses),
         status_text: z.string(),
         status_basis: statusBasis,
+        status_basis_zh: statusBasisZh,
         article_count: z.number().int(),
       }),
     ),

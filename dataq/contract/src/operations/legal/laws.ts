@@ -6,7 +6,7 @@ import { articleNumber } from "../../values/article-number.ts";
 import { query, text } from "../../values/text.ts";
 import { year } from "../../values/year.ts";
 import { word } from "../../words/word.ts";
-import { lawLevels, lawStatuses, statusBasis } from "./law-catalog.ts";
+import { lawLevels, lawStatuses, statusBasis, statusBasisZh } from "./law-catalog.ts";
 
 export const legalLaws = defineOperation({
   name: "legal_laws",
@@ -92,6 +92,7 @@ export const legalLaws = defineOperation({
     status: z.enum(lawStatuses),
     status_text: z.string(),
     status_basis: statusBasis,
+    status_basis_zh: statusBasisZh,
     revisions: z
       .array(
         z.object({

@@ -3,7 +3,7 @@ import type { Provenance } from "@dataq/contract";
 import { chinaDate } from "@dataq/contract";
 import type { ArticleVersion, StoredArticle } from "../laws/corpus.ts";
 import { articleRecord, placeAt, sinceOf } from "../laws/record.ts";
-import { inForceOn, lawStatus } from "../laws/status.ts";
+import { basisOf, inForceOn, lawStatus, repealBasis, sinceBasis } from "../laws/status.ts";
 import { writeNumber } from "../question/chinese-number.ts";
 import type { ArticleNumber } from "../question/law-reference.ts";
 import { hasItem, paragraphsOf } from "./article-parts.ts";
@@ -81,6 +81,7 @@ interface Fields {
   status: "in_force" | "amended" | "repealed" | "not_yet_effective" | "unknown" | null;
   status_text: string | null;
   status_basis: string | null;
+  status_basis_zh: string | null;
   effective_date: string | null;
   expired_date: string | null;
   replaced_by: string | null;
@@ -208,7 +209,7 @@ class Check {
         in_force: isOver ? false : null,
         status: isOver ? "repealed" : "unknown",
         status_text: isOver ? `已于${known.repealed.date}废止` : null,
-        status_basis: `repealed on ${known.repealed.date} by 《${known.repealed.by}》`,
+        ...basisOf(repealBasis(known.repealed.date, known.repealed.by)),
         expired_date: known.repealed.date,
         replaced_by: known.repealed.by,
       };
@@ -233,7 +234,7 @@ class Check {
     const common = { ...fields, law_name: facts.law_name, source: facts.source };
     if (place === undefined || isBeforeHeld(any, place, date, facts.effective_date))
       return { ...common, verdict: "version_not_held", status: "unknown" };
-    const { status, status_text, status_basis } = lawStatus(any, date, place);
+    const { status, status_text, status_basis, status_basis_zh } = lawStatus(any, date, place);
     const isOver = status === "repealed";
     return {
       ...common,
@@ -241,6 +242,7 @@ class Check {
       status,
       status_text: status === "in_force" && date < chinaDate(now) ? "当时有效" : status_text,
       status_basis,
+      status_basis_zh,
       in_force: inForceOf(status),
       effective_date: facts.effective_date,
       expired_date: isOver ? (any.repealed?.date ?? null) : null,
@@ -273,6 +275,7 @@ class Check {
     if (asOf !== undefined && shown.content === null)
       return { ...common2, verdict: "no_such_article", version_date: shown.version_date };
     const status = isFuture ? "not_yet_effective" : record.status;
+    const { status_basis, status_basis_zh } = record;
     const isThen = status === "in_force" && date < chinaDate(now);
     const isRepealed = status === "repealed";
     const text = shown.content ?? record.content;
@@ -281,7 +284,7 @@ class Check {
       verdict: partVerdict(text, fields),
       status,
       status_text: isFuture ? "当时尚无本条" : isThen ? "当时有效" : record.status_text,
-      status_basis: isFuture ? `in force since ${firstDay(article) ?? "a later day"}` : record.status_basis,
+      ...(isFuture ? basisOf(sinceBasis(firstDay(article))) : { status_basis, status_basis_zh }),
       in_force: inForceOf(status, asOf !== undefined, shown),
       effective_date: isFuture ? firstDay(article) : record.effective_date,
       expired_date: record.expired_date,
@@ -607,6 +610,7 @@ const nothing = {
   status: null,
   status_text: null,
   status_basis: null,
+  status_basis_zh: null,
   effective_date: null,
   expired_date: null,
   replaced_by: null,
@@ -623,6 +627,7 @@ const noState = {
   status: null,
   status_text: null,
   status_basis: null,
+  status_basis_zh: null,
   effective_date: null,
 } as const;
 

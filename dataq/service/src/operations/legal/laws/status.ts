@@ -1,3 +1,4 @@
+import type { Bilingual } from "@dataq/contract";
 import type { ArticleAct, ArticleVersion, LawTimeline, StoredArticle } from "./corpus.ts";
 
 /** The state of a law or of an article on a day. */
@@ -6,6 +7,29 @@ export interface Status {
   readonly status_text: string;
   /** The evidence for the state, in plain words. */
   readonly status_basis: string;
+  /** The same in Chinese. */
+  readonly status_basis_zh: string;
+}
+
+/** The fields of a basis. */
+export function basisOf({ en, zh }: Bilingual): Pick<Status, "status_basis" | "status_basis_zh"> {
+  return { status_basis: en, status_basis_zh: zh };
+}
+
+/** The basis of a law's end. Where no act is known, the law's own history says it. */
+export function repealBasis(date: string | null, by: string | null): Bilingual {
+  const on = date === null ? "on an unknown day" : `on ${date}`;
+  const since = date === null ? "" : `于 ${date} `;
+  return by === null
+    ? { en: `repealed ${on}, says the law's history`, zh: `据该法沿革，已${since}废止` }
+    : { en: `repealed ${on} by 《${by}》`, zh: `已${since}被《${by}》废止` };
+}
+
+/** The basis of a wording that is in force since a day, which may be unknown. */
+export function sinceBasis(date: string | null): Bilingual {
+  return date === null
+    ? { en: "in force since a later day", zh: "其后施行" }
+    : { en: `in force since ${date}`, zh: `自 ${date} 起施行` };
 }
 
 /** Index of the version in force on a day: the last that has taken effect, or else the first. */
@@ -51,7 +75,7 @@ export function articleStatus(article: StoredArticle, place: number, day: string
   if (act !== undefined) return changedByAct(act);
   if (newer !== undefined && newer <= day) return newerThan(newer);
   // The words are older than the oldest version held.
-  if (ofLaw.status === "not_yet_effective" && since !== null) return inForce(`in force since ${since}`);
+  if (ofLaw.status === "not_yet_effective" && since !== null) return inForce(sinceBasis(since));
   return ofLaw;
 }
 
@@ -60,37 +84,56 @@ function endingLater({ versions, repealed }: LawTimeline, current: number): Stat
   const next = versions[current + 1];
   const until = next === undefined ? null : startOf(next);
   if (next !== undefined && until !== null)
-    return inForce(`in force until ${until}, when ${nameOf(next)} takes effect`);
+    return inForce({
+      en: `in force until ${until}, when ${nameOf(next).en} takes effect`,
+      zh: `${nameOf(next).zh}自 ${until} 起施行，此前有效`,
+    });
   if (repealed === undefined || repealed.date === null) return undefined;
-  return inForce(`in force until ${repealed.date}, when ${nameOfAct(repealed.by)} repeals it`);
+  const { by, date } = repealed;
+  return inForce({
+    en: `in force until ${date}, when ${by === null ? "an act" : `《${by}》`} repeals it`,
+    zh: by === null ? `自 ${date} 起废止，此前有效` : `自 ${date} 起被《${by}》废止，此前有效`,
+  });
 }
 
 /** What the packs say of the law. They may repeat what was true of an older version. */
 function toldOf({ versions, repealed, amendments_known: isTold }: LawTimeline, current: number): Status {
   const place = versions.findLastIndex(({ status_text }, at) => at <= current && status_text !== null);
   const text = versions[place]?.status_text ?? null;
-  if (text === null) return unknown("未注明", "no pack states the status");
+  if (text === null)
+    return unknown("未注明", { en: "no pack states the status", zh: "数据包均未注明时效性" });
   if (/废止|失效/.test(text))
     return repealed === undefined
-      ? unknown(
-          `数据包注明“${text}”，未见废止该法的文件`,
+      ? unsure(
           `the pack says ${text} (repealed); no repealing act is known`,
+          `数据包注明“${text}”，未见废止该法的文件`,
         )
       : repealedBy(repealed);
   if (text === "历史版本" || text.includes("修改")) {
     // A law that was amended is still in force in its amended version.
-    if (place < current) return inForce(`in force as amended: ${nameOf(versions[current] as Version)}`);
+    if (place < current) {
+      const { en, zh } = nameOf(versions[current] as Version);
+      return inForce({ en: `in force as amended: ${en}`, zh: `经修改后现行有效：${zh}` });
+    }
     return isTold === true
-      ? inForce("in force as amended; all amending acts are known")
-      : unknown(
-          `数据包注明“${text}”，未见新版本`,
+      ? inForce({
+          en: "in force as amended; all amending acts are known",
+          zh: "经修改后现行有效，历次修改文件均已知",
+        })
+      : unsure(
           `the pack says ${text} (amended); no newer version is known`,
+          `数据包注明“${text}”，未见新版本`,
         );
   }
-  if (place < current) return unknown("未注明", "the pack states the status of an older version only");
+  if (place < current)
+    return unknown("未注明", {
+      en: "the pack states the status of an older version only",
+      zh: "数据包仅注明旧版本的时效性",
+    });
+  const told = `数据包注明“${text}”`;
   return text.includes("有效")
-    ? inForce(`the pack says ${text} (in force)`, text)
-    : unknown(text, `the pack says ${text}`);
+    ? inForce({ en: `the pack says ${text} (in force)`, zh: told }, text)
+    : unknown(text, { en: `the pack says ${text}`, zh: told });
 }
 
 type Version = LawTimeline["versions"][number];
@@ -101,12 +144,10 @@ function startOf(version: Version | undefined): string | null {
   return version?.effective_date ?? version?.version_date ?? null;
 }
 
-function nameOf({ version_date: date }: Version): string {
-  return date === null ? "a newer version" : `the version of ${date}`;
-}
-
-function nameOfAct(by: string | null): string {
-  return by === null ? "an act" : `《${by}》`;
+function nameOf({ version_date: date }: Version): Bilingual {
+  return date === null
+    ? { en: "a newer version", zh: "该法新版本" }
+    : { en: `the version of ${date}`, zh: `该法 ${date} 版本` };
 }
 
 function isRepealed({ repealed }: LawTimeline, day: string): boolean {
@@ -114,56 +155,69 @@ function isRepealed({ repealed }: LawTimeline, day: string): boolean {
 }
 
 function repealedBy({ by, date }: Repealed): Status {
-  const on = date === null ? "on an unknown day" : `on ${date}`;
-  const basis = by === null ? `repealed ${on}, says the law's history` : `repealed ${on} by 《${by}》`;
-  return {
-    status: "repealed",
-    status_text: by === null ? "已废止" : `已被《${by}》废止`,
-    status_basis: basis,
-  };
+  const text = by === null ? "已废止" : `已被《${by}》废止`;
+  return { status: "repealed", status_text: text, ...basisOf(repealBasis(date, by)) };
 }
 
 function replacedBy(next: Version): Status {
-  const from = startOf(next) ?? "an unknown day";
-  return {
-    status: "amended",
-    status_text: "历史版本",
-    status_basis: `replaced on ${from} by ${nameOf(next)}`,
+  const from = startOf(next);
+  const { en, zh } = nameOf(next);
+  const basis = {
+    en: `replaced on ${from ?? "an unknown day"} by ${en}`,
+    zh: from === null ? `已被${zh}取代` : `已于 ${from} 被${zh}取代`,
   };
+  return { status: "amended", status_text: "历史版本", ...basisOf(basis) };
 }
 
 function newerThan(date: string): Status {
-  return unknown(`另有${date}的版本，尚未收录`, `there is a version of ${date}, which is not in the data`);
+  return unsure(`there is a version of ${date}, which is not in the data`, `另有 ${date} 的版本，尚未收录`);
 }
 
 function missing({ moved_to, change, version_date: date }: ArticleVersion): Status {
-  const version = `the version of ${date ?? "an unknown day"}`;
+  const { en, zh } = laterVersion(date, "an unknown day");
   return moved_to !== undefined && change === "renumbered"
-    ? { status: "amended", status_text: `本条已调整为${moved_to}`, status_basis: `renumbered by ${version}` }
-    : { status: "repealed", status_text: "本条已删去", status_basis: `${version} lacks the article` };
+    ? {
+        status: "amended",
+        status_text: `本条已调整为${moved_to}`,
+        ...basisOf({ en: `renumbered by ${en}`, zh: `${zh}调整了条号` }),
+      }
+    : { status: "repealed", status_text: "本条已删去", ...lacking({ en, zh }) };
 }
 
 function changedBy({ change, version_date: date }: ArticleVersion): Status {
-  const version = `the version of ${date ?? "a later day"}`;
+  const { en, zh } = laterVersion(date, "a later day");
   return change === "repealed"
-    ? {
-        status: "repealed",
-        status_text: `本条已于${date ?? "其后"}删去`,
-        status_basis: `${version} lacks the article`,
-      }
+    ? { status: "repealed", status_text: `本条已于${date ?? "其后"}删去`, ...lacking({ en, zh }) }
     : {
         status: "amended",
         status_text: `本条已于${date ?? "其后"}修改`,
-        status_basis: `changed by ${version}`,
+        ...basisOf({ en: `changed by ${en}`, zh: `${zh}修改了本条` }),
       };
+}
+
+function laterVersion(date: string | null, unknownDay: string): Bilingual {
+  return { en: `the version of ${date ?? unknownDay}`, zh: date === null ? "其后的版本" : `${date} 版本` };
+}
+
+function lacking({ en, zh }: Bilingual): ReturnType<typeof basisOf> {
+  return basisOf({ en: `${en} lacks the article`, zh: `${zh}没有本条` });
 }
 
 function changedByAct({ change, by, date }: ArticleAct): Status {
   const act = by === null ? date : `《${by}》`;
-  const told = by === null ? `the act of ${date}` : `《${by}》 of ${date}`;
+  const en = by === null ? `the act of ${date}` : `《${by}》 of ${date}`;
+  const zh = by === null ? ` ${date} 的修改文件` : `《${by}》（${date}）`;
   return change === "repealed"
-    ? { status: "repealed", status_text: `已被${act}删去`, status_basis: `struck out by ${told}` }
-    : { status: "amended", status_text: `已被${act}修改`, status_basis: `changed by ${told}` };
+    ? {
+        status: "repealed",
+        status_text: `已被${act}删去`,
+        ...basisOf({ en: `struck out by ${en}`, zh: `已被${zh}删去` }),
+      }
+    : {
+        status: "amended",
+        status_text: `已被${act}修改`,
+        ...basisOf({ en: `changed by ${en}`, zh: `已被${zh}修改` }),
+      };
 }
 
 function isNew(change: ArticleVersion["change"]): boolean {
@@ -171,15 +225,21 @@ function isNew(change: ArticleVersion["change"]): boolean {
 }
 
 function notYet(from: string): Status {
-  return { status: "not_yet_effective", status_text: "尚未施行", status_basis: `takes effect on ${from}` };
+  const basis = { en: `takes effect on ${from}`, zh: `自 ${from} 起施行` };
+  return { status: "not_yet_effective", status_text: "尚未施行", ...basisOf(basis) };
 }
 
-function unknown(text: string, basis: string): Status {
-  return { status: "unknown", status_text: text, status_basis: basis };
+function unknown(text: string, basis: Bilingual): Status {
+  return { status: "unknown", status_text: text, ...basisOf(basis) };
 }
 
-function inForce(basis: string, text = "现行有效"): Status {
-  return { status: "in_force", status_text: text, status_basis: basis };
+/** A state that is unknown for a reason that its text says, too. */
+function unsure(en: string, zh: string): Status {
+  return unknown(zh, { en, zh });
+}
+
+function inForce(basis: Bilingual, text = "现行有效"): Status {
+  return { status: "in_force", status_text: text, ...basisOf(basis) };
 }
 
 export function levelOf(text: string | null): string {

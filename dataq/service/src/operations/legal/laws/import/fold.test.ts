@@ -256,9 +256,11 @@ test("a law repealed by another is repealed from that day", async () => {
   const before = articleRecord(article, new Date("2026-04-30T00:00:00Z"));
   expect(before).toMatchObject({ status: "in_force", expired_date: "2026-05-01" });
   expect(before.status_basis).toMatch(/^in force until 2026-05-01, when 《.+》 repeals it$/);
+  expect(before.status_basis_zh).toMatch(/^自 2026-05-01 起被《.+》废止，此前有效$/);
   const after = articleRecord(article, now);
   expect(after).toMatchObject({ status: "repealed", expired_date: "2026-05-01" });
   expect(after.status_basis).toMatch(/^repealed on 2026-05-01 by 《.+》$/);
+  expect(after.status_basis_zh).toMatch(/^已于 2026-05-01 被《.+》废止$/);
 });
 
 test("a catalogue that denies a law without evidence is quoted, and the status is unknown", async () => {
