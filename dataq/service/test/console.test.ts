@@ -72,6 +72,24 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await browser.signIn(owner);
   });
 
+  test("every page is in the reader's language alone, but for Chinese examples of what to ask", async () => {
+    const found: string[] = [];
+    for (const language of ["en", "zh"] as const) {
+      await browser.wear({ theme: "light", language, width: 1440 });
+      const pages = sights("req_none", "acct_none").filter(({ isState, who }) => !isState && who === "owner");
+      for (const sight of pages) {
+        await sight.go(page);
+        for (const text of await wordsOf(page))
+          if (foreign[language].test(text)) found.push(`${language} ${sight.name}: ${text}`);
+      }
+    }
+    await browser.wear({ theme: "light", language: "en", width: 1280 });
+    expect(found).toEqual([]);
+    expect("历史版本").toMatch(foreign.en);
+    expect("Role, such as 原告").not.toMatch(foreign.en);
+    expect("replaced by another version").toMatch(foreign.zh);
+  }, 200_000);
+
   test("an import shows its progress and its result", async () => {
     const path = join(service.folder, "journals.jsonl");
     const journal = (n: number) => ({ journal_id: `j${n}`, name: `学报${n}`, issn: null, language: "zh" });
@@ -546,4 +564,23 @@ function byLine(): TransformStream<string, string> {
     },
     flush: (controller) => controller.enqueue(rest),
   });
+}
+
+/** Words in the other language: Chinese that is no example, or three English words in a text without Chinese. */
+const foreign = {
+  en: /^(?!中文$)(?!.*such as).*\p{Script=Han}/u,
+  zh: /^(?!.*\p{Script=Han}).*[a-z]{2,} [a-z]{2,} [a-z]{2,}/iu,
+};
+
+/** The texts that a page shows, without code. */
+async function wordsOf(page: Page): Promise<readonly string[]> {
+  return (await page.evaluate(`(() => {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const found = new Set();
+    while (walker.nextNode()) {
+      const { parentElement, textContent } = walker.currentNode;
+      if (!parentElement.closest("code, pre, script, style, noscript, .font-mono")) found.add(textContent.trim());
+    }
+    return [...found];
+  })()`)) as string[];
 }
