@@ -39,6 +39,7 @@ import { addLedgerRoutes } from "./http/routes/ledger.ts";
 import { addMcpRoute } from "./http/routes/mcp.ts";
 import { addMemberRoutes } from "./http/routes/members.ts";
 import { addMetricsRoute } from "./http/routes/metrics.ts";
+import { addOpenDataRoutes } from "./http/routes/open-data.ts";
 import { addQueryRoutes } from "./http/routes/query.ts";
 import { addWatchRoutes } from "./http/routes/watches.ts";
 import { addWebhookRoutes } from "./http/routes/webhooks.ts";
@@ -252,6 +253,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     const uploads = new Uploads(database, config.dataFolder, config.uploadLimitBytes, clock);
     addJobRoutes(app, parts, jobs, uploads);
     addDatasetRoutes(app, parts, { jobs, index });
+    addOpenDataRoutes(app, parts, { jobs, index, mirror: config.dataMirror });
     const box = new SecretBox(secret);
     const delivering = {
       database,

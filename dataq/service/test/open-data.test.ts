@@ -15,6 +15,7 @@ import { embeddedIndex } from "../src/search/open-index.ts";
 import type { SearchIndex } from "../src/search/search-index.ts";
 import { databaseUrl, makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { type Mirror, startMirror } from "./mirror.ts";
+import { startService } from "./service-process.ts";
 
 const packs = process.env["TEST_DATA"];
 const hasPacks = packs !== undefined && existsSync(packs);
@@ -205,6 +206,48 @@ describe.skipIf(!hasPacks)("sets of open data (needs TEST_DATA)", () => {
     });
   }
 });
+
+test.skipIf(!hasPacks)(
+  "an operator brings a set over HTTP, and the catalogue says where it comes from (needs TEST_DATA)",
+  async () => {
+    await using service = await startService({ env: { DATAQ_DATA_MIRROR: packs as string } });
+    const list = async () => (await service.call("/admin/v1/open-data")).body;
+    const stateIn = async () =>
+      (await list()).data.find(({ name }: { name: string }) => name === "hot-rank-zhihu");
+    expect(await stateIn()).toMatchObject({ state: "missing", can_get: true, licence: "MIT" });
+    const before = (await list()).real;
+    expect((await service.call("/admin/v1/open-data/nothing", { method: "POST", body: {} })).status).toBe(
+      404,
+    );
+    const { key } = (await service.call("/v1/keys", { body: { role: "read-only" } })).body;
+    expect((await service.call("/admin/v1/open-data", { key })).status).toBe(403);
+    expect(
+      (await service.call("/admin/v1/open-data/holidays", { method: "POST", body: {}, key })).status,
+    ).toBe(403);
+    const entry = (await service.call("/v1/catalog/content_hot_rank", { key: null })).body;
+    expect(entry).toMatchObject({
+      data: "sample",
+      coverage: null,
+      open_data: expect.arrayContaining(["hot-rank-zhihu"]),
+    });
+    const started = await service.call("/admin/v1/open-data/hot-rank-zhihu", { method: "POST", body: {} });
+    expect(started).toMatchObject({ status: 202, body: { operation: "open_data", from: "hot-rank-zhihu" } });
+    await expect
+      .poll(async () => (await service.call(`/admin/v1/jobs/${started.body.id}`)).body.state, {
+        timeout: 60_000,
+      })
+      .toBe("done");
+    await expect.poll(async () => (await stateIn()).state, { timeout: 10_000 }).toBe("here");
+    // Rankings also make the series of keywords.
+    await expect.poll(async () => (await list()).real.now, { timeout: 10_000 }).toBe(before.now + 2);
+    const after = (await service.call("/v1/catalog/content_hot_rank", { key: null })).body;
+    expect(after).toMatchObject({
+      data: "imported",
+      coverage: { text: { zh: expect.stringMatching(/^1 个平台（zhihu），2020-11-24 至 2025-05-05$/) } },
+    });
+  },
+  120_000,
+);
 
 function ended(child: ChildProcess): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode);

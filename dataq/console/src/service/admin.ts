@@ -8,6 +8,7 @@ import type {
   NewAccount,
   NewPrice,
   NewVouchers,
+  OpenData,
   Person,
   Verdict,
   Voucher,
@@ -85,6 +86,16 @@ const person = (id: string) => `/console/api/people/${encodeURIComponent(id)}`;
 export const approvePerson = (id: string) => call(`${person(id)}/approve`, { method: "POST", body: {} });
 export const makeResetLink = (id: string) =>
   call<{ link: string }>(`${person(id)}/reset-link`, { method: "POST", body: {} });
+
+export const openDataQuery = queryOptions({
+  queryKey: ["admin", "open-data"],
+  queryFn: ({ signal }) => call<OpenData>("/admin/v1/open-data", { signal }),
+  refetchInterval: 5_000,
+});
+
+/** A set by its name, or all that can be brought. */
+export const getOpenData = (name: string) =>
+  call<Job>(`/admin/v1/open-data/${encodeURIComponent(name)}`, { method: "POST", body: {} });
 
 export const jobsQuery = queryOptions({
   queryKey: ["admin", "jobs"],

@@ -763,6 +763,26 @@ export const en = {
     sinceHint: "In your local time. Give customers 30 days' notice.",
   },
 
+  openData: {
+    title: "Open data",
+    set: "Set",
+    makes: "Makes real",
+    helps: "helps to make and find records",
+    licence: "Licence",
+    state: "Here",
+    here: "here",
+    get: "Get",
+    update: "Update",
+    getAll: "Get all",
+    needsMirror: "needs DATAQ_DATA_MIRROR",
+    started: "Started. The list of jobs shows how far it is.",
+    real: (now: number, of: number) => `Real data: ${now} of ${counted(String(of), "operation")}.`,
+    more: (count: number, megabytes: string, minutes: number) =>
+      ` Open data (${megabytes} MB, about ${counted(String(minutes), "minute")}) makes it ${count}.`,
+    moreWithMirror: (count: number) => ` Open data from a mirror (DATAQ_DATA_MIRROR) makes it ${count}.`,
+    show: "See open data",
+  },
+
   sources: {
     about: "Where the data of each operation comes from: imports, connectors or marked samples.",
     refresh: "Rebuild legal index",

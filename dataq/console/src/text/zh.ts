@@ -720,6 +720,26 @@ export const zh: Text = {
     sinceHint: "按您的本地时间。建议提前 30 天发布。",
   },
 
+  openData: {
+    title: "开放数据",
+    set: "数据",
+    makes: "启用真实数据的接口",
+    helps: "用于整理和检索记录",
+    licence: "许可证",
+    state: "状态",
+    here: "已导入",
+    get: "获取",
+    update: "更新",
+    getAll: "全部获取",
+    needsMirror: "需设置 DATAQ_DATA_MIRROR",
+    started: "已开始，进度见任务列表。",
+    real: (now, of) => `${of} 个接口中有 ${now} 个已有真实数据。`,
+    more: (count, megabytes, minutes) =>
+      `获取开放数据（${megabytes} MB，约 ${minutes} 分钟）后可达 ${count} 个。`,
+    moreWithMirror: (count) => `从镜像获取开放数据（DATAQ_DATA_MIRROR）后可达 ${count} 个。`,
+    show: "查看开放数据",
+  },
+
   sources: {
     about: "每个接口的数据来源：导入、连接器或标注的样例。",
     refresh: "重建法律索引",

@@ -12,6 +12,7 @@ export * from "./key.ts";
 export * from "./ledger.ts";
 export * from "./member.ts";
 export * from "./moment.ts";
+export * from "./open-data.ts";
 export * from "./page.ts";
 export * from "./query.ts";
 export * from "./route.ts";

@@ -38,6 +38,7 @@ import {
   usageRow,
 } from "./ledger.ts";
 import { changedMember, createdInvitation, memberList, memberRole, newInvitation } from "./member.ts";
+import { openData } from "./open-data.ts";
 import { listOf, pageOf } from "./page.ts";
 import { estimate } from "./query.ts";
 import type { Route } from "./route.ts";
@@ -632,6 +633,24 @@ export const routes = {
     status: 202,
     answer: job,
     errors: ["not_found", "already_exists", "concurrency_limited"],
+  },
+  listOpenData: {
+    ...admin,
+    method: "GET",
+    path: "/admin/v1/open-data",
+    summary: "List the sets of open data, and how many operations have real data",
+    status: 200,
+    answer: openData,
+  },
+  getOpenData: {
+    ...admin,
+    method: "POST",
+    path: "/admin/v1/open-data/{name}",
+    summary: "Download and import a set of open data, or `all`",
+    isBodyOptional: true,
+    status: 202,
+    answer: job,
+    errors: ["already_exists", "concurrency_limited"],
   },
   refreshIndex: {
     ...admin,

@@ -67,6 +67,12 @@ export class Jobs {
     return this.#start("import", operation, from, ["import", "--json", ...flags, "--", operation, from]);
   }
 
+  /** Downloads and imports a set of open data, or all that can be brought. */
+  getOpenData(name: string): Promise<Job> {
+    const what = name === "all" ? ["--all"] : ["--", name];
+    return this.#start("import", "open_data", name, ["data", "get", ...what]);
+  }
+
   /** Rebuilds an index while the old one keeps serving. Throws `invalid_params` for one that does not exist. */
   async refreshIndex(operation: string): Promise<Job> {
     const found = await this.#database.query<{ corpus: string }>(

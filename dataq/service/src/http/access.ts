@@ -105,6 +105,8 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "POST /admin/v1/uploads": row("service.operate"),
   // A large file is uploaded in thousands of pieces.
   "POST /admin/v1/uploads/:id": row("service.operate", 0),
+  "GET /admin/v1/open-data": row("service.operate"),
+  "POST /admin/v1/open-data/:name": row("service.operate"),
   "GET /admin/v1/datasets": row("service.operate"),
   "GET /admin/v1/datasets/:operation/:name": row("service.operate"),
   "POST /admin/v1/datasets/:operation/:name/remove": row("service.operate"),

@@ -136,8 +136,8 @@ export async function realData(
   const missing = [...(await setStates(database, index))].flatMap(([set, state]) =>
     state === "here" ? [] : [set],
   );
-  const canGet = ({ package: name }: OpenSet) => mirror !== undefined || name !== null;
-  const got = missing.some(canGet) ? missing.filter(canGet) : missing;
+  const within = missing.filter((set) => canGet(set, mirror));
+  const got = within.length > 0 ? within : missing;
   for (const set of got) for (const name of set.makes) real.add(name);
   return {
     now,
@@ -145,8 +145,13 @@ export async function realData(
     with: real.size,
     bytes: got.reduce((sum, set) => sum + bytesOf(set), 0),
     seconds: got.reduce((sum, { seconds }) => sum + seconds, 0),
-    needsMirror: !missing.some(canGet),
+    needsMirror: within.length === 0,
   };
+}
+
+/** Whether a set can be brought here: most are only in a mirror. */
+export function canGet(set: OpenSet, mirror: string | undefined): boolean {
+  return mirror !== undefined || set.package !== null;
 }
 
 /** `command` is how dataq is called here. */

@@ -17,6 +17,7 @@ import { Empty, explain, Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { Freshness } from "../pricing/freshness.tsx";
+import { OpenData } from "./open-data.tsx";
 
 /** Data sources, imports and index builds. */
 export function Sources() {
@@ -100,6 +101,7 @@ export function Sources() {
           </Loaded>
         </Panel>
       </div>
+      <OpenData />
       <Panel title={t.sources.freshness} className="mt-5" isFlush>
         <Loaded query={catalog} lines={8}>
           {(operations) => (
@@ -138,23 +140,20 @@ function JobLine({ job }: { readonly job: Job }) {
   const nameOf = useOperationName();
   const { language } = useLook();
   const message = language === "zh" ? job.message_zh : job.message;
+  const name =
+    job.operation === "open_data"
+      ? t.openData.title
+      : (t.sources.targets[job.operation] ?? nameOf(job.operation));
   const tone = { running: "accent", done: "good", failed: "bad" } as const;
   return (
     <li className="px-4 py-3 sm:px-5">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <span className="min-w-0 font-medium break-words">
-          {t.sources.targets[job.operation] ?? nameOf(job.operation)}{" "}
-          <span className="font-normal text-faint">{job.from}</span>
+          {name} <span className="font-normal text-faint">{job.from}</span>
         </span>
         <Badge tone={tone[job.state]}>{t.sources.states[job.state]}</Badge>
       </div>
-      {job.state === "running" && (
-        <Progress
-          label={t.sources.targets[job.operation] ?? nameOf(job.operation)}
-          done={job.done}
-          total={job.total}
-        />
-      )}
+      {job.state === "running" && <Progress label={name} done={job.done} total={job.total} />}
       <p className="tabular mt-1 text-xs break-words text-faint">
         {message && `${message} · `}
         {format.moment(job.started_at)}

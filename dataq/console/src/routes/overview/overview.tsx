@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import Activity from "~icons/lucide/activity";
 import FlaskConical from "~icons/lucide/flask-conical";
+import { openDataQuery } from "../../service/admin.ts";
 import { keysQuery, stateOf } from "../../service/keys.ts";
 import { balanceQuery, chinaDay, recentDays, recentUsageQuery, requestsQuery } from "../../service/money.ts";
 import { useSignedIn } from "../../service/session.ts";
@@ -12,6 +13,7 @@ import { buttonClass } from "../../ui/button.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { PageHead, Panel, Stat, Stats } from "../../ui/panel.tsx";
 import { Empty, Loaded, Notice, Skeleton } from "../../ui/states.tsx";
+import { told } from "../admin/open-data.tsx";
 import { RequestTable } from "../requests/request-table.tsx";
 
 const DayChart = lazy(() =>
@@ -37,6 +39,7 @@ export function Overview() {
           </Link>
         }
       />
+      {user.role === "admin" && <RealData />}
       <Notices usage={usage.data?.data} />
       <Loaded query={balance} lines={3}>
         {(data) => <Figures balance={data} usage={usage.data?.data} />}
@@ -78,6 +81,21 @@ export function Overview() {
         </Loaded>
       </Panel>
     </>
+  );
+}
+
+/** The operator's first page says how many operations answer with real records, and where to get more. */
+function RealData() {
+  const t = useText();
+  const format = useFormat();
+  const { data } = useQuery(openDataQuery);
+  if (data === undefined || data.real.with <= data.real.now) return null;
+  return (
+    <Notice tone="info" title={told(data.real, t, format.number)}>
+      <Link to="/admin/sources" className={buttonClass("plain", "small")}>
+        {t.openData.show}
+      </Link>
+    </Notice>
   );
 }
 

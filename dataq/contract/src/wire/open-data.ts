@@ -1,0 +1,40 @@
+import { z } from "zod";
+import type { Received } from "./answer.ts";
+
+const bilingual = z.strictObject({ en: z.string(), zh: z.string() });
+
+/** A set of the catalogue of open data. */
+const openDataSet = z.strictObject({
+  name: z.string(),
+  title: bilingual,
+  makes: z.array(z.string()).meta({ description: "Operations that have real records with it" }),
+  coverage: bilingual,
+  licence: z.string(),
+  duties: bilingual.nullable().meta({ description: "What the licence asks; null for nothing" }),
+  publishers: z.array(
+    z.strictObject({ name: z.string(), url: z.string(), at: z.string(), licence: z.string().nullable() }),
+  ),
+  bytes: z.number().int(),
+  seconds: z.number().int().meta({ description: "About how long an import takes" }),
+  taken: z.iso.date(),
+  state: z
+    .enum(["here", "part", "missing"])
+    .meta({ description: "part: not all of its files are imported, or older ones" }),
+  can_get: z.boolean().meta({ description: "False where only a mirror has it and none is set" }),
+});
+export type OpenDataSet = Received<typeof openDataSet>;
+
+export const openData = z.strictObject({
+  data: z.array(openDataSet),
+  real: z
+    .strictObject({
+      now: z.number().int(),
+      of: z.number().int(),
+      with: z.number().int().meta({ description: "With the sets that can be brought" }),
+      bytes: z.number().int(),
+      seconds: z.number().int(),
+      needs_mirror: z.boolean(),
+    })
+    .meta({ description: "How many operations have real data" }),
+});
+export type OpenData = Received<typeof openData>;
