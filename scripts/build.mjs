@@ -27,6 +27,8 @@ const packages = ["autostart", "locallm", "dataq/contract", "dataq/client", "dat
 const named = process.argv.slice(2);
 /** Lists and pages that modules read from their own folders. */
 const dataFile = /\.(?:tsv|txt|json|html|css|svg)$/;
+/** What only tests and the compiler read. */
+const notForUsers = /(?:^|\/)(?:golden\/|tsconfig\.json$)/;
 const { stripTypeScriptTypes } = nodeModule;
 const scriptMs = Math.max(
   ...["build.mjs", "guides.mjs"].map((name) => statSync(join(root, "scripts", name)).mtimeMs),
@@ -80,7 +82,7 @@ function compile(folder) {
   const to = join(root, folder, "dist");
   const wanted = new Set();
   for (const name of readdirSync(from, { recursive: true })) {
-    const isData = dataFile.test(name);
+    const isData = dataFile.test(name) && !notForUsers.test(name);
     if (!isData && (!name.endsWith(".ts") || name.endsWith(".test.ts"))) continue;
     const target = name.replace(/\.ts$/, ".js");
     wanted.add(target);

@@ -207,7 +207,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await dialog.waitFor({ state: "detached" });
   });
 
-  test("prices say what answers: a vendor, imported records with their newest day, or samples", async () => {
+  test("prices say what answers: a vendor, imported records with what they cover, or samples", async () => {
     const file = join(service.folder, "patents.jsonl");
     const patent = { patent_id: "p1", title: "折叠屏铰链", type: "invention", legal_status: "granted" };
     const dated = { ...patent, legal_status_text: "授权", application_date: "2024-02-29" };
@@ -219,8 +219,8 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
         await visit(page, "/pricing");
         return rowOf("research_patent_search").textContent();
       })
-      .toContain("newest 2024-02-29");
-    expect(await rowOf("research_patent_search").textContent()).toMatch(/500 tokens.*Imported.*1 record/);
+      .toContain("1 patent, of 2024-02-29");
+    expect(await rowOf("research_patent_search").textContent()).toMatch(/500 tokens.*Imported.*1 patent/);
     expect(await rowOf("legal_cases").textContent()).toMatch(/5,000 tokens.*Connector/);
     expect(await rowOf("cloud_express_tracking").textContent()).toMatch(
       /free.*5,000 tokens with real data.*Samples only/,
@@ -231,7 +231,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await visit(page, "/pricing");
     for (const [operation, data] of [
       ["cloud_express_tracking", "Samples only"],
-      ["research_patent_search", "newest 2024-02-29"],
+      ["research_patent_search", "1 patent, of 2024-02-29"],
     ] as const)
       await rowOf(operation).getByText(data).waitFor();
     await browser.wear({ theme: "light", language: "en", width: 1280 });

@@ -9,7 +9,7 @@ const openDataSet = z.strictObject({
   title: bilingual,
   makes: z.array(z.string()).meta({ description: "Operations that have real records with it" }),
   coverage: bilingual,
-  licence: z.string(),
+  licence: bilingual,
   duties: bilingual.nullable().meta({ description: "What the licence asks; null for nothing" }),
   publishers: z.array(
     z.strictObject({ name: z.string(), url: z.string(), at: z.string(), licence: z.string().nullable() }),

@@ -16,5 +16,6 @@ export type TellCoverage = (covered: Covered) => Promise<Pick<Coverage, "parts" 
 /** The days behind what they belong to. */
 export function withDays({ en, zh }: Bilingual, from: string | null, to: string | null): Bilingual {
   if (from === null || to === null) return { en, zh };
+  if (from === to) return { en: `${en}, of ${from}`, zh: `${zh}，${from}` };
   return { en: `${en}, ${from} to ${to}`, zh: `${zh}，${from} 至 ${to}` };
 }

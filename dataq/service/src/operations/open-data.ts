@@ -78,7 +78,7 @@ export async function getSet(needs: OpenDataNeeds, set: OpenSet): Promise<readon
     dataset: set.name,
     retrieved: set.taken,
     // Where no publisher states a licence, records say what the catalogue found.
-    ...(set.publishers.every(({ licence }) => licence === null) && { licence: set.licence }),
+    ...(set.publishers.every(({ licence }) => licence === null) && { licence: set.licence.en }),
     // A set that shrank was checked when the catalogue was written.
     yes: true,
   };

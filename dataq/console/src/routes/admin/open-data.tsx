@@ -62,7 +62,7 @@ export function OpenData() {
                 name: t.openData.licence,
                 cell: ({ licence, duties }) => (
                   <>
-                    {licence}
+                    {textIn(licence, language)}
                     {duties && <span className="block text-xs text-soft">{textIn(duties, language)}</span>}
                   </>
                 ),

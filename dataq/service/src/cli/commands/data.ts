@@ -114,7 +114,7 @@ async function getAll(sets: readonly OpenSet[], isAll: boolean): Promise<void> {
 async function getOne(set: OpenSet, database: Database, index: SearchIndex, config: Config): Promise<void> {
   const isHere = (await setStates(database, index)).get(set) === "here";
   if (isHere) return console.log(`${set.name}: is here already.`);
-  console.error(`${set.name}: licence ${set.licence}.${set.duties === null ? "" : ` ${set.duties.en}`}`);
+  console.error(`${set.name}: licence ${set.licence.en}.${set.duties === null ? "" : ` ${set.duties.en}`}`);
   const reports = await getSet(needsOf(database, index, config), set);
   for (const { target, records, badRows, outcome, size } of reports)
     console.log(
@@ -224,7 +224,7 @@ function linesOf(set: OpenSet): string[] {
     ...set.publishers.map(
       ({ name, at, url, licence }) => `From ${name} ${at}, ${licence ?? "no licence"}: ${url}`,
     ),
-    `Licence: ${set.licence}${set.duties === null ? "" : `. ${set.duties.en}`}`,
+    `Licence: ${set.licence.en}${set.duties === null ? "" : `. ${set.duties.en}`}`,
     ...(set.duties === null ? [] : [`许可证要求：${set.duties.zh}`]),
     `Taken on ${set.taken}; an import takes about ${counted(set.seconds, "second")}.`,
     ...set.files.map(

@@ -35,7 +35,14 @@ const openSet = z.strictObject({
     )
     .min(1),
   kind: z.enum(["official", "licensed", "third_party"]),
-  licence: z.string().min(1),
+  /** A name, such as MIT, is the same in both languages. */
+  licence: z.union([
+    z
+      .string()
+      .min(1)
+      .transform((name) => ({ en: name, zh: name })),
+    bilingual,
+  ]),
   /** What the licence asks of who uses the records; null for nothing. */
   duties: bilingual.nullable(),
   /** Which years, platforms, laws, kinds. */
