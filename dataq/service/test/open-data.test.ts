@@ -214,7 +214,11 @@ test.skipIf(!hasPacks)(
     const list = async () => (await service.call("/admin/v1/open-data")).body;
     const stateIn = async () =>
       (await list()).data.find(({ name }: { name: string }) => name === "hot-rank-zhihu");
-    expect(await stateIn()).toMatchObject({ state: "missing", can_get: true, licence: { en: "MIT", zh: "MIT" } });
+    expect(await stateIn()).toMatchObject({
+      state: "missing",
+      can_get: true,
+      licence: { en: "MIT", zh: "MIT" },
+    });
     const before = (await list()).real;
     expect((await service.call("/admin/v1/open-data/nothing", { method: "POST", body: {} })).status).toBe(
       404,
