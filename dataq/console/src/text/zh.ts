@@ -732,6 +732,12 @@ export const zh: Text = {
     update: "更新",
     getAll: "全部获取",
     needsMirror: "需设置 DATAQ_DATA_MIRROR",
+    live: "在线读取",
+    askTitle: (publisher) => `现在向${publisher}读取数据？`,
+    ask: (address, hours) =>
+      `将每秒向 ${address} 请求一次：先用约十分钟读取含时效性和日期的目录，再按使用频率读取正文，共约 ${hours} 小时。服务中途停止时，已读取的内容会保留。这些接口尚未在真实网站上运行过。`,
+    askUpdate: (address) => `将每秒向 ${address} 请求一次，只读取新增和有变动的内容。`,
+    askNow: "开始读取",
     started: "已开始，进度见任务列表。",
     real: (now, of) => `${of} 个接口中有 ${now} 个已有真实数据。`,
     more: (count, megabytes, minutes) =>
@@ -757,6 +763,7 @@ export const zh: Text = {
       divisions: "行政区划",
       holidays: "节假日",
       company_names: "企业名称（LEI）",
+      official_law_list: "官方法律目录",
     },
     freshness: "各接口的数据",
   },

@@ -15,8 +15,14 @@ const openDataSet = z.strictObject({
     z.strictObject({ name: z.string(), url: z.string(), at: z.string(), licence: z.string().nullable() }),
   ),
   bytes: z.number().int(),
-  seconds: z.number().int().meta({ description: "About how long an import takes" }),
-  taken: z.iso.date(),
+  origin: z
+    .enum(["files", "live"])
+    .meta({ description: "live: read from its publisher, request by request, when an operator says so" }),
+  seconds: z
+    .number()
+    .int()
+    .meta({ description: "About how long an import takes; of a live set, a first reading with its texts" }),
+  taken: z.iso.date().nullable().meta({ description: "Null for a live set" }),
   state: z
     .enum(["here", "part", "missing"])
     .meta({ description: "part: not all of its files are imported, or older ones" }),

@@ -67,9 +67,9 @@ export class Jobs {
     return this.#start("import", operation, from, ["import", "--json", ...flags, "--", operation, from]);
   }
 
-  /** Downloads and imports a set of open data, or all that can be brought. */
+  /** Brings a set of open data, or all that can be brought. Who starts it has agreed that a live set's publisher is asked. */
   getOpenData(name: string): Promise<Job> {
-    const what = name === "all" ? ["--all"] : ["--", name];
+    const what = name === "all" ? ["--all"] : ["--yes", "--", name];
     return this.#start("import", "open_data", name, ["data", "get", ...what]);
   }
 

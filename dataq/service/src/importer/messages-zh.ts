@@ -102,4 +102,26 @@ export const messagesZh: Record<keyof typeof messages, string> = {
   law_cut_off: "“{title}”只有第一章，不完整",
   law_without_text: "“{title}”没有正文",
   not_a_law: "“{title}”不是法律的名称",
+
+  publisher_too_many: "请求过于频繁",
+  publisher_answered: "返回 {status}",
+  publisher_cut_off: "答复中断（{reason}）",
+  publisher_unreachable: "无法连接（{reason}）",
+  publisher_not_json:
+    "{publisher}对{what}的答复不是 JSON（{type}），可能是网页，也可能是中断的答复。未作任何改动。请用浏览器打开其网站查看，稍后再试。",
+  publisher_waits: "{publisher}：{reason}，{seconds} 秒后重试",
+  publisher_given_up:
+    "{publisher}未能答复{what}，已尝试 {times} 次：{reason}。未作任何改动；已读取的内容会保留，再次运行同一命令即可继续。",
+  publisher_asks_to_wait: "{publisher}要求等待 {minutes} 分钟。届时再次运行同一命令即可继续。",
+  publisher_refused:
+    "{publisher}拒绝了{what}（{status}）。未作任何改动。请查看其网站的接口是否有变，并升级 dataq。",
+  publisher_certificate:
+    "{host} 的证书无效：{reason}。无法确认对方身份，因此没有向{publisher}请求数据。请检查本机的时钟和证书；如无问题，请待其更新证书后再试。",
+  publisher_other_shape:
+    "{publisher}对{what}的答复格式有变：{field}：{problem}。未作任何改动。请升级 dataq。",
+  publisher_is_read: "本系统的另一个进程正在读取{publisher}，请等待其结束。",
+  list_read: "{name}：目录共 {laws} 件；请求 {requests} 次",
+  list_unseen: "{name}：发布机构的计数比其显示的多 {unseen} 件，这些文件不在目录中",
+  list_goes_on: "继续读取目录，今天已读 {pages} 页",
+  reading_list: "正在读取目录：{done}/{pages} 页，约剩 {minutes} 分钟",
 };

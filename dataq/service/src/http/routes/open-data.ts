@@ -3,7 +3,8 @@ import type { openData, Sent } from "@dataq/contract/wire";
 import type { FastifyInstance } from "fastify";
 import { writeAudit } from "../../accounts/audit.ts";
 import type { Jobs } from "../../background/import-jobs.ts";
-import { bytesOf } from "../../importer/open-data/sets.ts";
+import { bytesOf, isOfFiles } from "../../importer/open-data/sets.ts";
+import { paceMs } from "../../operations/legal/laws/official/national-laws.ts";
 import { canGet, realData, setStates } from "../../operations/open-data.ts";
 import type { SearchIndex } from "../../search/search-index.ts";
 import { authorOf } from "../caller.ts";
@@ -26,9 +27,13 @@ export function addOpenDataRoutes(
     const { needsMirror, ...real } = await realData({ database, index, mirror }, pipeline.sources);
     return {
       data: [...states].map(([set, state]) => {
-        const { name, title, makes, coverage, licence, duties, publishers, seconds, taken } = set;
-        const told = { name, title, makes, coverage, licence, duties, publishers, seconds, taken, state };
-        return { ...told, bytes: bytesOf(set), can_get: canGet(set, mirror) };
+        const { name, title, makes, coverage, licence, duties, publishers, origin } = set;
+        const told = { name, title, makes, coverage, licence, duties, publishers, origin, state };
+        const taken = isOfFiles(set) ? set.taken : null;
+        const seconds = isOfFiles(set)
+          ? set.seconds
+          : Math.ceil(((set.requests.list + set.requests.texts) * paceMs) / 1_000);
+        return { ...told, taken, seconds, bytes: bytesOf(set), can_get: canGet(set, mirror) };
       }),
       real: { ...real, needs_mirror: needsMirror },
     };

@@ -4,10 +4,10 @@ import { ImportError } from "../import-error.ts";
 import { say } from "../message.ts";
 import { digestOf, download } from "../origin/download.ts";
 import type { FetchOptions, LocalFile } from "../origin/local-file.ts";
-import { findSet, type OpenSet, type OpenSetFile, publishersOf } from "./sets.ts";
+import { type FileSet, findSet, isOfFiles, type OpenSetFile, publishersOf } from "./sets.ts";
 
 /** How runs name a file of the catalogue: `data:<set>/<file>`. A refresh finds it again by this name. */
-export function originOf(set: OpenSet, file: OpenSetFile): string {
+export function originOf(set: FileSet, file: OpenSetFile): string {
   return `data:${set.name}/${file.name}`;
 }
 
@@ -18,13 +18,13 @@ export function originOf(set: OpenSet, file: OpenSetFile): string {
 export async function fetchSetFile(origin: string, options: FetchOptions): Promise<LocalFile> {
   const [name = "", fileName] = origin.slice("data:".length).split("/");
   const set = findSet(name);
-  const file = set.files.find((each) => each.name === fileName);
-  if (file === undefined) throw new ImportError("no_file", { origin });
+  const file = isOfFiles(set) ? set.files.find((each) => each.name === fileName) : undefined;
+  if (!isOfFiles(set) || file === undefined) throw new ImportError("no_file", { origin });
   const path = await locate(set, file, options);
-  return { path, origin, name: set.name, sha256: file.sha256, publishers: publishersOf(set) };
+  return { path, origin, name: set.name, sha256: file.sha256, publishers: publishersOf(set, set.taken) };
 }
 
-async function locate(set: OpenSet, file: OpenSetFile, options: FetchOptions): Promise<string> {
+async function locate(set: FileSet, file: OpenSetFile, options: FetchOptions): Promise<string> {
   const { mirror, folder } = options;
   const here = join(folder, `${file.sha256.slice(0, 12)}-${file.name}`);
   if ((await digestOf(here)) === file.sha256) return here;

@@ -15,14 +15,11 @@ const setFile = z.strictObject({
   targets: z.array(z.string()).min(1),
 });
 
-const openSet = z.strictObject({
+const common = {
   name: identifier,
   title: bilingual,
   /** The operations that have real records with it; none for tables that help to make records. */
   makes: z.array(z.string().refine((name) => findOperation(name) !== undefined, "is not an operation")),
-  files: z.array(setFile).min(1),
-  /** A Python package with the same records, which is used where no mirror has the files. */
-  package: z.string().nullable(),
   /** Where the records were taken from: a package at a version, or a repository at a commit. */
   publishers: z
     .array(
@@ -47,19 +44,43 @@ const openSet = z.strictObject({
   duties: bilingual.nullable(),
   /** Which years, platforms, laws, kinds. */
   coverage: bilingual,
+};
+
+/** Files that were prepared, each known by its digest. */
+const fileSet = z.strictObject({
+  ...common,
+  origin: z.literal("files").default("files"),
+  files: z.array(setFile).min(1),
+  /** A Python package with the same records, which is used where no mirror has the files. */
+  package: z.string().nullable(),
   /** The day on which the records were taken from their publishers. */
   taken: z.iso.date(),
   /** About how long an import takes. */
   seconds: z.number().int().positive(),
 });
 
+/** Read from its publisher, request by request, when the operator says so. */
+const liveSet = z.strictObject({
+  ...common,
+  origin: z.literal("live"),
+  address: z.url({ protocol: /^https$/ }),
+  /** About how many requests a first reading takes, for what people are told before it. */
+  requests: z.strictObject({ list: z.number().int().positive(), texts: z.number().int().positive() }),
+  /** What its records are imported as. */
+  targets: z.array(z.string()).min(1),
+  /** The day on which descriptions of the publisher's calls were read. */
+  described: z.iso.date(),
+});
+
 const catalogue = z
-  .strictObject({ sets: z.array(openSet) })
+  .strictObject({ sets: z.array(z.union([liveSet, fileSet])) })
   .refine(({ sets }) => new Set(sets.map(({ name }) => name)).size === sets.length, "two sets have one name");
 
 /** A set of open data that `dataq data get` brings. */
-export type OpenSet = z.infer<typeof openSet>;
-export type OpenSetFile = OpenSet["files"][number];
+export type OpenSet = FileSet | LiveSet;
+export type FileSet = z.infer<typeof fileSet>;
+export type LiveSet = z.infer<typeof liveSet>;
+export type OpenSetFile = FileSet["files"][number];
 
 let read: readonly OpenSet[] | undefined;
 
@@ -75,8 +96,17 @@ export function findSet(name: string): OpenSet {
   return found;
 }
 
-/** The publishers as records name them. */
-export function publishersOf({ publishers, taken }: OpenSet): readonly Publisher[] {
+/** The sets of files, which a mirror may have. */
+export function fileSets(): readonly FileSet[] {
+  return openSets().filter(isOfFiles);
+}
+
+export function isOfFiles(set: OpenSet): set is FileSet {
+  return set.origin === "files";
+}
+
+/** The publishers as records name them, with the day on which the records were taken from them. */
+export function publishersOf({ publishers }: OpenSet, taken: string): readonly Publisher[] {
   return publishers.map(({ name, url, licence }) => ({
     name,
     url,
@@ -85,6 +115,6 @@ export function publishersOf({ publishers, taken }: OpenSet): readonly Publisher
   }));
 }
 
-export function bytesOf({ files }: OpenSet): number {
-  return files.reduce((sum, { bytes }) => sum + bytes, 0);
+export function bytesOf(set: OpenSet): number {
+  return isOfFiles(set) ? set.files.reduce((sum, { bytes }) => sum + bytes, 0) : 0;
 }

@@ -6,7 +6,10 @@ import { type ArticleNumber, lawKey } from "../question/law-reference.ts";
 /** Everything on which the state of a law on a day depends. */
 export interface LawTimeline {
   /** Oldest first. */
-  readonly versions: readonly Pick<LawFacts, "version_date" | "effective_date" | "status_text">[];
+  readonly versions: readonly Pick<
+    LawFacts,
+    "version_date" | "effective_date" | "status_text" | "official"
+  >[];
   /** When the whole law was repealed; `date` is null if unknown. */
   readonly repealed?: { readonly date: string | null; readonly by: string | null };
   /**
@@ -16,6 +19,8 @@ export interface LawTimeline {
   readonly amendments_known?: true;
   /** Date of a newer text of the law that is not in the data. Its changes are unknown. */
   readonly newer?: string;
+  /** The day from which that text applies, where it is not the day of its date. */
+  readonly newer_from?: string;
 }
 
 /**
@@ -93,6 +98,14 @@ export interface LawFacts {
   readonly version_date: string | null;
   readonly status_text: string | null;
   readonly department: string | null;
+  /** What the official list says of this version. */
+  readonly official?: OfficialFact;
+}
+
+/** A state of the official list, and the day on which it said so. */
+export interface OfficialFact {
+  readonly state: 1 | 2 | 3 | 4;
+  readonly on: string;
 }
 
 export const lawArticlesCorpus = "legal_laws";

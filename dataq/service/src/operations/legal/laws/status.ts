@@ -1,5 +1,5 @@
 import type { Bilingual } from "@dataq/contract";
-import type { ArticleAct, ArticleVersion, LawTimeline, StoredArticle } from "./corpus.ts";
+import type { ArticleAct, ArticleVersion, LawTimeline, OfficialFact, StoredArticle } from "./corpus.ts";
 
 /** The state of a law or of an article on a day. */
 export interface Status {
@@ -47,15 +47,96 @@ export function inForceOn(versions: LawTimeline["versions"], day: string): numbe
  * names its evidence: the repealing act, a newer version or a day. What a pack says without it is `unknown`.
  */
 export function lawStatus(law: LawTimeline, day: string, place = inForceOn(law.versions, day)): Status {
+  const shown = shownState(law, day, place);
+  const { official } = law.versions[place] ?? {};
+  if (official !== undefined) {
+    const listed = listedStatus(law, official, day, place, shown);
+    if (listed !== undefined) return listed;
+  }
+  return shown ?? toldOf(law, inForceOn(law.versions, day));
+}
+
+/** The state for which texts, acts and days are the evidence; undefined if only a pack tells it. */
+function shownState(law: LawTimeline, day: string, place: number): Status | undefined {
   const { versions, repealed, newer } = law;
   if (isRepealed(law, day)) return repealedBy(repealed as Repealed);
   const from = startOf(versions[place]);
   if (from !== null && from > day) return notYet(from);
   const current = inForceOn(versions, day);
   if (place < current) return replacedBy(versions[place + 1] as Version);
-  if (newer !== undefined && newer <= day) return newerThan(newer);
-  return endingLater(law, current) ?? toldOf(law, current);
+  if (newer !== undefined && isNewerBy(law, day)) return newerThan(newer);
+  return endingLater(law, current);
 }
+
+/**
+ * The state that the official list gives a version. It outranks what packs say and what texts show, except what
+ * happened after the list's day. Undefined for a day on which the list says nothing of the version.
+ */
+function listedStatus(
+  law: LawTimeline,
+  { state, on }: OfficialFact,
+  day: string,
+  place: number,
+  shown: Status | undefined,
+): Status | undefined {
+  const { versions, repealed } = law;
+  const from = startOf(versions[place]);
+  const isAfter = (date: string | null | undefined) => date != null && date > on && date <= day;
+  if (isAfter(repealed?.date)) return undefined;
+  if (versions.slice(place + 1).some((version) => isAfter(startOf(version)))) return undefined;
+  // What is in force now was so since it took effect, and what is not yet was not; an end may have come at any time.
+  if (day < on && state !== 4 && (state !== 3 || from === null || from > day)) return undefined;
+  if (state === 1) return byList(on, "repealed", "已废止", shown);
+  if (state === 2)
+    return law.amendments_known === true && place === versions.length - 1
+      ? byList(on, "in_force", "已修改", shown, listedAmended)
+      : byList(on, "amended", "已修改", shown);
+  if (state === 3) return byList(on, "in_force", "有效", shown);
+  return isAfter(from)
+    ? byList(on, "in_force", "尚未生效", shown, sinceBasis(from))
+    : byList(on, "not_yet_effective", "尚未生效", shown);
+}
+
+/** A state of the official list, with what else shows it. `word` is the list's own. */
+function byList(
+  on: string,
+  status: Status["status"],
+  word: string,
+  shown: Status | undefined,
+  also: Bilingual | undefined = shown?.status === status
+    ? { en: shown.status_basis, zh: shown.status_basis_zh }
+    : undefined,
+): Status {
+  const list = listBasis(on, word);
+  const basis = also === undefined ? list : { en: `${list.en}; ${also.en}`, zh: `${list.zh}；${also.zh}` };
+  const text = shown?.status === status ? shown.status_text : listedTexts[status];
+  return { status, status_text: text, ...basisOf(basis) };
+}
+
+function listBasis(on: string, word: string): Bilingual {
+  return {
+    en: `official list of ${on}: ${listedWords[word] ?? word}`,
+    zh: `国家法律法规数据库 ${on} 目录注明“${word}”`,
+  };
+}
+
+const listedAmended: Bilingual = {
+  en: "in force as amended, all amending acts are known",
+  zh: "经修改后现行有效，历次修改文件均已知",
+};
+const listedWords: Readonly<Record<string, string>> = {
+  已废止: "repealed",
+  已修改: "amended since",
+  有效: "in force",
+  尚未生效: "not yet in force",
+};
+const listedTexts: Readonly<Record<Status["status"], string>> = {
+  in_force: "现行有效",
+  amended: "已修改",
+  repealed: "已废止",
+  not_yet_effective: "尚未施行",
+  unknown: "未注明",
+};
 
 /** The state on a day of the wording in the version at `place`. */
 export function articleStatus(article: StoredArticle, place: number, day: string): Status {
@@ -63,17 +144,27 @@ export function articleStatus(article: StoredArticle, place: number, day: string
   const version = versions[place] as ArticleVersion;
   const current = inForceOn(versions, day);
   const ofLaw = lawStatus(article, day, current);
-  if (isRepealed(article, day)) return ofLaw;
+  const listed = versions[current]?.official;
+  const isEnded = isRepealed(article, day) || (listed?.state === 1 && listed.on <= day);
+  if (isEnded && ofLaw.status === "repealed") return ofLaw;
   if (version.content === null) return missing(version);
   const since = version.since === undefined ? version.effective_date : version.since;
-  if (since !== null && since > day) return notYet(since);
+  if (since !== null && since > day) {
+    const isOfLaw = ofLaw.status === "not_yet_effective" && startOf(versions[current]) === since;
+    return isOfLaw ? ofLaw : notYet(since);
+  }
   const change = versions.slice(place + 1, current + 1).find(({ change: done }) => isNew(done));
   if (change !== undefined) return changedBy(change);
   const newest = versions.at(-1) as ArticleVersion;
   const last = newest.version_date ?? "";
   const act = acts.findLast(({ date, effective_date }) => date > last && (effective_date ?? date) <= day);
   if (act !== undefined) return changedByAct(act);
-  if (newer !== undefined && newer <= day) return newerThan(newer);
+  if (newer !== undefined && isNewerBy(article, day)) return newerThan(newer);
+  // Which articles the newer text changed is not known.
+  if (listed?.state === 2 && listed.on <= day && ofLaw.status === "amended") {
+    const { en, zh } = listBasis(listed.on, "已修改");
+    return unsure(`${en}; the newer text is not in the data`, `${zh}，新文本尚未收录`);
+  }
   // The words are older than the oldest version held.
   if (ofLaw.status === "not_yet_effective" && since !== null) return inForce(sinceBasis(since));
   return ofLaw;
@@ -148,6 +239,11 @@ function nameOf({ version_date: date }: Version): Bilingual {
   return date === null
     ? { en: "a newer version", zh: "该法新版本" }
     : { en: `the version of ${date}`, zh: `该法 ${date} 版本` };
+}
+
+/** Whether a text that is not held applies on a day. */
+function isNewerBy({ newer, newer_from: from }: LawTimeline, day: string): boolean {
+  return (from ?? newer ?? "") <= day;
 }
 
 function isRepealed({ repealed }: LawTimeline, day: string): boolean {

@@ -2,10 +2,13 @@ import { sourceOfPart } from "../../../../importer/provenance.ts";
 import type { StoredLaw } from "../../law-catalog/corpus.ts";
 import { lawKey } from "../../question/law-reference.ts";
 import type { LawFacts, LawTimeline, StoredArticle } from "../corpus.ts";
+import type { OfficialLaw } from "../official/official-law.ts";
+import { factOf, OfficialLaws } from "../official/official-laws.ts";
 import { type AmendingAct, amendedLaw, knownActs, readAmendingAct } from "./amending-act.ts";
 import { Catalogue, compare, dayKey } from "./catalogue.ts";
 import { chooseVersions, type HeldVersion } from "./choose-versions.ts";
-import { FoldedLaw } from "./folded-law.ts";
+import type { DatedText } from "./dated-text.ts";
+import { FoldedLaw, type KnownVersion } from "./folded-law.ts";
 import type { CataloguePack, LawPack } from "./law-version.ts";
 import { type Repeal, repealsOf } from "./repeals.ts";
 
@@ -17,8 +20,13 @@ export interface FoldedLaws {
   readonly heldBack: readonly HeldVersion[];
 }
 
-export function foldLaws(versions: readonly LawPack[], entries: readonly CataloguePack[] = []): FoldedLaws {
+export function foldLaws(
+  versions: readonly LawPack[],
+  entries: readonly CataloguePack[] = [],
+  listed: readonly OfficialLaw[] = [],
+): FoldedLaws {
   const catalogue = new Catalogue(entries);
+  const official = new OfficialLaws(listed);
   const laws = new Map<string, LawPack[]>();
   const acts = new Map<string, AmendingAct[]>();
   for (const packed of versions) {
@@ -36,7 +44,9 @@ export function foldLaws(versions: readonly LawPack[], entries: readonly Catalog
       const actsOfLaw = ordered([...(acts.get(key) ?? []), ...knownActs(key)]);
       const { kept, held } = chooseVersions(key, texts, actsOfLaw);
       heldBack.push(...held);
-      return new FoldedLaw(key, kept, actsOfLaw, newerKnown(held, catalogue.daysOf(key)));
+      const known = newerKnown(held, catalogue.daysOf(key));
+      const { texts: told, others } = asListed(official, key, kept);
+      return new FoldedLaw(key, told, actsOfLaw, [...known, ...others]);
     });
   const repeals = repealsOf(served);
   return {
@@ -58,9 +68,48 @@ function ordered(acts: readonly AmendingAct[]): AmendingAct[] {
   return [...days.values()];
 }
 
-/** Dates of versions that exist but are not served. */
-function newerKnown(held: readonly HeldVersion[], catalogued: readonly string[]): string[] {
-  return [...held.map(({ versionDate }) => versionDate).filter((date) => date !== null), ...catalogued];
+/** Versions that exist but are not served. */
+function newerKnown(held: readonly HeldVersion[], catalogued: readonly string[]): KnownVersion[] {
+  const days = [...held.map(({ versionDate }) => versionDate).filter((date) => date !== null), ...catalogued];
+  return days.map((date) => ({ date, from: date }));
+}
+
+/** The texts with state and dates of the official list, and the listed versions that are not held. */
+function asListed(
+  official: OfficialLaws,
+  key: string,
+  kept: readonly DatedText[],
+): { readonly texts: readonly DatedText[]; readonly others: readonly KnownVersion[] } {
+  const matches = official.match(
+    key,
+    kept.map(({ facts }) => facts),
+  );
+  return {
+    texts: kept.map((text, place) => withOfficial(text, matches[place])),
+    others: official.named(key).flatMap((law) => {
+      if (law.promulgated === null || matches.includes(law)) return [];
+      const { promulgated: date, in_force_from: start } = law;
+      return [{ date, from: start !== null && start > date ? start : date }];
+    }),
+  };
+}
+
+function withOfficial(text: DatedText, law: OfficialLaw | undefined): DatedText {
+  if (law === undefined) return text;
+  const { facts } = text;
+  const fact = factOf(law);
+  const date = facts.version_date ?? law.promulgated ?? "";
+  return {
+    ...text,
+    // A day before the version's own is that of the law's first text.
+    ...(law.in_force_from !== null && law.in_force_from >= date && { effectiveDate: law.in_force_from }),
+    facts: {
+      ...facts,
+      promulgated_date: law.promulgated ?? facts.promulgated_date,
+      issuing_body: facts.issuing_body ?? law.issuer,
+      ...(fact !== undefined && { official: fact }),
+    },
+  };
 }
 
 /** One entry for each version of each law, and one for each catalogue row without a text. */
@@ -106,10 +155,11 @@ function among(law: LawTimeline | undefined, facts: LawFacts): Pick<StoredLaw, "
   const own = { version_date, effective_date: startsOf(facts).effective_date, status_text };
   if (law === undefined || version_date === null) return { timeline: { versions: [own] }, place: 0 };
   const place = law.versions.filter((held) => (held.version_date ?? "") < version_date).length;
-  const { newer, ...rest } = law;
+  const { newer, newer_from, ...rest } = law;
   const isLater = newer !== undefined && newer > version_date;
   const versions = law.versions.toSpliced(place, 0, own);
-  return { timeline: { ...rest, versions, ...(isLater && { newer }) }, place };
+  const later = isLater && { newer, ...(newer_from !== undefined && { newer_from }) };
+  return { timeline: { ...rest, versions, ...later }, place };
 }
 
 /** Catalogues give an amended version the day on which the law took effect, which is not the version's own. */

@@ -2,6 +2,7 @@ import { sourceOfPart } from "../../../../importer/provenance.ts";
 import { readArticleNumber } from "../../question/law-reference.ts";
 import type { ArticleChange, ArticleVersion, LawEvent, LawTimeline, StoredArticle } from "../corpus.ts";
 import type { AmendingAct } from "./amending-act.ts";
+import { compare } from "./catalogue.ts";
 import { type Origin, originsOf, wordsOf } from "./compare.ts";
 import { baseOf, type DatedText, endOf, isOwnText } from "./dated-text.ts";
 import { effectiveDateInText, isEffectiveAtOnce, textEvents } from "./law-history.ts";
@@ -13,14 +14,13 @@ export class FoldedLaw {
   readonly texts: readonly DatedText[];
   readonly #acts: readonly AmendingAct[];
   readonly #history: readonly LawEvent[];
-  /** Dates of further versions that exist and are not served. */
-  readonly #known: readonly string[];
+  readonly #known: readonly KnownVersion[];
 
   constructor(
     key: string,
     texts: readonly DatedText[],
     acts: readonly AmendingAct[],
-    known: readonly string[],
+    known: readonly KnownVersion[],
   ) {
     this.key = key;
     this.texts = texts;
@@ -68,13 +68,15 @@ export class FoldedLaw {
     const areKnown =
       newer === undefined && this.#acts.some(({ date }) => date > (this.newest.facts.version_date ?? ""));
     return {
-      versions: this.texts.map(({ facts: { version_date, status_text }, effectiveDate }) => ({
+      versions: this.texts.map(({ facts: { version_date, status_text, official }, effectiveDate }) => ({
         version_date,
         effective_date: effectiveDate,
         status_text,
+        ...(official !== undefined && { official }),
       })),
       ...(repealed !== undefined && { repealed }),
-      ...(newer !== undefined && { newer }),
+      ...(newer !== undefined && { newer: newer.date }),
+      ...(newer !== undefined && newer.from !== newer.date && { newer_from: newer.from }),
       ...(areKnown && { amendments_known: true as const }),
     };
   }
@@ -256,18 +258,26 @@ export class FoldedLaw {
   }
 
   /**
-   * The date of a newer text that is not served: it is held back, or only a history or a catalogue mentions
-   * it.
+   * The next newer text that is not served: it is held back, or only a history, a catalogue or the official list
+   * mentions it.
    */
-  #newer(): string | undefined {
+  #newer(): KnownVersion | undefined {
     const date = this.newest.facts.version_date;
     if (date === null) return undefined;
     const told = textEvents(this.#history).filter(
       (event) => event.date > date && this.#actOf(event.date) === undefined,
     );
-    const known = this.#known.filter((day) => day > date && this.#actOf(day) === undefined);
-    return [...told.map((event) => event.date), ...known].sort()[0];
+    const known = this.#known.filter((other) => other.date > date && this.#actOf(other.date) === undefined);
+    const all = [...known, ...told.map((event) => ({ date: event.date, from: event.date }))];
+    // Of two that name the same text, the list knows when it takes effect.
+    return all.sort((a, b) => compare(a.date, b.date) || compare(b.from, a.from))[0];
   }
+}
+
+/** A version that exists and is not served: its date, and the day from which it applies. */
+export interface KnownVersion {
+  readonly date: string;
+  readonly from: string;
 }
 
 /** A 修正案 names every article that it changes by its number, and the article keeps that number. */

@@ -4,6 +4,7 @@ import { keyedDocument } from "../../../../search/keyed-document.ts";
 import type { IndexDocument, SearchIndex } from "../../../../search/search-index.ts";
 import { lawEntriesCorpus, lawEntryDocument } from "../../law-catalog/corpus.ts";
 import { lawArticleDocument, lawArticlesCorpus } from "../corpus.ts";
+import type { OfficialLaw } from "../official/official-law.ts";
 import type { HeldVersion } from "./choose-versions.ts";
 import { foldLaws } from "./fold.ts";
 import type { CataloguePack, LawPack } from "./law-version.ts";
@@ -11,6 +12,7 @@ import { adoptOlderStore } from "./older-store.ts";
 
 export const lawPacksCorpus = "legal_laws#packs";
 export const cataloguePacksCorpus = "legal_law_catalog#packs";
+export const officialListCorpus = "official_law_list#packs";
 
 export function packDocument(pack: LawPack | CataloguePack): IndexDocument {
   return keyedDocument(pack, []);
@@ -19,13 +21,14 @@ export function packDocument(pack: LawPack | CataloguePack): IndexDocument {
 /** Folds the versions of all packs into articles and catalogue, and switches to the result. */
 export const lawFold: Fold = {
   name: "laws",
-  corpora: [lawPacksCorpus, cataloguePacksCorpus],
+  corpora: [lawPacksCorpus, cataloguePacksCorpus, officialListCorpus],
   servedBefore: `select from search_corpus where corpus = '${lawArticlesCorpus}'`,
   adopt: (index) => adoptOlderStore(index, { laws: lawPacksCorpus, catalogue: cataloguePacksCorpus }),
   async run(index, { signal, progress }) {
     const versions = await packsIn<LawPack>(index, lawPacksCorpus);
     const catalogue = await packsIn<CataloguePack>(index, cataloguePacksCorpus);
-    const { articles, entries, heldBack } = foldLaws(versions, catalogue);
+    const official = await packsIn<OfficialLaw>(index, officialListCorpus);
+    const { articles, entries, heldBack } = foldLaws(versions, catalogue, official);
     const total = articles.length;
     progress?.(say("indexing_articles", { articles: total, laws: entries.length }));
     const options = { dataset: "laws", mode: "replace" as const, ...(signal && { signal }) };

@@ -1,0 +1,319 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Database } from "../src/database/database.ts";
+import { importFile } from "../src/importer/import-file.ts";
+import { inEnglish, type Message } from "../src/importer/message.ts";
+import { findSet, isOfFiles, type LiveSet } from "../src/importer/open-data/sets.ts";
+import { fetchOrigin } from "../src/importer/origin/origin.ts";
+import { findTarget } from "../src/operations/imports.ts";
+import type { StoredArticle } from "../src/operations/legal/laws/corpus.ts";
+import { readNationalLaws } from "../src/operations/legal/laws/official/national-laws.ts";
+import { articleRecord } from "../src/operations/legal/laws/record.ts";
+import { removeSet, setStates } from "../src/operations/open-data.ts";
+import { embeddedIndex } from "../src/search/open-index.ts";
+import type { SearchIndex } from "../src/search/search-index.ts";
+import { databaseUrl, makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
+import { type StandIn, type StandInLaw, startStandIn } from "./national-laws-stand-in.ts";
+import { writePack } from "./official-laws.ts";
+
+const set = findSet("national-laws") as LiveSet;
+const kinds = ["法律", "行政法规", "司法解释", "地方性法规"] as const;
+const codes = [120, 210, 320, 230] as const;
+
+/** Documents as the publisher lists them, of our own making: names with a number, real kinds and days. */
+function documents(count: number): StandInLaw[] {
+  return Array.from({ length: count }, (_, place) => {
+    const kind = place % 4;
+    const gbrq = `${1990 + (place % 35)}-0${1 + (place % 9)}-15`;
+    return {
+      bbbs: `d${String(place).padStart(6, "0")}`,
+      title: `某地测试条例之${place}`,
+      flxz: kinds[kind] as string,
+      zdjgName: kind === 0 ? "全国人民代表大会常务委员会" : null,
+      gbrq,
+      sxrq: gbrq,
+      sxx: place % 10 === 0 ? 1 : place % 7 === 0 ? 2 : 3,
+      flfgCodeId: codes[kind] as number,
+    };
+  });
+}
+
+/** Laws that a pack has, too, in versions and states that the pack does not know. */
+const known: StandInLaw[] = [
+  row("k1", "中华人民共和国样品法", "2010-05-01", "2010-07-01", 2),
+  row("k2", "中华人民共和国样品法", "2020-08-01", "2021-01-01", 3),
+  row("k3", "中华人民共和国旧货法", "2001-03-01", "2001-06-01", 1),
+  row("k4", "中华人民共和国新货法", "2026-03-01", "2099-01-01", 4),
+];
+
+function row(bbbs: string, title: string, gbrq: string, sxrq: string, sxx: number): StandInLaw {
+  return {
+    bbbs,
+    title,
+    flxz: "法律",
+    zdjgName: "全国人民代表大会常务委员会",
+    gbrq,
+    sxrq,
+    sxx,
+    flfgCodeId: 120,
+  };
+}
+
+describe("the national database of laws", () => {
+  let folder: string;
+  let database: Database;
+  let index: SearchIndex;
+  let standIn: StandIn;
+  let said: string[] = [];
+  let today = "2026-11-27T04:00:00Z";
+
+  beforeAll(async () => {
+    folder = await makeDataFolder("tables");
+    database = await openFolder(folder);
+    index = embeddedIndex(database, { now: () => Number.POSITIVE_INFINITY });
+    standIn = await startStandIn([...known, ...documents(430)]);
+    const path = await writePack(folder);
+    const file = await fetchOrigin(path, { folder });
+    await importFile(database, index, findTarget("legal_laws"), file, {});
+  }, 120_000);
+
+  afterAll(async () => {
+    await standIn?.close();
+    await database?.close();
+    await removeDataFolder(folder);
+  });
+
+  afterEach(() => {
+    standIn.troubles.length = 0;
+    standIn.requests.length = 0;
+    standIn.delayMs = 0;
+    said = [];
+  });
+
+  const needs = () => ({
+    database,
+    index,
+    dataFolder: folder,
+    standIn: { address: standIn.url, paceMs: 2 },
+    now: () => new Date(today),
+    progress: (message: Message) => void said.push(inEnglish(message)),
+  });
+  const read = (wishes = {}) => readNationalLaws(needs(), set, { listOnly: true, ...wishes });
+  const listed = async () => {
+    let count = 0;
+    for await (const _ of index.documents("official_law_list#packs")) count++;
+    return count;
+  };
+  const recordOf = async (id: string) => {
+    index.forget("legal_laws");
+    for await (const body of index.documents("legal_laws"))
+      if ((body as StoredArticle).id === id) return articleRecord(body as StoredArticle, new Date(today));
+    throw new Error(`${id} is not there`);
+  };
+
+  test("nobody is asked without a yes, and the plan names publisher, requests and time", async () => {
+    const asked = await run(["data", "get", "national-laws"]);
+    expect(asked.code).toBe(1);
+    expect(asked.text).toMatch(
+      /国家法律法规数据库, National database of laws and regulations, https:\/\/flk\.npc\.gov\.cn\/\n/,
+    );
+    expect(asked.text).toMatch(/asked about 620 times for its list/);
+    expect(asked.text).toMatch(/nobody was asked\. Pass --yes/);
+    expect(standIn.requests).toEqual([]);
+    expect((await setStates(database, index)).get(set)).toBe("missing");
+  }, 60_000);
+
+  test.each([
+    ["another type", { total: "434" }, "total"],
+    ["a field that is gone", { rows: [{ ...known[0], bbbs: undefined }] }, "rows[0].bbbs"],
+    ["a day in other words", { rows: [{ ...known[0], gbrq: "last May" }] }, "rows[0].gbrq"],
+    ["a name that is a path", { rows: [{ ...known[0], bbbs: "../../x" }] }, "rows[0].bbbs"],
+    ["its own error", { code: 500 }, "code"],
+  ])("%s is an error that names the field, and nothing is changed", async (_, change, field) => {
+    standIn.troubles.push({ kind: "other shape", change: (answer) => ({ ...answer, ...change }) });
+    await expect(read()).rejects.toThrow(`answered page 1 of the list in another shape: ${field}: `);
+    expect(await listed()).toBe(0);
+    expect(existsSync(join(folder, "national-laws", "list.json"))).toBe(false);
+  });
+
+  test("a publisher that always answers a page for people is given up with a sentence", async () => {
+    for (let time = 0; time < 5; time++) standIn.troubles.push({ kind: "page" });
+    await expect(read()).rejects.toThrow(/something that is not JSON \(text\/html\)/);
+    expect(standIn.requests).toHaveLength(5);
+  });
+
+  test("a limit of an hour is told, and nobody waits for it", async () => {
+    standIn.troubles.push({ kind: "status", status: 429, retryAfter: "3600" });
+    await expect(read()).rejects.toThrow(/asks to wait 60 minutes/);
+  });
+
+  test("the list is read whole, through limits, errors and answers that break off", async () => {
+    standIn.troubles.push(
+      { kind: "status", status: 429, retryAfter: "0" },
+      { kind: "status", status: 503 },
+      { kind: "cut" },
+    );
+    await read();
+    expect(await listed()).toBe(434);
+    expect((await setStates(database, index)).get(set)).toBe("here");
+    const pages = standIn.requests.map(({ body }) => body?.pageNum);
+    expect(pages).toEqual([1, 1, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(said.join("\n")).toMatch(/asked too often; asking again in 0 seconds/);
+    expect(said.join("\n")).toMatch(/it answered 503; asking again/);
+    expect(said.join("\n")).toMatch(/its answer was cut off/);
+  }, 60_000);
+
+  test("laws of a pack have the list's state and day, each version its own", async () => {
+    expect(await recordOf("样品法:1")).toMatchObject({
+      status: "in_force",
+      status_basis: "official list of 2026-11-27: in force",
+      status_basis_zh: "国家法律法规数据库 2026-11-27 目录注明“有效”",
+      promulgated_date: "2020-08-01",
+    });
+    // The pack calls it in force.
+    expect(await recordOf("旧货法:1")).toMatchObject({
+      status: "repealed",
+      status_text: "已废止",
+      status_basis: "official list of 2026-11-27: repealed",
+      status_basis_zh: "国家法律法规数据库 2026-11-27 目录注明“已废止”",
+    });
+    expect(await recordOf("新货法:1")).toMatchObject({
+      status: "not_yet_effective",
+      status_basis: "official list of 2026-11-27: not yet in force; takes effect on 2099-01-01",
+    });
+    // Not listed: the pack's own word.
+    expect(await recordOf("未列法:1")).toMatchObject({ status_basis: "no pack states the status" });
+  });
+
+  test("an update asks for counts, and only the state that gained is read", async () => {
+    today = "2026-12-01T04:00:00Z";
+    await read();
+    expect(standIn.requests.map(({ body }) => body?.sxx)).toEqual([[], [4], [1], [2], [3]]);
+    expect(await recordOf("样品法:1")).toMatchObject({
+      status_basis: "official list of 2026-12-01: in force",
+    });
+    standIn.requests.length = 0;
+    (known[1] as StandInLaw).sxx = 2;
+    standIn.laws.push(row("k5", "中华人民共和国样品法", "2026-11-20", "2027-01-01", 4));
+    await read();
+    const states = standIn.requests.map(({ body }) => String(body?.sxx));
+    expect(new Set(states)).toEqual(new Set(["", "4", "1", "2", "3"]));
+    expect(states.filter((state) => state === "3")).toHaveLength(1);
+    expect(await listed()).toBe(435);
+    // The text that applies from 2027 is not held, and the list already calls the held one amended.
+    expect(await recordOf("样品法:1")).toMatchObject({
+      status: "unknown",
+      status_basis: "official list of 2026-12-01: amended since; the newer text is not in the data",
+    });
+  }, 60_000);
+
+  test("documents that were withdrawn make it read all again", async () => {
+    standIn.laws.splice(standIn.laws.length - 2, 1);
+    await read();
+    expect(await listed()).toBe(434);
+    expect(standIn.requests.filter(({ body }) => body?.sxx.length === 0).length).toBeGreaterThan(8);
+  }, 60_000);
+
+  test("a list with more documents than one question shows is asked by kind, state and year", async () => {
+    const many = await startStandIn(documents(23_000));
+    try {
+      const report = await readNationalLaws(
+        {
+          ...needs(),
+          dataFolder: join(folder, "many"),
+          standIn: { address: many.url, paceMs: 0 },
+        },
+        set,
+        { listOnly: true },
+      );
+      expect(report[0]?.records).toBe(23_000);
+      const asked = many.requests.length;
+      expect(asked).toBeGreaterThan(460);
+      expect(asked).toBeLessThan(490);
+      many.obeysKinds = false;
+      many.mostShown = 10_000;
+      many.laws.splice(
+        0,
+        many.laws.length,
+        ...documents(12_000).map((law) => ({ ...law, gbrq: null, sxx: 3 })),
+      );
+      await readNationalLaws(
+        { ...needs(), dataFolder: join(folder, "many"), standIn: { address: many.url, paceMs: 0 } },
+        set,
+        { listOnly: true, whole: true },
+      );
+      expect(said.join("\n")).toMatch(/counts 2,000 documents more than it shows/);
+    } finally {
+      await many.close();
+    }
+  }, 180_000);
+
+  test("the pace is kept and halved by a limit", async () => {
+    standIn.troubles.push({ kind: "status", status: 429, retryAfter: "0" });
+    await readNationalLaws({ ...needs(), standIn: { address: standIn.url, paceMs: 40 } }, set, {
+      listOnly: true,
+    });
+    const gaps = standIn.requests
+      .slice(1)
+      .map(({ atMs }, place) => atMs - (standIn.requests[place]?.atMs ?? 0));
+    // A request may be late and the next one then in time, so the sum is what is kept.
+    const sum = (some: readonly number[]) => some.reduce((all, gap) => all + gap, 0);
+    expect(sum(gaps.slice(1))).toBeGreaterThan((gaps.length - 2) * 80);
+  }, 60_000);
+
+  test("killed at any moment, the next run goes on, and half a list is never served", async () => {
+    await removeSet({ ...needs(), mirror: undefined }, set);
+    const place = `${standIn.url}#20`;
+    standIn.delayMs = 30;
+    standIn.requests.length = 0;
+    for (let kill = 0; kill < 4; kill++) {
+      const child = start(["data", "get", "national-laws", "--list-only", "--yes", "--whole"], place);
+      await Promise.race([ended(child), wait(900 + Math.random() * 500)]);
+      child.kill("SIGKILL");
+      await ended(child);
+      index.forget("official_law_list#packs");
+      expect([0, 434]).toContain(await listed());
+    }
+    const last = await run(["data", "get", "national-laws", "--list-only", "--yes"], place);
+    expect([last.code, last.text]).toEqual([0, expect.stringContaining("the list has 434 documents")]);
+    index.forget("official_law_list#packs");
+    expect(await listed()).toBe(434);
+  }, 120_000);
+
+  const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+  function start(args: readonly string[], place = `${standIn.url}#1`): ChildProcess {
+    const url = databaseUrl(folder);
+    return spawn(process.execPath, ["--conditions=source", main, ...args], {
+      env: {
+        ...process.env,
+        DATAQ_DATA: folder,
+        DATAQ_NATIONAL_LAWS: place,
+        ...(url !== undefined && { DATABASE_URL: url }),
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  }
+  async function run(args: readonly string[], place?: string) {
+    const child = start(args, place);
+    let text = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding("utf8").on("data", (chunk: string) => {
+        text += chunk;
+      });
+    const code = await ended(child);
+    return { code, text };
+  }
+});
+
+test("a live set is no set of files", () => {
+  expect(isOfFiles(set)).toBe(false);
+});
+
+function ended(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode);
+  return new Promise((resolve) => child.once("close", resolve));
+}
