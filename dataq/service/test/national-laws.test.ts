@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -17,17 +18,71 @@ import { removeSet, setStates } from "../src/operations/open-data.ts";
 import { embeddedIndex } from "../src/search/open-index.ts";
 import type { SearchIndex } from "../src/search/search-index.ts";
 import { databaseUrl, makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
+import { makeDocx } from "./docx.ts";
 import { type StandIn, type StandInLaw, startStandIn } from "./national-laws-stand-in.ts";
 import { writePack } from "./official-laws.ts";
 
-const set = findSet("national-laws") as LiveSet;
 const kinds = ["法律", "行政法规", "司法解释", "地方性法规"] as const;
 const codes = [120, 210, 320, 230] as const;
+
+/** Texts in the publisher's form: title, history, table of contents, parts, articles with paragraphs and items. */
+const regulation = (title: string) =>
+  makeDocx([
+    title,
+    "（2003年4月27日中华人民共和国国务院令第375号公布　根据2010年12月20日《国务院关于修改〈工伤保险条例〉的决定》修订）",
+    "目　　录",
+    "第一章　总　　则",
+    "第二章　试验基金",
+    "第一章　总　　则",
+    "第一条　为了保障试验的开展，制定本条例。",
+    "第二条　下列情形适用本条例：",
+    "（一）在试验时间内的；",
+    "（二）在试验场所内的。",
+    "第二款的规定另行公布。",
+    "第二章　试验基金",
+    "第一节　一般规定",
+    "第三条　试验基金由试验费构成。",
+    "第六十七条　本条例自2004年1月1日起施行。",
+  ]);
+const withTexts: StandInLaw[] = [
+  {
+    ...row("t1", "工伤保险条例", "2010-12-20", "2011-01-01", 3, "行政法规"),
+    docx: regulation("工伤保险条例"),
+  },
+  {
+    ...row("t2", "工伤保险条例", "2003-04-27", "2004-01-01", 2, "行政法规"),
+    docx: regulation("工伤保险条例"),
+  },
+  { ...row("t3", "住房公积金管理条例", "2002-03-24", "2002-03-24", 3, "行政法规") },
+  {
+    ...row("t4", "中华人民共和国样品法", "2010-05-01", "2010-07-01", 2),
+    docx: regulation("中华人民共和国样品法"),
+  },
+  {
+    ...row("t5", "全国人民代表大会常务委员会关于试验问题的决定", "2015-01-01", "2015-01-01", 3),
+    docx: makeDocx([
+      "全国人民代表大会常务委员会关于试验问题的决定",
+      "（2015年1月1日第十二届全国人民代表大会常务委员会第十二次会议通过）",
+      "为了试验，决定：试验自即日起开展。",
+    ]),
+  },
+  {
+    ...row("t6", "试验登记条例", "2018-02-02", "2018-03-01", 3, "行政法规"),
+    docx: Buffer.from("an old Word file"),
+  },
+  {
+    ...row("t7", "某市试验条例", "2018-02-02", "2018-03-01", 3, "地方性法规"),
+    docx: regulation("某市试验条例"),
+  },
+];
+
+const set = findSet("national-laws") as LiveSet;
 
 /** Documents as the publisher lists them, of our own making: names with a number, real kinds and days. */
 function documents(count: number): StandInLaw[] {
   return Array.from({ length: count }, (_, place) => {
-    const kind = place % 4;
+    // Most are local.
+    const kind = Math.min(3, place % 8);
     const gbrq = `${1990 + (place % 35)}-0${1 + (place % 9)}-15`;
     return {
       bbbs: `d${String(place).padStart(6, "0")}`,
@@ -50,17 +105,16 @@ const known: StandInLaw[] = [
   row("k4", "中华人民共和国新货法", "2026-03-01", "2099-01-01", 4),
 ];
 
-function row(bbbs: string, title: string, gbrq: string, sxrq: string, sxx: number): StandInLaw {
-  return {
-    bbbs,
-    title,
-    flxz: "法律",
-    zdjgName: "全国人民代表大会常务委员会",
-    gbrq,
-    sxrq,
-    sxx,
-    flfgCodeId: 120,
-  };
+function row(
+  bbbs: string,
+  title: string,
+  gbrq: string,
+  sxrq: string,
+  sxx: number,
+  flxz = "法律",
+): StandInLaw {
+  const flfgCodeId = codes[kinds.indexOf(flxz as (typeof kinds)[number])] as number;
+  return { bbbs, title, flxz, zdjgName: "全国人民代表大会常务委员会", gbrq, sxrq, sxx, flfgCodeId };
 }
 
 describe("the national database of laws", () => {
@@ -307,6 +361,177 @@ describe("the national database of laws", () => {
     const code = await ended(child);
     return { code, text };
   }
+});
+
+describe("texts of the national database of laws", () => {
+  let folder: string;
+  let database: Database;
+  let index: SearchIndex;
+  let standIn: StandIn;
+  let said: string[] = [];
+
+  beforeAll(async () => {
+    folder = await makeDataFolder("tables");
+    database = await openFolder(folder);
+    index = embeddedIndex(database, { now: () => Number.POSITIVE_INFINITY });
+    standIn = await startStandIn([...withTexts]);
+  }, 120_000);
+
+  afterAll(async () => {
+    await standIn?.close();
+    await database?.close();
+    await removeDataFolder(folder);
+  });
+
+  afterEach(() => {
+    standIn.troubles.length = 0;
+    standIn.requests.length = 0;
+    said = [];
+  });
+
+  const read = (wishes = {}) =>
+    readNationalLaws(
+      {
+        database,
+        index,
+        dataFolder: folder,
+        standIn: { address: standIn.url, paceMs: 2 },
+        now: () => new Date("2026-11-27T04:00:00Z"),
+        progress: (message: Message) => void said.push(inEnglish(message)),
+      },
+      set,
+      wishes,
+    );
+  const textsAsked = () =>
+    standIn.requests.flatMap(({ path }) => /download\/pc\?format=docx&bbbs=(\w+)/.exec(path)?.[1] ?? []);
+  const articles = async () => {
+    const found = new Map<string, StoredArticle>();
+    index.forget("legal_laws");
+    for await (const body of index.documents("legal_laws"))
+      found.set((body as StoredArticle).id, body as StoredArticle);
+    return found;
+  };
+
+  test("the regulation that people ask for most is read first, into its articles, with the organ's own facts", async () => {
+    await read({ most: 1 });
+    expect(textsAsked()).toEqual(["t1"]);
+    const found = await articles();
+    expect([...found.keys()]).toEqual([
+      "工伤保险条例:1",
+      "工伤保险条例:2",
+      "工伤保险条例:3",
+      "工伤保险条例:67",
+    ]);
+    const record = articleRecord(
+      found.get("工伤保险条例:2") as StoredArticle,
+      new Date("2026-11-27T04:00:00Z"),
+    );
+    expect(record).toMatchObject({
+      law_id: "t1",
+      article_no: "第二条",
+      chapter: "第一章 总 则",
+      section: null,
+      content: "下列情形适用本条例：\n（一）在试验时间内的；\n（二）在试验场所内的。\n第二款的规定另行公布。",
+      level: "administrative_regulation",
+      promulgated_date: "2010-12-20",
+      status: "in_force",
+      status_basis: "official list of 2026-11-27: in force",
+      source: { name: "国家法律法规数据库", kind: "official", url: "https://flk.npc.gov.cn/" },
+    });
+    expect(found.get("工伤保险条例:3")?.versions.at(-1)).toMatchObject({
+      chapter: "第二章 试验基金",
+      section: "第一节 一般规定",
+    });
+  });
+
+  test("then laws, then the rest; local regulations only where asked for; what cannot be read is counted", async () => {
+    standIn.requests.length = 0;
+    await read();
+    expect(textsAsked()).toEqual(["t3", "t5", "t4", "t6", "t2"]);
+    expect(said).toContain("1 listed text has no Word file at the publisher");
+    expect(said).toContain("1 file is no Word file of today's format (docx) and cannot be read");
+    const found = await articles();
+    expect(found.get("全国人民代表大会常务委员会关于试验问题的决定:全文")?.versions[0]?.content).toBe(
+      "为了试验，决定：试验自即日起开展。",
+    );
+    expect(found.get("工伤保险条例:1")?.versions).toHaveLength(2);
+    standIn.requests.length = 0;
+    await read();
+    expect(textsAsked()).toEqual([]);
+    await read({ local: true });
+    expect(textsAsked()).toEqual(["t7"]);
+  });
+
+  test("a text that breaks off is asked again, and one that the list renames is read again", async () => {
+    (standIn.laws[6] as { title: string }).title = "某市试验管理条例";
+    // The counts agree, so only a whole reading sees a new title.
+    standIn.requests.length = 0;
+    standIn.troubles.push({ kind: "cut" });
+    await rm(join(folder, "national-laws", "reading.jsonl"), { force: true });
+    await read({ local: true, whole: true });
+    expect(textsAsked()).toEqual(["t7"]);
+    expect((await articles()).has("某市试验管理条例:1")).toBe(true);
+  });
+
+  test("a publisher that has no text at all is told, and nothing is forgotten", async () => {
+    standIn.laws.push(
+      ...Array.from({ length: 25 }, (_, place) =>
+        row(`n${place}`, `中华人民共和国无文法之${place}`, "2024-01-01", "2024-01-01", 3),
+      ),
+    );
+    const before = (await articles()).size;
+    await expect(read()).rejects.toThrow(/gave none of 20 texts that were asked one after the other/);
+    expect((await articles()).size).toBe(before);
+    standIn.requests.length = 0;
+    // They are not known to be lacking, so they are asked again.
+    await expect(read()).rejects.toThrow(/gave none/);
+    expect(textsAsked()).toHaveLength(20);
+    standIn.laws.splice(-25);
+  });
+
+  test("killed while texts are read, the next run reads only those that are not here", async () => {
+    const many = Array.from({ length: 30 }, (_, place) => ({
+      ...row(
+        `m${String(place).padStart(2, "0")}`,
+        `中华人民共和国多文法之${place}`,
+        "2024-01-01",
+        "2024-01-01",
+        3,
+      ),
+      docx: regulation(`中华人民共和国多文法之${place}`),
+    }));
+    standIn.laws.push(...many);
+    standIn.delayMs = 15;
+    const url = databaseUrl(folder);
+    const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+    const get = () =>
+      spawn(process.execPath, ["--conditions=source", main, "data", "get", "--yes", "national-laws"], {
+        env: {
+          ...process.env,
+          DATAQ_DATA: folder,
+          DATAQ_NATIONAL_LAWS: `${standIn.url}#10`,
+          ...(url !== undefined && { DATABASE_URL: url }),
+        },
+        stdio: "ignore",
+      });
+    const kills = 4;
+    for (let kill = 0; kill < kills; kill++) {
+      const child = get();
+      const before = textsAsked().length;
+      // Killed after a few texts, at any place of the next.
+      while (textsAsked().length < before + 4 && child.exitCode === null) await wait(5);
+      await wait(Math.random() * 60);
+      child.kill("SIGKILL");
+      await ended(child);
+    }
+    expect(await ended(get())).toBe(0);
+    const asked = textsAsked().filter((id) => id.startsWith("m"));
+    expect(new Set(asked).size).toBe(30);
+    // At most the one that was being read at each kill.
+    expect(asked.length).toBeLessThanOrEqual(30 + kills);
+    const found = await articles();
+    for (let place = 0; place < 30; place++) expect(found.has(`多文法之${place}:67`)).toBe(true);
+  }, 120_000);
 });
 
 test("a live set is no set of files", () => {

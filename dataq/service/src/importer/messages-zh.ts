@@ -122,6 +122,18 @@ export const messagesZh: Record<keyof typeof messages, string> = {
   publisher_is_read: "本系统的另一个进程正在读取{publisher}，请等待其结束。",
   list_read: "{name}：目录共 {laws} 件；请求 {requests} 次",
   list_unseen: "{name}：发布机构的计数比其显示的多 {unseen} 件，这些文件不在目录中",
+  publisher_without_texts:
+    "连续 {texts} 份正文都未能从{publisher}取得，其接口可能有变。此前已读取的内容已导入。请升级 dataq。",
+  reading_texts: "正在读取正文：{done}/{texts}，约剩 {minutes} 分钟；最近一份：{title}",
+  text_lacks_no_file: "{number} 份文件在发布机构没有 Word 正文",
+  text_lacks_too_large: "{number} 份 Word 文件过大，无法读取",
+  text_lacks_not_docx: "{number} 份文件不是 docx 格式，无法读取",
+  text_lacks_not_xml: "{number} 份 Word 文件已损坏",
+  text_lacks_doctype: "{number} 份 Word 文件含有文档类型声明，不予读取",
+  text_lacks_too_deep: "{number} 份 Word 文件嵌套过深，无法读取",
+  text_lacks_too_long: "{number} 份 Word 文件解压后过大",
+  text_lacks_too_slow: "{number} 份 Word 文件读取超时",
+  text_lacks_numbered: "{number} 份 Word 文件使用自动编号，读出的正文会缺少编号，因此不予采用",
   list_goes_on: "继续读取目录，今天已读 {pages} 页",
   reading_list: "正在读取目录：{done}/{pages} 页，约剩 {minutes} 分钟",
 };

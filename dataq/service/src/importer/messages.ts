@@ -132,6 +132,19 @@ export const messages = {
   list_read: "{name}: the list has {laws|document|documents}; {requests|request|requests}",
   list_unseen:
     "{name}: the publisher counts {unseen|document|documents} more than it shows; they are not in the list",
+  publisher_without_texts:
+    "{publisher} gave none of {texts|text|texts} that were asked one after the other: its calls may have changed. What was read before is imported. Use a newer dataq.",
+  reading_texts: "Reading texts: {done} of {texts}, about {minutes|minute|minutes} left; the last: {title}",
+  text_lacks_no_file: "{number|listed text has|listed texts have} no Word file at the publisher",
+  text_lacks_too_large: "{number|Word file is|Word files are} too large to be read",
+  text_lacks_not_docx: "{number|file is|files are} no Word file of today's format (docx) and cannot be read",
+  text_lacks_not_xml: "{number|Word file is|Word files are} damaged",
+  text_lacks_doctype: "{number|Word file has|Word files have} a document type, which is never read",
+  text_lacks_too_deep: "{number|Word file is|Word files are} nested too deeply to be read",
+  text_lacks_too_long: "{number|Word file is|Word files are} too large when unpacked",
+  text_lacks_too_slow: "{number|Word file took|Word files took} too long to read",
+  text_lacks_numbered:
+    "{number|Word file has|Word files have} numbers that Word counts itself; such a text would lack numbers and is not served",
   list_goes_on: "Going on with {pages|page|pages} of the list that were read today",
   reading_list: "Reading the list: {done} of about {pages|page|pages}, about {minutes|minute|minutes} left",
 } as const satisfies Record<string, string>;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import type { LookupFunction } from "node:net";
+import { isIP, type LookupFunction } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Bilingual } from "@dataq/contract";
 import { isPrivateAddress } from "../../network/private-address.ts";
@@ -72,7 +72,19 @@ export class PoliteClient {
   /** A file at an address that the publisher named, which may be on another host. */
   async file(what: Bilingual, address: string, mostBytes: number): Promise<Buffer> {
     return this.#several(what, async () => {
-      const { bytes } = await this.#once(what, new URL(address), mostBytes, undefined, 3);
+      const url = new URL(address);
+      // Its address is told by a stranger, so it may not lead into the network of this machine.
+      const home = new URL(this.#options.address);
+      const isLocal = isIP(home.hostname) !== 0 && isPrivateAddress(home.hostname);
+      assertSafeRedirect(home, url, isLocal ? home.hostname : somePublicAddress);
+      const { bytes } = await this.#once(
+        what,
+        url,
+        mostBytes,
+        undefined,
+        3,
+        isLocal ? undefined : publicLookup,
+      );
       return bytes;
     });
   }
@@ -149,10 +161,10 @@ export class PoliteClient {
       ...(lookup && { lookup }),
     });
     const status = response.statusCode ?? 0;
+    const from = response.socket.remoteAddress ?? "";
     const { location } = response.headers;
     if (status >= 300 && status < 400 && location !== undefined && redirects > 0) {
       response.resume();
-      const from = response.socket.remoteAddress ?? "";
       const next = new URL(location, url);
       assertSafeRedirect(url, next, from);
       const guard = lookup ?? (isPrivateAddress(from) ? undefined : publicLookup);
@@ -258,6 +270,8 @@ function isOfCertificate({ code = "" }: NodeJS.ErrnoException): boolean {
   return /CERT|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|ALTNAME|INVALID_CA/.test(code);
 }
 
+/** Of the block that stands for public addresses in documents. */
+const somePublicAddress = "192.0.2.1";
 const mostAttempts = 5;
 const idleMs = 30_000;
 const longestAnswerMs = 120_000;

@@ -113,14 +113,16 @@ function wholeText(fields: Fields): ReadText | { readonly problem: Message } {
   const version = {
     facts: {
       ...unknownFacts,
-      law_id: `${title}@${versionDate ?? "undated"}`,
+      law_id: text(fields, "law_id") ?? `${title}@${versionDate ?? "undated"}`,
       law_name: title,
-      level_text: levelOf(category, title),
-      promulgated_date: versionDate,
+      level_text: text(fields, "level") ?? levelOf(category, title),
+      issuing_body: text(fields, "issuing_body"),
+      promulgated_date: day(fields, "promulgated_date") ?? versionDate,
+      effective_date: day(fields, "effective_date"),
       version_date: versionDate,
       department:
         departments[text(fields, "domain") ?? category] ??
-        (category.startsWith("部门规章") ? "部门规章" : category || null),
+        (category.startsWith("部门规章") ? "部门规章" : category === "法律" ? null : category || null),
     },
     articles: articles.length > 0 ? articles : undivided(head, title),
     history,
