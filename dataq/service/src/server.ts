@@ -11,8 +11,7 @@ import { startSweeper } from "./background/sweeper.ts";
 import { Uploads } from "./background/uploads.ts";
 import { VectorSchedule } from "./background/vectors/schedule.ts";
 import type { Config } from "./config.ts";
-import { readConnectors } from "./connector/configured.ts";
-import { Connector } from "./connector/connector.ts";
+import { ContractBook } from "./connector/contract-book.ts";
 import { divide } from "./database/connections.ts";
 import { type Database, openDatabase } from "./database/database.ts";
 import { migrate } from "./database/migrations.ts";
@@ -48,8 +47,8 @@ import { gatherStatements } from "./ledger/gather.ts";
 import { recover, startInstance } from "./ledger/instance.ts";
 import { PriceList, publishFirstPrices } from "./ledger/price.ts";
 import { RecentEntries } from "./ledger/recent.ts";
+import { ContractGate } from "./limits/contract-gate.ts";
 import { Limiter } from "./limits/limiter.ts";
-import { VendorGate } from "./limits/vendor-gate.ts";
 import { legalIndexFill } from "./operations/legal/cases/corpus.ts";
 import { commonLaws } from "./operations/legal/question/meanings.ts";
 import { type RealData, realData } from "./operations/open-data.ts";
@@ -161,11 +160,12 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     const cache = new AnswerCache(database, (places) => index.read(places));
     const firstData = new FirstData(database, { ...config, progress });
     closers.push(() => firstData.close());
-    const gate = new VendorGate(database);
-    const connectors = (await readConnectors(config.connectors)).map(
-      ({ vendor, options }) => new Connector(vendor, gate, options),
+    const gate = new ContractGate(database);
+    const contracts = await ContractBook.open(config.connectors, gate, (message) =>
+      logger.warn({ err: message }, "the contracts stay as they were"),
     );
-    for (const { vendor } of connectors) progress(`${vendor.operation} is answered by ${vendor.name}.`);
+    for (const { name, operations } of await contracts.all())
+      for (const operation of operations) progress(`${operation} is answered by ${name}.`);
     const trouble = (message: string) => logger.warn({ err: message }, "search by meaning is off for now");
     const meaning =
       config.embed &&
@@ -181,7 +181,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       index,
       meaning,
       samples: config.samples,
-      connectors,
+      contracts,
       ready: (corpus) => firstData.ready(corpus),
     });
     const pipeline = {
@@ -277,7 +277,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       webhooks: new Webhooks(database, box, config.webhookTargets),
       queue,
     });
-    addConnectorRoutes(app, parts, connectors, gate);
+    addConnectorRoutes(app, parts, { contracts, gate, path: config.connectors });
     addConsolePages(app);
     addSignInRoutes(app, parts);
     addSessionRoutes(app, parts, config);

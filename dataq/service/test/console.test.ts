@@ -189,8 +189,8 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
 
   test("a button tests a connector, and shows request, answer and what the mapping made of it", async () => {
     await visit(page, "/admin/datasets");
-    const row = page.getByRole("row").filter({ hasText: "Company details" });
-    await row.getByRole("button", { name: "Test", exact: true }).click();
+    const row = page.getByRole("row").filter({ hasText: "Test vendor" });
+    await row.getByRole("button", { name: "Test Company details", exact: true }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("One record").waitFor();
     await dialog

@@ -238,8 +238,10 @@ describe("two services", () => {
     expect((await track(second)).status).toBe(503);
     expect(courier.asked).toBe(before);
     const { data } = (await second.call("/admin/v1/connectors")).body;
-    const ours = ({ operation }: { operation: string }) => operation === "cloud_express_tracking";
-    expect(data.filter(ours)).toMatchObject([{ calls: 8, last_failure: "status 500" }]);
+    const ours = ({ name }: { name: string }) => name === "kuaidi100";
+    expect(data.filter(ours)).toMatchObject([
+      { requests: 8, last_failure: "The vendor answered with status 500." },
+    ]);
   });
 });
 

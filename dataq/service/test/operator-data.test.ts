@@ -239,6 +239,6 @@ describe("a connector", () => {
     expect(own).not.toHaveProperty("reason");
     const { body } = await service.call("/admin/v1/connectors");
     conforms("listConnectors", body);
-    expect(body.data).toMatchObject([{ operation: "enterprise_annual_report", vendor: "Register" }]);
+    expect(body.data).toMatchObject([{ operations: ["enterprise_annual_report"], vendor: "Register" }]);
   });
 });

@@ -316,7 +316,7 @@ test("with an import the operation has its price, and every page says so", async
   const entry = (await service.call("/v1/catalog/research_patent_search")).body;
   expect(entry).toMatchObject({ data: "imported", samples: expect.any(Array) });
   expect((await service.call("/llms.txt")).text).toMatch(
-    /research_patent_search\].*500 tokens\. Held here: 1 patent, 2024-02-29 to 2024-02-29\.\n/,
+    /research_patent_search\].*500 tokens\. Held here: 1 patent, of 2024-02-29\.\n/,
   );
   const get = async (path: string) => (await service.call(path, { key: null })).body;
   const day = { oldest_day: "2024-02-29", newest_day: "2024-02-29" };
@@ -324,7 +324,7 @@ test("with an import the operation has its price, and every page says so", async
     data: "imported",
     newest_day: "2024-02-29",
     coverage: {
-      text: { en: "1 patent, 2024-02-29 to 2024-02-29", zh: "1 件专利，2024-02-29 至 2024-02-29" },
+      text: { en: "1 patent, of 2024-02-29", zh: "1 件专利，2024-02-29" },
       records: 1,
       ...day,
       parts: [],
@@ -338,9 +338,9 @@ test("with an import the operation has its price, and every page says so", async
   expect(states.find(isPatents)).toMatchObject({ index: { size: 1 }, generated: 0 });
   const { schemas } = (await get("/openapi.json")).components;
   expect(schemas["research_patent_search.request"].description).toContain(
-    "Held here: 1 patent, 2024-02-29 to 2024-02-29",
+    "Held here: 1 patent, of 2024-02-29",
   );
-  expect((await service.call("/docs")).text).toContain("本服务现有：1 件专利，2024-02-29 至 2024-02-29");
+  expect((await service.call("/docs")).text).toContain("本服务现有：1 件专利，2024-02-29");
 }, 60_000);
 
 test("hosted: live keys get no samples unless the operator turns them on; test keys do", async () => {

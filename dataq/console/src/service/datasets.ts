@@ -1,12 +1,4 @@
-import type {
-  ConnectorRow,
-  ConnectorTrial,
-  DatasetRow,
-  Job,
-  JobDetail,
-  NewImport,
-  Upload,
-} from "@dataq/contract/wire";
+import type { DatasetRow, Job, JobDetail, NewImport, Upload } from "@dataq/contract/wire";
 import { queryOptions } from "@tanstack/react-query";
 import { call } from "./call.ts";
 
@@ -69,13 +61,3 @@ export async function uploadFile(file: File, onProgress: (received: number) => v
 
 export const startImport = (wishes: NewImport) =>
   call<Job>("/admin/v1/imports", { method: "POST", body: wishes });
-
-export const connectorsQuery = queryOptions({
-  queryKey: ["admin", "connectors"],
-  queryFn: ({ signal }) => call<{ data: readonly ConnectorRow[] }>("/admin/v1/connectors", { signal }),
-});
-export const testConnector = (operation: string) =>
-  call<ConnectorTrial>(`/admin/v1/connectors/${encodeURIComponent(operation)}/test`, {
-    method: "POST",
-    body: {},
-  });

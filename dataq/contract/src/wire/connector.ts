@@ -1,17 +1,22 @@
 import { z } from "zod";
 import type { Received } from "./answer.ts";
 
+const bilingual = z.strictObject({ en: z.string(), zh: z.string() });
+
+const kind = z.enum(["official", "licensed", "third_party"]);
+
 /** A contract with a vendor, as the operator configured it. */
 export const connector = z.strictObject({
-  operation: z.string(),
-  vendor: z.string(),
-  kind: z.enum(["official", "licensed", "third_party"]),
+  name: z.string(),
+  vendor: z.string().meta({ description: "Publisher in the source of every record" }),
+  kind,
   licence: z.string().nullable(),
-  calls: z.number().int().meta({
-    description: "Calls of all services to the vendor since PostgreSQL last recovered from a crash",
-  }),
-  cost_fen: z.number().int().meta({ description: "What these calls cost the operator, in fen" }),
-  last_failure: z.string().nullable().meta({ description: "Why the last call failed" }),
+  operations: z.array(z.string()).meta({ description: "The operations that it answers" }),
+  requests: z.number().int().meta({ description: "Requests of all services to the vendor" }),
+  cost_fen: z.number().meta({ description: "What these requests cost the operator, in fen" }),
+  last_failure: z.string().nullable().meta({ description: "Why the last request failed" }),
+  paused_until: z.string().nullable().meta({ description: "Nothing is sent until then" }),
+  paused_why: z.string().nullable(),
 });
 export type ConnectorRow = Received<typeof connector>;
 
@@ -20,13 +25,14 @@ export const connectorTest = z.strictObject({
     .record(z.string(), z.string().max(2_000))
     .optional()
     .meta({ description: "Parameters of the operation; its example if omitted" }),
+  contract: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: "Name of the contract; the first one that answers the operation if omitted" }),
 });
 
-/** One call to a vendor, step by step. Credentials are masked. */
-export const connectorTrial = z.strictObject({
-  operation: z.string(),
-  vendor: z.string(),
-  params: z.record(z.string(), z.string()),
+const exchange = z.strictObject({
   request: z.strictObject({
     method: z.string(),
     url: z.string(),
@@ -36,6 +42,15 @@ export const connectorTrial = z.strictObject({
   status: z.number().int().nullable().meta({ description: "HTTP status; null if no answer arrived" }),
   ms: z.number().int(),
   answer: z.string().nullable().meta({ description: "The first 20,000 characters" }),
+});
+
+/** A conversation with a vendor, step by step. Credentials and signatures are masked. */
+export const connectorTrial = z.strictObject({
+  operation: z.string(),
+  contract: z.string(),
+  vendor: z.string(),
+  params: z.record(z.string(), z.string()),
+  exchanges: z.array(exchange).meta({ description: "Every request and its answer" }),
   outcome: z.enum([
     "record",
     "records",
@@ -60,3 +75,49 @@ export const connectorTrial = z.strictObject({
   ),
 });
 export type ConnectorTrial = Received<typeof connectorTrial>;
+
+/** A vendor that dataq knows how to ask. */
+export const vendor = z.strictObject({
+  name: z.string(),
+  publisher: bilingual,
+  kind,
+  licence: z.string().nullable(),
+  duties: bilingual.nullable().meta({ description: "What the licence asks; null for nothing" }),
+  about: bilingual.nullable(),
+  operations: z.array(z.string()),
+  credentials: z.array(
+    z.strictObject({ name: z.string(), title: bilingual, secret: z.boolean(), optional: z.boolean() }),
+  ),
+  documents: z
+    .array(z.strictObject({ url: z.string(), read: z.string() }))
+    .meta({ description: "The vendor's pages that this was read from, and the day" }),
+  checked: z
+    .string()
+    .nullable()
+    .meta({ description: "Day of the last run against the real vendor; null if never" }),
+  cost_fen: z
+    .number()
+    .meta({ description: "What a request costs, in fen, unless the contract says otherwise" }),
+  is_connected: z.boolean(),
+});
+export type VendorRow = Received<typeof vendor>;
+
+export const newConnector = z.strictObject({
+  vendor: z.string().max(40).meta({ description: "Name of a vendor from the list of vendors" }),
+  credentials: z.record(z.string().max(40), z.string().trim().min(1).max(2_000)).default({}),
+  cost_fen: z.number().min(0).max(1_000_000).optional().meta({ description: "What a request costs, in fen" }),
+  operations: z.array(z.string().max(100)).min(1).max(20).optional().meta({
+    description: "The operations that it answers; all that it can if omitted",
+  }),
+  untested: z
+    .boolean()
+    .default(false)
+    .meta({ description: "Connect even if the vendor does not answer the test" }),
+});
+
+/** `connector` is null if the test failed and nothing was written. */
+export const connected = z.strictObject({
+  connector: connector.nullable(),
+  trials: z.array(connectorTrial).meta({ description: "One test for each operation, until one fails" }),
+});
+export type ConnectedAnswer = Received<typeof connected>;

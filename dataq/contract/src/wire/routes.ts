@@ -23,7 +23,7 @@ import {
   vouchersQuery,
 } from "./admin.ts";
 import { catalog, catalogEntry, catalogQuery, olderCapabilities, price, pricing, status } from "./catalog.ts";
-import { connector, connectorTest, connectorTrial } from "./connector.ts";
+import { connected, connector, connectorTest, connectorTrial, newConnector, vendor } from "./connector.ts";
 import { dataset } from "./dataset.ts";
 import { indexRefresh, job, jobDetail, jobList, newImport, newUpload, upload, uploadQuery } from "./job.ts";
 import { apiKey, changedKey, createdKey, createdKeys, leakReport, newKey, newKeys, rotation } from "./key.ts";
@@ -730,6 +730,31 @@ export const routes = {
     summary: "List contracts with vendors",
     status: 200,
     answer: listOf(connector),
+  },
+  listVendors: {
+    ...admin,
+    method: "GET",
+    path: "/admin/v1/vendors",
+    summary: "List vendors that can be connected",
+    status: 200,
+    answer: listOf(vendor),
+  },
+  connectVendor: {
+    ...admin,
+    method: "POST",
+    path: "/admin/v1/connectors",
+    summary: "Test a vendor and connect it",
+    body: newConnector,
+    status: 200,
+    answer: connected,
+    errors: ["invalid_params", "not_found"],
+  },
+  disconnectVendor: {
+    ...admin,
+    method: "DELETE",
+    path: "/admin/v1/connectors/{name}",
+    summary: "Remove a contract with a vendor",
+    status: 204,
   },
   testConnector: {
     ...admin,

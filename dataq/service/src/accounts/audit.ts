@@ -22,6 +22,8 @@ export const auditActions = [
   "import.start",
   "dataset.remove",
   "dataset.restore",
+  "connector.connect",
+  "connector.disconnect",
   "connector.test",
   "index.refresh",
   "key.change",

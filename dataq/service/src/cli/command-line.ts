@@ -27,6 +27,8 @@ const verbs: Readonly<Record<string, () => Promise<Command>>> = {
   ledger: async () => (await import("./commands/ledger.ts")).ledgerCommand(),
   import: async () => (await import("./commands/import.ts")).importCommand(),
   data: async () => (await import("./commands/data.ts")).dataCommand(),
+  connect: async () => (await import("./commands/connect.ts")).connectCommand(),
+  disconnect: async () => (await import("./commands/connect.ts")).disconnectCommand(),
   connector: async () => (await import("./commands/connector.ts")).connectorCommand(),
   datasets: async () => (await import("./commands/datasets.ts")).datasetsCommand(),
   index: async () => (await import("./commands/index.ts")).indexCommand(),

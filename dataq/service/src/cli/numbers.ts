@@ -16,3 +16,10 @@ export function readSigned(text: string): number {
   if (!/^[+-]?\d{1,15}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
   return Number(text);
 }
+
+/** A number, 0 or more, which may have decimals. */
+export function readAmount(text: string): number {
+  if (!/^\d{1,9}(?:\.\d{1,6})?$/.test(text))
+    throw new InvalidArgumentError("It must be a number, 0 or more.");
+  return Number(text);
+}

@@ -1,25 +1,14 @@
 import { createHash } from "node:crypto";
 import { carriersOf, findCarrier, instantInChina, type Params } from "@dataq/contract";
 import { z } from "zod";
-import type { Found, Vendor } from "./vendor.ts";
-
-export interface Kuaidi100Credentials {
-  readonly customer: string;
-  readonly key: string;
-  readonly url?: string | undefined;
-  readonly costFen?: number | undefined;
-}
+import { type Adapter, type AdapterParts, type Found, jsonOf, refusalByStatus } from "./adapter.ts";
 
 /** kuaidi100's real-time query (`poll/query.do`): a signed form, and one answer for every carrier. */
-export function kuaidi100(credentials: Kuaidi100Credentials): Vendor {
+export function kuaidi100({ operation, base, credentials }: AdapterParts): Adapter {
+  const { customer = "", key = "" } = credentials;
   return {
-    operation: "cloud_express_tracking",
-    name: "kuaidi100",
-    kind: "licensed",
-    licence: null,
-    costFen: credentials.costFen ?? 0,
-    secrets: [credentials.customer, credentials.key],
-    request(params) {
+    operation,
+    async ask(params, send) {
       const param = JSON.stringify({
         com: carrierOf(params).code,
         num: params["express_no"],
@@ -29,17 +18,18 @@ export function kuaidi100(credentials: Kuaidi100Credentials): Vendor {
         order: "desc",
       });
       const sign = createHash("md5")
-        .update(param + credentials.key + credentials.customer)
+        .update(param + key + customer)
         .digest("hex")
         .toUpperCase();
-      return {
+      const answer = await send({
         method: "POST",
-        url: credentials.url ?? "https://poll.kuaidi100.com/poll/query.do",
+        url: base,
         headers: { "content-type": "application/x-www-form-urlencoded" },
-        body: new URLSearchParams({ customer: credentials.customer, sign, param }).toString(),
-      };
+        body: new URLSearchParams({ customer, sign, param }).toString(),
+        secrets: [sign],
+      });
+      return refusalByStatus(answer) ?? read(jsonOf(answer), params);
     },
-    read,
   };
 }
 
@@ -118,8 +108,11 @@ function refusalOf(code: string, message: string): Found {
   if (code === "500") return { outcome: "not_found" };
   if (code === "408") return { outcome: "verification_required" };
   const why = { en: `${code} ${message}`, zh: `${code} ${message}` };
-  // 503 is the signature, 600 and 601 the contract or balance, 502 busy. The caller cannot fix any of these.
-  if (["502", "503", "600", "601"].includes(code)) return { outcome: "unavailable", why };
+  // The caller cannot fix the signature, the contract or the balance.
+  const reason = ({ "502": "busy", "503": "refused", "600": "refused", "601": "out_of_money" } as const)[
+    code
+  ];
+  if (reason !== undefined) return { outcome: "unavailable", reason, why };
   return { outcome: "wrong", why };
 }
 

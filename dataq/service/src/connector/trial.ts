@@ -1,66 +1,81 @@
 import type { Bilingual, Params } from "@dataq/contract";
-import { exchange, reasonOf } from "./connector.ts";
+import type { Found, Send, VendorAnswer, VendorRequest } from "./adapter.ts";
+import { NotReadable } from "./adapter.ts";
+import type { ContractParts } from "./contract.ts";
+import { exchange, reasonOf } from "./exchange.ts";
 import { masked } from "./masking.ts";
-import type { Found, Trace, Vendor, VendorRequest } from "./vendor.ts";
 
-/**
- * One call to a vendor, shown to the operator step by step: what was sent, what came back, and what was read from it.
- */
-export interface Trial {
-  /** The request, without credentials. */
-  readonly request: VendorRequest;
+/** One request and its answer, without credentials and what was made from them. */
+export interface Exchange {
+  readonly request: Omit<VendorRequest, "secrets" | "isFree">;
   readonly status: number | null;
   readonly ms: number;
-  /** The beginning of the answer's text, without credentials; null if there was no answer. */
+  /** The beginning of the answer's text; null if there was no answer. */
   readonly answer: string | null;
+}
+
+/** The whole conversation for one answer, shown to the operator. */
+export interface Trial {
+  readonly exchanges: readonly Exchange[];
   readonly found: Found | null;
-  /** Where each field was read from; for a list, in its first record. */
-  readonly trace: readonly Trace[];
   /** Why the answer could not be read; null if it was read. */
   readonly why: Bilingual | null;
 }
 
-/** Asks the vendor once, bypassing cache, limit and breaker. Errors are part of the result. */
-export async function tryVendor(vendor: Vendor, params: Params, limitMs: number): Promise<Trial> {
-  const sent = vendor.request(params);
-  const hide = (text: string) => masked(text, vendor.secrets);
-  const hideBoth = ({ en, zh }: Bilingual) => ({ en: hide(en), zh: hide(zh) });
-  const request = {
-    method: sent.method,
-    url: hide(sent.url),
-    headers: Object.fromEntries(Object.entries(sent.headers).map(([name, value]) => [name, hide(value)])),
-    ...(sent.body !== undefined && { body: hide(sent.body) }),
+/** Asks the vendor once, bypassing cache, limits and breaker. Errors are part of the result. */
+export async function tryContract(
+  { adapters, secrets: credentials }: ContractParts,
+  operation: string,
+  params: Params,
+  limitMs: number,
+): Promise<Trial> {
+  const seen: { request: VendorRequest; answer: VendorAnswer | null; ms: number }[] = [];
+  const signal = AbortSignal.timeout(limitMs);
+  const send: Send = async (request) => {
+    const started = performance.now();
+    const entry = { request, answer: null as VendorAnswer | null, ms: 0 };
+    seen.push(entry);
+    try {
+      entry.answer = await exchange(request, signal);
+      return entry.answer;
+    } finally {
+      entry.ms = Math.round(performance.now() - started);
+    }
   };
-  const started = performance.now();
-  const base = { request, trace: [], found: null };
-  let exchanged: { status: number; text: string };
+  let found: Found | null = null;
+  let why: Bilingual | null = null;
   try {
-    exchanged = await exchange(sent, AbortSignal.timeout(limitMs));
+    const adapter = adapters.find((each) => each.operation === operation);
+    found = (await adapter?.ask(params, send)) ?? null;
+    if (found !== null && "why" in found) ({ why } = found);
   } catch (error) {
-    const ms = Math.round(performance.now() - started);
-    return { ...base, status: null, ms, answer: null, why: hideBoth(whyNot(error, limitMs)) };
+    why = whyNot(error, limitMs);
   }
-  const ms = Math.round(performance.now() - started);
-  const { status, text } = exchanged;
-  const seen = { ...base, status, ms, answer: hide(text.slice(0, longestAnswer)) };
-  if (status < 200 || status > 299) {
-    const why = { en: `The vendor answered with status ${status}.`, zh: `供应商返回状态码 ${status}。` };
-    return { ...seen, why };
-  }
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    return { ...seen, why: { en: "The answer is not JSON.", zh: "响应不是 JSON。" } };
-  }
-  const found = vendor.read(body, params);
-  const why = "why" in found ? hideBoth(found.why) : null;
-  return { ...seen, found, trace: vendor.trace?.(body) ?? [], why };
+  const secrets = [...credentials, ...seen.flatMap(({ request }) => request.secrets ?? [])];
+  const hide = (text: string) => masked(text, secrets);
+  return {
+    exchanges: seen.map(({ request, answer, ms }) => ({
+      request: {
+        method: request.method,
+        url: hide(request.url),
+        headers: Object.fromEntries(
+          Object.entries(request.headers).map(([name, value]) => [name, hide(value)]),
+        ),
+        ...(request.body !== undefined && { body: hide(request.body) }),
+      },
+      status: answer?.status ?? null,
+      ms,
+      answer: answer === null ? null : hide(answer.text.slice(0, longestAnswer)),
+    })),
+    found,
+    why: why && { en: hide(why.en), zh: hide(why.zh) },
+  };
 }
 
 const longestAnswer = 20_000;
 
 function whyNot(error: unknown, limitMs: number): Bilingual {
+  if (error instanceof NotReadable) return error.why;
   return (error as Error).name === "TimeoutError"
     ? { en: `The vendor did not answer in ${limitMs} ms.`, zh: `供应商在 ${limitMs} 毫秒内没有响应。` }
     : {

@@ -112,6 +112,9 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "POST /admin/v1/datasets/:operation/:name/remove": row("service.operate"),
   "POST /admin/v1/datasets/:operation/:name/restore": row("service.operate"),
   "GET /admin/v1/connectors": row("service.operate"),
+  "GET /admin/v1/vendors": row("service.operate"),
+  "POST /admin/v1/connectors": row("service.operate"),
+  "DELETE /admin/v1/connectors/:name": row("service.operate"),
   "POST /admin/v1/connectors/:operation/test": row("service.operate"),
 
   "GET /console": row("public"),

@@ -231,4 +231,133 @@ begin
 end $$;
 `,
   },
+  {
+    name: "limits/4-contracts",
+    // A contract serves several operations; limits, breaker and pauses are its own. Times are milliseconds since 1970.
+    // The requests are logged, unlike the rest: they are what the vendor will ask money for.
+    up: `
+drop function enter_vendor(text, text, double precision, int, double precision, double precision);
+drop function leave_vendor(text, text, double precision, text, text, int);
+drop table vendor_state;
+drop table vendor_call;
+create unlogged table contract_state (
+  contract text primary key,
+  failures int not null default 0,
+  opened_at double precision,
+  trial text,
+  trial_until double precision,
+  last_failure text,
+  next_at double precision not null default 0,
+  seen double precision not null default 0,
+  day text not null default '',
+  day_calls int not null default 0,
+  paused_until double precision,
+  paused_why text
+) with (fillfactor = 50);
+create unlogged table contract_call (
+  id text primary key,
+  contract text not null,
+  until double precision not null
+);
+create index contract_call_contract on contract_call (contract);
+create table vendor_request (
+  id text primary key,
+  contract text not null,
+  operation text not null,
+  request_id text,
+  sent_at timestamptz not null,
+  -- Counted when it is sent, and taken back if the vendor fails: a request whose service was killed was perhaps charged.
+  cost_fen numeric(14, 4) not null,
+  outcome text,
+  status int,
+  ms int
+);
+create index vendor_request_contract on vendor_request (contract, sent_at);
+create index vendor_request_call on vendor_request (request_id) where request_id is not null;
+
+-- The turn of a request, or why it may not be sent. A turn is given away at once, so that requests of several services
+-- that wait at the same time go one after the other.
+create function enter_contract(
+  p_contract text, p_operation text, p_id text, p_request text, p_now double precision, p_most int, p_every double precision,
+  p_per_day int, p_day text, p_day_ends double precision, p_lease double precision, p_cool_down double precision,
+  p_patience double precision, p_cost numeric,
+  out refused text, out wait_ms double precision, out why text
+) language plpgsql as $$
+declare
+  v_state contract_state%rowtype;
+  v_open int;
+  v_lost boolean;
+begin
+  insert into contract_state (contract) values (p_contract) on conflict do nothing;
+  select * into v_state from contract_state where contract = p_contract for update;
+  -- What a clock that was far ahead left behind must not stop the contract until the others get there.
+  v_lost := v_state.seen > p_now + 60000;
+  delete from contract_call where contract = p_contract and until <= p_now;
+  if v_state.paused_until > p_now and not v_lost then
+    refused := 'paused';
+    wait_ms := v_state.paused_until - p_now;
+    why := v_state.paused_why;
+    return;
+  end if;
+  if v_state.opened_at is not null then
+    wait_ms := case when v_lost then 0 else v_state.opened_at + p_cool_down - p_now end;
+    if wait_ms > 0 or v_state.trial_until > p_now then
+      refused := 'open';
+      wait_ms := greatest(wait_ms, 1000);
+      why := v_state.last_failure;
+      return;
+    end if;
+  end if;
+  if p_per_day is not null and v_state.day = p_day and v_state.day_calls >= p_per_day then
+    refused := 'day';
+    wait_ms := p_day_ends - p_now;
+    return;
+  end if;
+  select count(*) into v_open from (select from contract_call where contract = p_contract limit p_most) as open;
+  if v_open >= p_most then
+    refused := 'full';
+    wait_ms := 1000;
+    return;
+  end if;
+  wait_ms := case when p_every = 0 or v_lost then 0 else greatest(0, v_state.next_at - p_now) end;
+  if wait_ms > p_patience then
+    refused := 'rate';
+    return;
+  end if;
+  update contract_state s set next_at = p_now + wait_ms + p_every, seen = p_now, day = p_day,
+         day_calls = case when s.day = p_day then s.day_calls + 1 else 1 end,
+         trial = case when s.opened_at is null then null else p_id end,
+         trial_until = case when s.opened_at is null then null else p_now + wait_ms + p_lease end
+    where s.contract = p_contract;
+  insert into contract_call (id, contract, until) values (p_id, p_contract, p_now + wait_ms + p_lease);
+  insert into vendor_request (id, contract, operation, request_id, sent_at, cost_fen)
+    values (p_id, p_contract, p_operation, p_request, to_timestamp((p_now + wait_ms) / 1000), p_cost);
+end $$;
+
+create function leave_contract(
+  p_contract text, p_id text, p_now double precision, p_outcome text, p_failure text, p_failures int,
+  p_pause double precision, p_pause_why text, p_status int, p_ms int
+) returns void language plpgsql as $$
+begin
+  delete from contract_call where id = p_id;
+  update vendor_request set outcome = p_outcome, status = p_status, ms = p_ms,
+         cost_fen = case when p_outcome = 'answered' then cost_fen else 0 end
+    where id = p_id;
+  if p_outcome = 'failed' then
+    update contract_state set failures = failures + 1, last_failure = p_failure,
+           opened_at = case when failures + 1 >= p_failures then p_now else opened_at end,
+           trial = null, trial_until = null
+      where contract = p_contract;
+  elsif p_outcome = 'answered' then
+    update contract_state set failures = 0, last_failure = null, opened_at = null, trial = null, trial_until = null
+      where contract = p_contract and (failures > 0 or opened_at is not null or last_failure is not null);
+  else
+    update contract_state set trial = null, trial_until = null where contract = p_contract and trial = p_id;
+  end if;
+  if p_pause is not null then
+    update contract_state set paused_until = p_now + p_pause, paused_why = p_pause_why where contract = p_contract;
+  end if;
+end $$;
+`,
+  },
 ];

@@ -1,18 +1,18 @@
 import { findOperation, type Operation, type Params } from "@dataq/contract";
-import { type Trial, tryVendor } from "../connector/trial.ts";
-import type { Found, Vendor } from "../connector/vendor.ts";
+import type { Found } from "../connector/adapter.ts";
+import type { ContractParts } from "../connector/contract.ts";
+import { type Exchange, tryContract } from "../connector/trial.ts";
 import { inChinese, inEnglish } from "../importer/message.ts";
 import { fieldsInOwnForm } from "../importer/own-form.ts";
 
 /** The result of a call to a connector, step by step. */
 export interface ConnectorTrial {
   readonly operation: string;
+  readonly contract: string;
   readonly vendor: string;
   readonly params: Params;
-  readonly request: Trial["request"];
-  readonly status: number | null;
-  readonly ms: number;
-  readonly answer: string | null;
+  /** Every request and its answer, without credentials. */
+  readonly exchanges: readonly Exchange[];
   /** `record`, `records` and `not_found` are answers. Everything else would fail the call. */
   readonly outcome: Found["outcome"] | "failed";
   readonly why: string | null;
@@ -33,12 +33,17 @@ export interface FieldTrial {
 }
 
 /** Asks a vendor once, for the operator. Without parameters it uses the operation's example. */
-export async function testConnector(vendor: Vendor, given: Params | undefined): Promise<ConnectorTrial> {
-  const operation = findOperation(vendor.operation) as Operation;
+export async function testContract(
+  contract: ContractParts,
+  operationName: string,
+  given: Params | undefined,
+): Promise<ConnectorTrial> {
+  const operation = findOperation(operationName) as Operation;
   const params = given ?? (operation.example as Params);
   const asked = operation.paged ? { page: "1", page_size: "5", ...params } : params;
-  const trial = await tryVendor(vendor, asked, trialLimitMs);
-  const { found, trace } = trial;
+  const trial = await tryContract(contract, operationName, asked, trialLimitMs);
+  const { found } = trial;
+  const trace = found?.trace?.() ?? [];
   const first =
     found?.outcome === "record" ? found.fields : found?.outcome === "records" ? found.list[0] : undefined;
   const fields =
@@ -58,12 +63,10 @@ export async function testConnector(vendor: Vendor, given: Params | undefined): 
   const wrong = fields.find(({ problem }) => problem !== null);
   return {
     operation: operation.name,
-    vendor: vendor.name,
+    contract: contract.name,
+    vendor: contract.publisher,
     params: asked,
-    request: trial.request,
-    status: trial.status,
-    ms: trial.ms,
-    answer: trial.answer,
+    exchanges: trial.exchanges,
     outcome: found === null || wrong !== undefined ? "failed" : found.outcome,
     why: trial.why?.en ?? wrong?.problem ?? null,
     why_zh: trial.why?.zh ?? wrong?.problem_zh ?? null,

@@ -1,10 +1,10 @@
 import { findOperation, type Operation } from "@dataq/contract";
-import type { Connector } from "../connector/connector.ts";
+import type { Contract } from "../connector/contract.ts";
 import type { Meaning } from "../search/meaning/meaning.ts";
 import type { SearchIndex } from "../search/search-index.ts";
-import { connected } from "../sources/connected.ts";
+import { connected, type FromVendor } from "../sources/connected.ts";
 import { LayeredSource, type Layers, type OptionalSource } from "../sources/layered.ts";
-import type { Sources } from "../sources/source.ts";
+import type { Source, Sources } from "../sources/source.ts";
 import { Coverages } from "./coverage.ts";
 import { corpusOf, registry } from "./registry.ts";
 import { sampleCorpus } from "./sample-corpora.ts";
@@ -16,8 +16,8 @@ export interface SourceParts {
   readonly index: SearchIndex;
   /** Whether samples answer live keys where nothing real is configured. */
   readonly samples: boolean;
-  /** The operator's contracts with vendors. */
-  readonly connectors?: readonly Connector[];
+  /** The operator's contracts with vendors, as they are at the moment. */
+  readonly contracts?: { of(operation: string): Promise<readonly Contract[]> };
   /** Resolves when a corpus that a first start builds is ready, or will not be built. */
   readonly ready?: (corpus: string) => Promise<void>;
   /** Searches imported records by meaning too. */
@@ -26,7 +26,7 @@ export interface SourceParts {
 
 /** The sources of every operation: connector, imported records, samples. */
 export function createSources(parts: SourceParts): Sources {
-  const { index, connectors = [] } = parts;
+  const { index, contracts } = parts;
   const coverages = new Coverages(index);
   const sources = new Map(
     Object.entries(registry).map(([name, { source, sample, samples, fromVendor }]) => {
@@ -34,9 +34,8 @@ export function createSources(parts: SourceParts): Sources {
         awaited(corpus, source(index, corpus, meaning), parts);
       const documents = sample !== undefined && "documents" in sample ? sample : undefined;
       const own = sample !== undefined && "documents" in sample ? undefined : sample;
-      const connector = connectors.find(({ vendor }) => vendor.operation === name);
       const layers: Layers = {
-        connector: connector && connected(connector, fromVendor),
+        ...(contracts && { connector: contractSource(name, contracts, fromVendor) }),
         imported: corpusSource(corpusOf(name), parts.meaning),
         coverage: () => coverages.of(name),
         sample: own ?? corpusSource(sampleCorpus(corpusOf(name))),
@@ -48,6 +47,22 @@ export function createSources(parts: SourceParts): Sources {
     }),
   );
   return { find: (operation) => sources.get(operation) };
+}
+
+/** The contracts may change while the service runs. */
+function contractSource(
+  operation: string,
+  contracts: NonNullable<SourceParts["contracts"]>,
+  fromVendor: FromVendor | undefined,
+): () => Promise<Source | undefined> {
+  let made: { readonly of: readonly Contract[]; readonly source: Source | undefined } | undefined;
+  return async () => {
+    const now = await contracts.of(operation);
+    const isSame = made?.of.length === now.length && made.of.every((each, place) => each === now[place]);
+    if (made === undefined || !isSame)
+      made = { of: now, source: now.length === 0 ? undefined : connected(operation, now, fromVendor) };
+    return made.source;
+  };
 }
 
 /** A first start builds some corpora in the background. A call that needs one waits for it. */

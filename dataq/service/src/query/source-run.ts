@@ -1,4 +1,4 @@
-import { Failure } from "@dataq/contract";
+import { Failure, tokensPerCny } from "@dataq/contract";
 import type { Answer } from "../sources/source.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Question } from "./question.ts";
@@ -7,7 +7,7 @@ import type { QueryRequest } from "./request/request.ts";
 /** Runs a source. If the source ignores the signal, it is abandoned and a late result is discarded. */
 export async function runSource(
   { sourceLimitMs }: PipelineParts,
-  { request, source, call, now }: Question,
+  { request, source, price, call, now }: Question,
   sandbox: boolean,
 ): Promise<Answer> {
   const limit = AbortSignal.timeout(sourceLimitMs);
@@ -32,7 +32,15 @@ export async function runSource(
   });
   stopped.catch(() => {});
   try {
-    return await Promise.race([source.run(request.params, page, { signal, now, sandbox }), stopped]);
+    const context = {
+      signal,
+      now,
+      sandbox,
+      until: Date.now() + sourceLimitMs,
+      priceFen: (price.tokens * 100) / tokensPerCny,
+      requestId: call.requestId,
+    };
+    return await Promise.race([source.run(request.params, page, context), stopped]);
   } finally {
     signal.removeEventListener("abort", stop!);
   }

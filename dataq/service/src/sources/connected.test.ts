@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,14 +7,12 @@ import { join } from "node:path";
 import { type Failure, findOperation, type Operation } from "@dataq/contract";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { makeDataFolder, openFolder, removeDataFolder } from "../../test/data-folder.ts";
-import { readConnectors } from "../connector/configured.ts";
-import { Connector } from "../connector/connector.ts";
-import { kuaidi100 } from "../connector/kuaidi100.ts";
-import { mappedVendor, mappingFile } from "../connector/mapping.ts";
+import { readContracts } from "../connector/configured.ts";
+import { Contract } from "../connector/contract.ts";
 import type { Database } from "../database/database.ts";
-import { VendorGate } from "../limits/vendor-gate.ts";
+import { ContractGate } from "../limits/contract-gate.ts";
 import { expressTracking } from "../operations/cloud/express-tracking/operation.ts";
-import { testConnector } from "../operations/connector-trial.ts";
+import { testContract } from "../operations/connector-trial.ts";
 import { connected } from "./connected.ts";
 
 /** A stand-in for vendors that answers with what the test sets. */
@@ -33,12 +31,12 @@ const server = createServer((request, response) => {
 let base: string;
 let folder: string;
 let database: Database;
-let gate: VendorGate;
+let gate: ContractGate;
 
 beforeAll(async () => {
   folder = await makeDataFolder("tables");
   database = await openFolder(folder);
-  gate = new VendorGate(database);
+  gate = new ContractGate(database);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
@@ -50,7 +48,8 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   calls = [];
-  await database.query("delete from vendor_state");
+  await database.query("delete from contract_state");
+  await database.query("delete from vendor_request");
 });
 
 const json = (value: unknown) => (_: IncomingMessage, __: string, response: ServerResponse) => {
@@ -88,22 +87,39 @@ const parcel = {
   ],
 };
 
-function express(options = {}) {
-  const connector = new Connector(
-    kuaidi100({ customer: "C", key: "K", url: `${base}/poll/query.do`, costFen: 7 }),
-    gate,
-    options,
-  );
+/** The contracts of a connectors.json with these entries. */
+async function contractsOf(entries: readonly object[], terms = {}, now?: () => number): Promise<Contract[]> {
+  const path = join(folder, `connectors-${randomUUID()}.json`);
+  writeFileSync(path, JSON.stringify({ connectors: entries }));
+  const parts = await readContracts(path);
+  return parts.map((each) => new Contract({ ...each, terms: { ...each.terms, ...terms } }, gate, now));
+}
+
+const tracking = "cloud_express_tracking";
+
+async function express(terms = {}, now?: () => number) {
+  const entry = {
+    vendor: "kuaidi100",
+    customer: "C-1",
+    key: "K-1",
+    url: `${base}/poll/query.do`,
+    cost_fen: 7,
+  };
+  const contracts = await contractsOf([entry], terms, now);
   return {
-    connector,
-    ask: () =>
-      connected(connector, expressTracking.fromVendor).run({ express_no: "YT1000000000017" }, page, context),
+    contract: contracts[0]!,
+    ask: (until = Date.now()) =>
+      connected(tracking, contracts, expressTracking.fromVendor).run(
+        { express_no: "YT1000000000017" },
+        page,
+        { ...context, until },
+      ),
   };
 }
 
 test("converts a parcel of kuaidi100 to the contract's record, and signs the request", async () => {
   answer = json(parcel);
-  const { ask, connector } = express();
+  const { ask } = await express();
   const { record, outcome, cacheS } = await ask();
   expect(outcome).toBe("found");
   expect(cacheS).toBe(604_800);
@@ -122,9 +138,9 @@ test("converts a parcel of kuaidi100 to the contract's record, and signs the req
   const form = new URLSearchParams(calls[0]?.body);
   const param = form.get("param") as string;
   expect(JSON.parse(param)).toMatchObject({ com: "yuantong", num: "YT1000000000017" });
-  expect(form.get("sign")).toBe(createHash("md5").update(`${param}KC`).digest("hex").toUpperCase());
-  expect(await gate.states()).toEqual(
-    new Map([[connector.vendor.operation, { calls: 1, lastFailure: null }]]),
+  expect(form.get("sign")).toBe(createHash("md5").update(`${param}K-1C-1`).digest("hex").toUpperCase());
+  expect(await gate.states(new Date())).toEqual(
+    new Map([["kuaidi100", { requests: 1, costFen: 7, lastFailure: null, paused: null }]]),
   );
 });
 
@@ -136,7 +152,8 @@ test.each([
   ["400", "upstream_error", undefined],
 ])("kuaidi100's error %s becomes the right failure", async (returnCode, code, outcome) => {
   answer = json({ result: false, returnCode, message: "x" });
-  const asked = express().ask();
+  const { ask } = await express();
+  const asked = ask();
   if (code === undefined) expect(await asked).toMatchObject({ outcome });
   else await expect(asked).rejects.toMatchObject({ code });
 });
@@ -167,17 +184,19 @@ test.each([
   ],
 ])("a vendor that answers with %s is upstream_error", async (_, wrong) => {
   answer = wrong as typeof answer;
-  await expect(express().ask()).rejects.toMatchObject({ code: "upstream_error" });
+  const { ask } = await express();
+  await expect(ask()).rejects.toMatchObject({ code: "upstream_error" });
 });
 
 test("a vendor that is too slow is upstream_timeout", async () => {
   answer = () => {};
-  await expect(express({ timeLimitMs: 100 }).ask()).rejects.toMatchObject({ code: "upstream_timeout" });
+  const { ask } = await express({ timeLimitMs: 100 });
+  await expect(ask()).rejects.toMatchObject({ code: "upstream_timeout" });
 });
 
 test("after five consecutive failures the vendor is not called, then tried again", async () => {
   let now = 1_000_000;
-  const { ask } = express({ now: () => now });
+  const { ask } = await express({}, () => now);
   answer = json({});
   for (let i = 0; i < 5; i++) await expect(ask()).rejects.toMatchObject({ code: "upstream_error" });
   await expect(ask()).rejects.toMatchObject({ code: "unavailable", details: { retry_after: 30 } });
@@ -193,15 +212,15 @@ test("after five consecutive failures the vendor is not called, then tried again
 
 test("of several calls after the pause, one asks the vendor, and its cancellation lets the next one try", async () => {
   let now = 0;
-  const { connector, ask } = express({ now: () => now });
+  const { contract, ask } = await express({}, () => now);
   answer = json({});
   for (let i = 0; i < 5; i++) await expect(ask()).rejects.toMatchObject({ code: "upstream_error" });
   now += 30_000;
   const waiting: ServerResponse[] = [];
   answer = (_, __, response) => void waiting.push(response);
   const leaving = new AbortController();
-  const tried = connector
-    .ask({ express_no: "YT1000000000017" }, leaving.signal)
+  const tried = contract
+    .ask(tracking, { express_no: "YT1000000000017" }, { signal: leaving.signal, patienceMs: 0 })
     .catch((error: Error) => error);
   await expect.poll(() => waiting.length).toBe(1);
   const others = await Promise.allSettled([ask(), ask(), ask()]);
@@ -215,10 +234,11 @@ test("of several calls after the pause, one asks the vendor, and its cancellatio
 
 test("a call whose service was killed counts until its lease ends", async () => {
   let now = 0;
-  const { ask } = express({ now: () => now, mostAtOnce: 1 });
+  const { ask, contract } = await express({ mostAtOnce: 1 }, () => now);
   answer = json(parcel);
-  const operation = "cloud_express_tracking";
-  await gate.enter({ id: "killed", operation, mostAtOnce: 1, leaseMs: 10_000, nowMs: now });
+  const killed = { id: "killed", contract: "kuaidi100", operation: tracking, requestId: null };
+  const times = { leaseMs: 10_000, nowMs: now, patienceMs: 0 };
+  await gate.enter({ ...killed, ...times, terms: contract.terms, costFen: 7 });
   now = 9_999;
   await expect(ask()).rejects.toMatchObject({ code: "unavailable", details: { retry_after: 1 } });
   now = 10_000;
@@ -228,7 +248,7 @@ test("a call whose service was killed counts until its lease ends", async () => 
 test("refuses more simultaneous calls than the contract allows", async () => {
   const waiting: ServerResponse[] = [];
   answer = (_, __, response) => void waiting.push(response);
-  const { ask } = express({ mostAtOnce: 2 });
+  const { ask } = await express({ mostAtOnce: 2 });
   const two = [ask(), ask()];
   await expect.poll(() => waiting.length).toBe(2);
   await expect(ask()).rejects.toMatchObject({ code: "unavailable", details: { retry_after: 1 } });
@@ -236,30 +256,30 @@ test("refuses more simultaneous calls than the contract allows", async () => {
   expect(await Promise.all(two)).toHaveLength(2);
 });
 
-const mapping = (changes = {}) =>
-  mappingFile.parse({
-    vendor: "mapping",
-    operation: "enterprise_company_detail",
-    name: "Register",
-    request: { url: `${base}/company?code={tax_id}` },
-    answer: {
-      ok: { path: "status", equals: ["200", "201"] },
-      not_found: { path: "status", equals: ["201"] },
-      record: "result",
-      fields: {
-        tax_id: "CreditCode",
-        name: "Name",
-        status: "Status",
-        status_code: "Status",
-        "registered_capital.text": "Capital.Text",
-      },
-      constants: { former_names: [] },
-      values: { status_code: { 存续: "active", 注销: "cancelled" } },
+const mapping = (changes = {}) => ({
+  vendor: "mapping",
+  operation: "enterprise_company_detail",
+  name: "Register",
+  request: { url: `${base}/company?code={tax_id}` },
+  answer: {
+    ok: { path: "status", equals: ["200", "201"] },
+    not_found: { path: "status", equals: ["201"] },
+    record: "result",
+    fields: {
+      tax_id: "CreditCode",
+      name: "Name",
+      status: "Status",
+      status_code: "Status",
+      "registered_capital.text": "Capital.Text",
     },
-    ...changes,
-  });
-const company = (tax_id = "91330106MA0000007Q") =>
-  connected(new Connector(mappedVendor(mapping()), gate)).run({ tax_id }, page, context);
+    constants: { former_names: [] },
+    values: { status_code: { 存续: "active", 注销: "cancelled" } },
+  },
+  ...changes,
+});
+const detail = "enterprise_company_detail";
+const company = async (tax_id = "91330106MA0000007Q", file = mapping()) =>
+  connected(detail, await contractsOf([file])).run({ tax_id }, page, context);
 
 test("a mapping file converts a vendor's fields to the contract's record", async () => {
   answer = json({
@@ -315,12 +335,11 @@ test.each([[{ total: 0, result: [] }], [{ total: 0, result: null }], [{ total: "
   },
 );
 
-const check = () => {
-  const file = mapping({
-    operation: "enterprise_shixin_check",
-    answer: { record: "result", total: "total", fields: { case_no: "c", name: "n" } },
-  });
-  return connected(new Connector(mappedVendor(file), gate)).run({ company_name: "甲公司" }, page, context);
+const check = async () => {
+  const operation = "enterprise_shixin_check";
+  const answered = { record: "result", total: "total", fields: { case_no: "c", name: "n" } };
+  const contracts = await contractsOf([mapping({ operation, answer: answered })]);
+  return connected(operation, contracts).run({ company_name: "甲公司" }, page, context);
 };
 
 test("a mapping tells 'not found' from an error", async () => {
@@ -341,8 +360,7 @@ test.each([
 ])("the status %j matches the condition %j", async (status, wanted) => {
   answer = json({ status });
   const answered = { ...mapping().answer, not_found: { path: "status", equals: [wanted] } };
-  const source = connected(new Connector(mappedVendor(mapping({ answer: answered })), gate));
-  expect(await source.run({ tax_id: "1" }, page, context)).toMatchObject({ outcome: "not_found" });
+  expect(await company("1", mapping({ answer: answered }))).toMatchObject({ outcome: "not_found" });
 });
 
 test("a missing status matches no condition", async () => {
@@ -359,7 +377,10 @@ describe("a trial of a connector", () => {
       },
       ...changes,
     });
-  const trial = (file = withSecrets()) => testConnector(mappedVendor(file), { tax_id: "91330106MA0000007Q" });
+  const trial = async (file = withSecrets()) => {
+    const [contract] = await contractsOf([file]);
+    return testContract(contract!.parts, detail, { tax_id: "91330106MA0000007Q" });
+  };
 
   test("shows the request, the answer and the source of each field, without credentials", async () => {
     answer = json({
@@ -376,12 +397,16 @@ describe("a trial of a connector", () => {
     expect(JSON.stringify(found)).not.toMatch(/top-secret/);
     expect(calls[0]?.url).toContain("appkey=top-secret-1");
     expect(found).toMatchObject({
-      request: {
-        method: "GET",
-        url: `${base}/company?code=91330106MA0000007Q&appkey=…`,
-        headers: { "X-Trace": "plain" },
-      },
-      status: 200,
+      exchanges: [
+        {
+          request: {
+            method: "GET",
+            url: `${base}/company?code=91330106MA0000007Q&appkey=…`,
+            headers: { "X-Trace": "plain" },
+          },
+          status: 200,
+        },
+      ],
       outcome: "failed",
     });
     expect(found.why).toMatch(/^status_code: "在业" is not valid; expected one of active, /);
@@ -405,13 +430,12 @@ describe("a trial of a connector", () => {
       outcome: "wrong",
       why: 'status is "500", not one of 200, 201',
       why_zh: 'status 是 "500"，应为 200、201 之一',
-      answer: '{"status":"500","message":"quota of … exceeded"}',
+      exchanges: [{ answer: '{"status":"500","message":"quota of … exceeded"}' }],
     });
     answer = (_, __, response) => response.writeHead(503).end("busy");
     expect(await trial()).toMatchObject({
-      outcome: "failed",
-      status: 503,
-      answer: "busy",
+      outcome: "wrong",
+      exchanges: [{ status: 503, answer: "busy" }],
       why_zh: "供应商返回状态码 503。",
     });
     answer = (_, __, response) => response.end("<html>");
@@ -433,27 +457,26 @@ describe("a trial of a connector", () => {
 });
 
 test("logs the reason of a failure without credentials, also while the breaker is open", async () => {
-  const ask = async (connector: Connector) =>
-    connected(connector)
+  const ask = async (contracts: Contract[]) =>
+    connected(detail, contracts)
       .run({ tax_id: "1" }, page, context)
       .then(
         () => expect.fail("an answer"),
         (error: Failure) => [error.code, (error.cause as Error).message],
       );
-  const connector = new Connector(
-    mappedVendor(mapping({ request: { url: `${base}/?token=top-secret`, method: "GET" } })),
-    gate,
-  );
+  const contracts = await contractsOf([mapping({ request: { url: `${base}/?token=top-secret` } })]);
   answer = json({ status: "top-secret" });
   for (let call = 0; call < 5; call++)
-    expect(await ask(connector)).toEqual(["upstream_error", 'status is "…", not one of 200, 201']);
-  expect(await ask(connector)).toEqual([
+    expect(await ask(contracts)).toEqual(["upstream_error", 'status is "…", not one of 200, 201']);
+  expect(await ask(contracts)).toEqual([
     "unavailable",
     'paused after repeated failures; the last one: status is "…", not one of 200, 201',
   ]);
-  expect((await gate.states()).get("enterprise_company_detail")).toEqual({
-    calls: 5,
+  expect((await gate.states(new Date())).get("Register")).toEqual({
+    requests: 5,
+    costFen: 0,
     lastFailure: 'status is "…", not one of 200, 201',
+    paused: null,
   });
 });
 
@@ -462,7 +485,7 @@ test("an invalid connector file is reported with the place and what is expected,
   const bad = { ...mapping(), request: { url: "ftp://top-secret", headers: { a: 1 } } };
   try {
     writeFileSync(path, JSON.stringify({ connectors: [bad, { vendor: "other" }] }));
-    const said = await readConnectors(path).catch((error: Error) => error.message);
+    const said = await readContracts(path).catch((error: Error) => error.message);
     expect(said).toContain("connectors[0].request.headers.a: expected text");
     expect(said).toContain("connectors[1].vendor: expected");
     expect(said).not.toMatch(/top-secret|Invalid|received/);
@@ -471,20 +494,19 @@ test("an invalid connector file is reported with the place and what is expected,
   }
 });
 
-test("rejects a mapping for an unknown operation", () => {
-  expect(() => mapping({ operation: "no_such" })).toThrow("operation");
+test("rejects a mapping for an unknown operation", async () => {
+  await expect(contractsOf([mapping({ operation: "no_such" })])).rejects.toThrow("operation");
 });
 
 test("a filter that the mapping does not send is rejected, because the vendor would ignore it", async () => {
-  const file = (url: string) =>
-    mappingFile.parse({
-      vendor: "mapping",
-      operation: "legal_cases",
-      name: "Test vendor",
-      request: { url, json: { place: ["{court}"] } },
-      answer: { record: "data", total: "total", fields: {} },
-    });
-  const source = connected(new Connector(mappedVendor(file(`${base}/?q={query}&since={date_from}`)), gate));
+  const entry = {
+    vendor: "mapping",
+    operation: "legal_cases",
+    name: "Test vendor",
+    request: { url: `${base}/?q={query}&since={date_from}`, json: { place: ["{court}"] } },
+    answer: { record: "data", total: "total", fields: {} },
+  };
+  const source = connected("legal_cases", await contractsOf([entry]));
   const sent = { query: "借款", court: "浦东法院", date_from: "2024-01-01" };
   await expect(source.check?.(sent, false)).resolves.toBeUndefined();
   await expect(source.check?.({ ...sent, judge: "王刚" }, false)).rejects.toMatchObject({

@@ -1,5 +1,6 @@
 import { Failure, findOperation, invalid, type Operation, type Params } from "@dataq/contract";
-import type { Connector } from "../connector/connector.ts";
+import type { Fields, Found } from "../connector/adapter.ts";
+import type { Contract } from "../connector/contract.ts";
 import { inEnglish } from "../importer/message.ts";
 import { ownForm } from "../importer/own-form.ts";
 import { provenanceOf } from "../importer/provenance.ts";
@@ -16,22 +17,39 @@ export interface FromVendor {
   readonly verificationNeeded?: () => Failure;
 }
 
-/** Answers an operation from a vendor. A response that does not fit the operation's record is a 502. */
-export function connected(connector: Connector, adds: FromVendor = {}): Source {
-  const { vendor } = connector;
-  const operation = findOperation(vendor.operation) as Operation;
+/** An answer with less time left than this is not asked for from the next vendor. */
+const LEAST_TIME_MS = 500;
+
+/** How long a request waits for its turn while another vendor could answer. */
+const PATIENCE_BESIDE_OTHERS_MS = 500;
+
+/** The time of a caller who has named none. */
+const USUAL_TIME_MS = 25_000;
+
+/**
+ * Answers an operation from vendors, in the operator's order. If one cannot answer, the next one is asked within the
+ * caller's time, as long as what the vendors cost stays below the price of the call. A response that does not fit the
+ * operation's record is a 502.
+ */
+export function connected(
+  operationName: string,
+  contracts: readonly Contract[],
+  adds: FromVendor = {},
+): Source {
+  const operation = findOperation(operationName) as Operation;
   const complete = ownForm(operation.name, (record) => record["id"] ?? Object.values(record)[1]);
-  const recordOf = (fields: Readonly<Record<string, unknown>>, now: Date): object => {
-    const mapped = complete(fields);
+  const recordOf = (contract: Contract, fields: Fields, now: Date): object => {
+    const { source, ...own } = fields;
+    const mapped = complete(own);
     if (mapped === null || "problem" in mapped) {
       const why = mapped === null ? "no record" : inEnglish(mapped.problem);
       throw new Failure("upstream_error", { operation: operation.name }, new Error(why));
     }
     const publication = {
-      name: vendor.name,
-      kind: vendor.kind,
-      url: null,
-      licence: vendor.licence,
+      name: contract.parts.publisher,
+      kind: contract.parts.kind,
+      url: urlOf(source),
+      licence: contract.parts.licence,
       retrievedAt: now,
     };
     const isSearch = "highlights" in operation.record.shape;
@@ -41,34 +59,87 @@ export function connected(connector: Connector, adds: FromVendor = {}): Source {
       source: provenanceOf(publication, mapped.record, mapped.record.id),
     };
   };
+  const answerOf = (contract: Contract, found: Found, params: Params, page: Page, now: Date): Answer => {
+    if (found.outcome === "verification_required")
+      throw adds.verificationNeeded?.() ?? new Failure("upstream_error", { operation: operation.name });
+    if (found.outcome === "record") {
+      const record = recordOf(contract, found.fields, now);
+      return { ...single(record), ...(adds.cacheS && { cacheS: adds.cacheS(record) }) };
+    }
+    if (found.outcome === "records") {
+      const records = found.list.map((fields) => recordOf(contract, fields, now));
+      return adds.list?.(records, params) ?? listed(operation, records, found.total, page);
+    }
+    if (operation.kind === "single") return single(undefined);
+    return adds.list?.([], params) ?? listed(operation, [], 0, page);
+  };
+  const unsent = (contract: Contract, params: Params): string | undefined =>
+    operation.paged
+      ? Object.keys(params).find((name) => contract.adapter(operation.name)?.takes?.has(name) === false)
+      : undefined;
   return {
     async check(params) {
       // A filter that is not sent would be ignored, and the answer would be wrong.
-      const ignored =
-        operation.paged && Object.keys(params).find((name) => vendor.takes?.has(name) === false);
-      if (ignored) throw unsupported(ignored);
+      const ignored = contracts.map((contract) => unsent(contract, params));
+      if (ignored.every((name) => name !== undefined)) throw unsupported(ignored[0]!);
     },
     // Vendors do not announce changes; the cache time limits the age of answers.
-    version: async () => vendor.name,
+    version: async () => contracts.map(({ name }) => name).join(" "),
     async run(params: Params, page: Page, context: SourceContext): Promise<Answer> {
       const asked = operation.paged
         ? { ...params, page: String(page.page), page_size: String(page.pageSize) }
         : params;
-      const found = await connector.ask(asked, context.signal);
-      if (found.outcome === "verification_required")
-        throw adds.verificationNeeded?.() ?? new Failure("upstream_error", { operation: operation.name });
-      if (found.outcome === "record") {
-        const record = recordOf(found.fields, context.now);
-        return { ...single(record), ...(adds.cacheS && { cacheS: adds.cacheS(record) }) };
+      const until = context.until ?? Date.now() + USUAL_TIME_MS;
+      const able = contracts.filter((contract) => unsent(contract, params) === undefined);
+      let spentFen = 0;
+      let failure: Failure | undefined;
+      for (const [place, contract] of able.entries()) {
+        const leftMs = until - Date.now();
+        const costFen = contract.costFen(operation.name);
+        const isTooDear = context.priceFen !== undefined && spentFen + costFen > context.priceFen;
+        if (place > 0 && (leftMs < LEAST_TIME_MS || isTooDear)) break;
+        const isLast = place === able.length - 1;
+        try {
+          const found = await contract.ask(operation.name, asked, {
+            signal: context.signal,
+            patienceMs: Math.max(0, isLast ? leftMs - LEAST_TIME_MS : PATIENCE_BESIDE_OTHERS_MS),
+            requestId: context.requestId,
+          });
+          return answerOf(contract, found, params, page, context.now);
+        } catch (error) {
+          if (!(error instanceof Failure) || !mayBeAnsweredByAnother.has(error.code)) throw error;
+          if (context.signal.aborted) throw error;
+          // A vendor that answered what cannot be used has perhaps charged for it.
+          if (error.code === "upstream_error") spentFen += costFen;
+          failure = worse(failure, error);
+        }
       }
-      if (found.outcome === "records") {
-        const records = found.list.map((fields) => recordOf(fields, context.now));
-        return adds.list?.(records, params) ?? listed(operation, records, found.total, page);
-      }
-      if (operation.kind === "single") return single(undefined);
-      return adds.list?.([], params) ?? listed(operation, [], 0, page);
+      throw failure ?? new Failure("unavailable", { operation: operation.name, retry_after: 1 });
     },
   };
+}
+
+const mayBeAnsweredByAnother: ReadonlySet<string> = new Set([
+  "upstream_error",
+  "upstream_timeout",
+  "unavailable",
+]);
+
+/** What the caller is told: to come again if one of the vendors will answer then, else what went wrong first. */
+function worse(before: Failure | undefined, now: Failure): Failure {
+  if (before === undefined) return now;
+  const cause = new Error(`${reason(before)}; then ${reason(now)}`);
+  const told = before.code !== "unavailable" && now.code === "unavailable" ? now : before;
+  return new Failure(told.code, told.details, cause);
+}
+
+function reason({ cause, code }: Failure): string {
+  return cause instanceof Error ? cause.message : code;
+}
+
+function urlOf(source: unknown): string | null {
+  const url = (source as { url?: unknown } | undefined)?.url;
+  return typeof url === "string" && /^https?:\/\//.test(url) ? url : null;
 }
 
 function unsupported(name: string): Failure {

@@ -14,8 +14,8 @@ export interface OptionalSource extends Source {
 }
 
 export interface Layers {
-  /** The operator's contract with a vendor. */
-  readonly connector?: Source | undefined;
+  /** The operator's contracts with vendors; undefined if there are none. */
+  readonly connector?: () => Promise<Source | undefined>;
   readonly imported: OptionalSource;
   readonly sample: Source;
   /** What the imported records cover. */
@@ -112,8 +112,9 @@ export class LayeredSource implements Source {
   }
 
   async #choose(sandbox: boolean, imported: OptionalSource): Promise<Chosen | undefined> {
-    const { connector, sample, hasLiveSamples } = this.#layers;
-    if (!sandbox && connector !== undefined) return { kind: "connector", source: connector };
+    const { sample, hasLiveSamples } = this.#layers;
+    const connector = sandbox ? undefined : await this.#layers.connector?.();
+    if (connector !== undefined) return { kind: "connector", source: connector };
     if (!sandbox && (await imported.exists())) return { kind: "imported", source: imported };
     if (!sandbox && !hasLiveSamples) return undefined;
     if (!sandbox && (await imported.hasGenerated?.())) return { kind: "sample", source: imported };

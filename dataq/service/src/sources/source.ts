@@ -49,6 +49,12 @@ export interface SourceContext {
   readonly now: Date;
   /** True for `dq_test_` keys: samples only. */
   readonly sandbox: boolean;
+  /** Until when the caller waits, in milliseconds since 1970. */
+  readonly until?: number;
+  /** What the caller pays, in fen. */
+  readonly priceFen?: number;
+  /** The call that the answer is for; requests to vendors are recorded with it. */
+  readonly requestId?: string;
   /** True if samples are switched off: generated records among real ones are left out. */
   readonly withoutGenerated?: boolean;
 }

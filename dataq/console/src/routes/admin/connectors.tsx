@@ -1,8 +1,8 @@
 import type { ConnectorTrial } from "@dataq/contract/wire";
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import PlugZap from "~icons/lucide/plug-zap";
-import { connectorsQuery, testConnector } from "../../service/datasets.ts";
+import { connectorsQuery, disconnectVendor, testConnector, vendorsQuery } from "../../service/vendors.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -14,51 +14,90 @@ import { Badge, Panel } from "../../ui/panel.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Empty, Failure, Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
+import { VendorForm } from "./vendor-form.tsx";
 
-/** The contracts with vendors. A button tests each vendor with one call. */
+/** The contracts with vendors: what they answer and cost, a test of each operation, and a form for one more. */
 export function Connectors() {
   const t = useText();
   const format = useFormat();
   const nameOf = useOperationName();
+  const client = useQueryClient();
   const connectors = useQuery(connectorsQuery);
   const [trial, setTrial] = useState<ConnectorTrial>();
   const { mutate, isPending, error } = useOnce({ mutationFn: testConnector, onSuccess: setTrial });
+  const changed = async () => {
+    await client.invalidateQueries({ queryKey: connectorsQuery.queryKey });
+    await client.invalidateQueries({ queryKey: vendorsQuery.queryKey });
+  };
+  const removal = useOnce({ mutationFn: disconnectVendor, onSuccess: changed });
   return (
-    <Panel title={t.datasets.connectors} about={t.datasets.connectorsAbout} className="mt-5" isFlush>
-      {error && <Failure error={error} />}
-      <Loaded query={connectors}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty icon={<PlugZap className="size-5" />} title={t.datasets.noConnectors} />
-          ) : (
-            <Table
-              label={t.datasets.connectors}
-              rows={data}
-              keyOf={({ operation }) => operation}
-              columns={[
-                { name: t.requests.operation, cell: ({ operation }) => nameOf(operation) },
-                { name: t.datasets.vendor, cell: ({ vendor }) => vendor },
-                { name: t.datasets.calls, isNumber: true, cell: ({ calls }) => format.number(calls) },
-                {
-                  name: t.datasets.lastFailure,
-                  isWide: true,
-                  cell: ({ last_failure }) => last_failure ?? "–",
-                },
-                {
-                  name: t.datasets.test,
-                  cell: ({ operation }) => (
-                    <Button isBusy={isPending} onClick={() => mutate(operation)}>
-                      {t.datasets.test}
-                    </Button>
-                  ),
-                },
-              ]}
-            />
-          )
-        }
-      </Loaded>
-      {trial && <Trial trial={trial} onClose={() => setTrial(undefined)} />}
-    </Panel>
+    <>
+      <Panel title={t.vendors.title} about={t.vendors.about} className="mt-5" isFlush>
+        {(error ?? removal.error) && <Failure error={error ?? removal.error} />}
+        <Loaded query={connectors}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Empty icon={<PlugZap className="size-5" />} title={t.vendors.none} />
+            ) : (
+              <Table
+                label={t.vendors.title}
+                rows={data}
+                keyOf={({ name }) => name}
+                columns={[
+                  { name: t.vendors.vendor, cell: ({ vendor }) => vendor },
+                  {
+                    name: t.vendors.tests,
+                    isWide: true,
+                    cell: ({ name, operations }) => (
+                      <span className="flex flex-wrap gap-1.5">
+                        {operations.map((operation) => (
+                          <Button
+                            key={operation}
+                            size="small"
+                            isBusy={isPending}
+                            onClick={() => mutate({ operation, contract: name })}
+                          >
+                            {t.vendors.test(nameOf(operation))}
+                          </Button>
+                        ))}
+                      </span>
+                    ),
+                  },
+                  {
+                    name: t.vendors.requests,
+                    isNumber: true,
+                    cell: ({ requests }) => format.number(requests),
+                  },
+                  {
+                    name: t.vendors.cost,
+                    isNumber: true,
+                    cell: ({ cost_fen }) => `¥${format.number(Math.round(cost_fen) / 100)}`,
+                  },
+                  {
+                    name: t.vendors.lastFailure,
+                    isWide: true,
+                    cell: ({ last_failure, paused_until, paused_why }) =>
+                      paused_until === null
+                        ? (last_failure ?? "–")
+                        : `${t.vendors.paused(format.moment(paused_until))} ${paused_why ?? ""}`,
+                  },
+                  {
+                    name: t.vendors.remove,
+                    cell: ({ name }) => (
+                      <Button size="small" isBusy={removal.isPending} onClick={() => removal.mutate(name)}>
+                        {t.vendors.remove}
+                      </Button>
+                    ),
+                  },
+                ]}
+              />
+            )
+          }
+        </Loaded>
+        {trial && <Trial trial={trial} onClose={() => setTrial(undefined)} />}
+      </Panel>
+      <VendorForm onConnected={changed} onTrial={setTrial} />
+    </>
   );
 }
 
@@ -66,40 +105,50 @@ function Trial({ trial, onClose }: { readonly trial: ConnectorTrial; readonly on
   const t = useText();
   const format = useFormat();
   const { language } = useLook();
-  const { request, fields, status, ms, answer } = trial;
+  const { exchanges, fields } = trial;
   const why = language === "zh" ? trial.why_zh : trial.why;
   const isGood = ["record", "records", "not_found"].includes(trial.outcome);
-  const headers = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`);
   return (
     <Dialog isOpen isWide onClose={onClose} title={trial.vendor} about={trial.operation}>
       <div className="flex min-w-0 flex-col gap-4">
         <p className="flex flex-wrap items-center gap-2">
-          <Badge tone={isGood ? "good" : "bad"}>{t.datasets.outcomes[trial.outcome]}</Badge>
+          <Badge tone={isGood ? "good" : "bad"}>{t.vendors.outcomes[trial.outcome]}</Badge>
           {why}
         </p>
-        <section>
-          <h3 className="text-sm font-semibold">{t.datasets.request}</h3>
-          <Text label={t.datasets.request}>
-            {[`${request.method} ${request.url}`, ...headers, request.body ?? ""].join("\n").trim()}
-          </Text>
-        </section>
-        <section>
-          <h3 className="text-sm font-semibold">
-            {t.datasets.answer} {status !== null && `(${status}, ${format.number(ms)} ms)`}
-          </h3>
-          <Text label={t.datasets.answer}>{answer ?? "–"}</Text>
-        </section>
+        {exchanges.map(({ request, status, ms, answer }, place) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the order of the conversation is its identity.
+          <div key={place} className="flex min-w-0 flex-col gap-4">
+            <section>
+              <h3 className="text-sm font-semibold">{t.vendors.request}</h3>
+              <Text label={t.vendors.request}>
+                {[
+                  `${request.method} ${request.url}`,
+                  ...Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`),
+                  request.body ?? "",
+                ]
+                  .join("\n")
+                  .trim()}
+              </Text>
+            </section>
+            <section>
+              <h3 className="text-sm font-semibold">
+                {t.vendors.answer} {status !== null && `(${status}, ${format.number(ms)} ms)`}
+              </h3>
+              <Text label={t.vendors.answer}>{answer ?? "–"}</Text>
+            </section>
+          </div>
+        ))}
         {fields.length > 0 && (
           <Table
-            label={t.datasets.fields}
+            label={t.vendors.fields}
             rows={fields}
             keyOf={({ field }) => field}
             columns={[
-              { name: t.datasets.field, cell: ({ field }) => <code className="text-xs">{field}</code> },
-              { name: t.datasets.path, cell: ({ path }) => <code className="text-xs">{path ?? "–"}</code> },
-              { name: t.datasets.found, cell: ({ found }) => <Value value={found} /> },
+              { name: t.vendors.field, cell: ({ field }) => <code className="text-xs">{field}</code> },
+              { name: t.vendors.path, cell: ({ path }) => <code className="text-xs">{path ?? "–"}</code> },
+              { name: t.vendors.found, cell: ({ found }) => <Value value={found} /> },
               {
-                name: t.datasets.value,
+                name: t.vendors.value,
                 cell: ({ value, problem, problem_zh }) =>
                   problem === null ? (
                     <Value value={value} />

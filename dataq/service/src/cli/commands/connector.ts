@@ -1,8 +1,8 @@
 import { counted } from "@dataq/contract";
 import { Command } from "commander";
 import { readConfig } from "../../config.ts";
-import { readConnectors } from "../../connector/configured.ts";
-import { type ConnectorTrial, testConnector } from "../../operations/connector-trial.ts";
+import { readContracts } from "../../connector/configured.ts";
+import { type ConnectorTrial, testContract } from "../../operations/connector-trial.ts";
 import { readParameters } from "../query-arguments.ts";
 
 /** `dataq connector`: for the operator who writes connectors.json; needs no running service. */
@@ -19,25 +19,28 @@ export function connectorCommand(): Command {
     .option("--json", "print JSON")
     .action(async (name: string, values: string[], { json }: { json?: boolean }) => {
       const path = readConfig().connectors;
-      const connectors = await readConnectors(path);
-      const found = connectors.filter(
-        ({ vendor }) => vendor.operation === name || vendor.name.toLowerCase() === name.toLowerCase(),
+      const answered = (await readContracts(path)).flatMap((contract) =>
+        contract.adapters.map(({ operation }) => ({ contract, operation })),
       );
-      const { vendor } = found[0] ?? {};
-      if (vendor === undefined) {
-        const known = connectors.map((each) => `${each.vendor.operation} (${each.vendor.name})`);
+      const found = answered.filter(
+        ({ contract, operation }) => operation === name || contract.name.toLowerCase() === name.toLowerCase(),
+      );
+      const [chosen] = found;
+      if (chosen === undefined) {
+        const known = answered.map(({ contract, operation }) => `${operation} (${contract.name})`);
         throw new Error(
           known.length === 0
             ? `No connector is configured in ${path}.`
             : `No connector ${name}. Configured connectors: ${known.join(", ")}.`,
         );
       }
-      if (found.length > 1)
+      const { contract, operation } = chosen;
+      if (found.some((each) => each.operation !== operation))
         throw new Error(
-          `${name} answers several operations. Use one of ${found.map((each) => each.vendor.operation).join(", ")}.`,
+          `${name} answers several operations. Use one of ${found.map((each) => each.operation).join(", ")}.`,
         );
-      const params = values.length === 0 ? undefined : readParameters(vendor.operation, values);
-      const trial = await testConnector(vendor, params);
+      const params = values.length === 0 ? undefined : readParameters(operation, values);
+      const trial = await testContract(contract, operation, params);
       if (json === true) console.log(JSON.stringify(trial));
       else for (const line of linesOf(trial)) console.log(line);
       if (trial.outcome === "failed" || trial.outcome === "wrong" || trial.outcome === "unavailable")
@@ -46,8 +49,26 @@ export function connectorCommand(): Command {
   return command;
 }
 
-function linesOf({ request, status, ms, answer, fields, outcome, why, records }: ConnectorTrial): string[] {
+/** The conversation and what was read from it, for a terminal. */
+export function linesOf({ exchanges, fields, outcome, why, records }: ConnectorTrial): string[] {
   const width = Math.max(...fields.map(({ field }) => field.length), 0);
+  return [
+    ...exchanges.flatMap(linesOfExchange),
+    ...(fields.length === 0
+      ? []
+      : [
+          `Fields${records === null ? "" : ` of the first of ${counted(records, "record")}`}`,
+          ...fields.map(
+            ({ field, path, found, value, problem }) =>
+              `  ${problem === null ? "ok" : "!!"}  ${field.padEnd(width)}  ${path === null ? "(not mapped)" : `${path} = ${shown(found)}`}  →  ${problem ?? shown(value)}`,
+          ),
+          "",
+        ]),
+    `Outcome   ${outcome}${why === null ? "" : `: ${why}`}`,
+  ];
+}
+
+function linesOfExchange({ request, status, ms, answer }: ConnectorTrial["exchanges"][number]): string[] {
   return [
     `Request   ${request.method} ${request.url}`,
     ...Object.entries(request.headers).map(([name, value]) => `          ${name}: ${value}`),
@@ -62,17 +83,6 @@ function linesOf({ request, status, ms, answer, fields, outcome, why, records }:
           .map((line) => `          ${line}`)),
     ...((answer?.length ?? 0) > longestAnswer ? ["          …; --json shows more"] : []),
     "",
-    ...(fields.length === 0
-      ? []
-      : [
-          `Fields${records === null ? "" : ` of the first of ${counted(records, "record")}`}`,
-          ...fields.map(
-            ({ field, path, found, value, problem }) =>
-              `  ${problem === null ? "ok" : "!!"}  ${field.padEnd(width)}  ${path === null ? "(not mapped)" : `${path} = ${shown(found)}`}  →  ${problem ?? shown(value)}`,
-          ),
-          "",
-        ]),
-    `Outcome   ${outcome}${why === null ? "" : `: ${why}`}`,
   ];
 }
 

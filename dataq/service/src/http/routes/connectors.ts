@@ -1,48 +1,151 @@
-import { Failure, type Params } from "@dataq/contract";
-import { connectorTest, type connectorTrial, type routes, type Sent } from "@dataq/contract/wire";
+import { Failure, invalid, type Params } from "@dataq/contract";
+import {
+  type connected,
+  type connector,
+  connectorTest,
+  type connectorTrial,
+  newConnector,
+  type routes,
+  type Sent,
+} from "@dataq/contract/wire";
 import type { FastifyInstance } from "fastify";
 import { writeAudit } from "../../accounts/audit.ts";
-import type { Connector } from "../../connector/connector.ts";
-import type { VendorGate } from "../../limits/vendor-gate.ts";
-import { testConnector } from "../../operations/connector-trial.ts";
+import { removeContract } from "../../connector/connectors-file.ts";
+import type { Contract } from "../../connector/contract.ts";
+import type { ContractBook } from "../../connector/contract-book.ts";
+import { presets } from "../../connector/preset.ts";
+import type { ContractGate, ContractState } from "../../limits/contract-gate.ts";
+import { connectVendor } from "../../operations/connecting.ts";
+import { testContract } from "../../operations/connector-trial.ts";
 import { check, readJson } from "../body.ts";
 import { authorOf } from "../caller.ts";
 import type { HttpParts } from "../parts.ts";
 
-/** The operator's contracts with vendors, and tests of their answers. */
+/** The operator's contracts with vendors: connecting, testing and removing them. */
 export function addConnectorRoutes(
   app: FastifyInstance,
   parts: HttpParts,
-  connectors: readonly Connector[],
-  gate: VendorGate,
+  { contracts, gate, path }: { contracts: ContractBook; gate: ContractGate; path: string },
 ): void {
+  const rowOf = async (contract: Contract) => rowFrom(contract, await gate.states(parts.clock()));
+
   app.get("/admin/v1/connectors", async (): Promise<Sent<typeof routes.listConnectors.answer>> => {
-    const states = await gate.states();
+    const states = await gate.states(parts.clock());
+    return { data: (await contracts.all()).map((contract) => rowFrom(contract, states)) };
+  });
+
+  app.get("/admin/v1/vendors", async (): Promise<Sent<typeof routes.listVendors.answer>> => {
+    const names = new Set((await contracts.all()).map(({ name }) => name));
     return {
-      data: connectors.map(({ vendor }) => {
-        const { calls = 0, lastFailure = null } = states.get(vendor.operation) ?? {};
-        return {
-          operation: vendor.operation,
-          vendor: vendor.name,
-          kind: vendor.kind,
-          licence: vendor.licence,
-          calls,
-          cost_fen: calls * vendor.costFen,
-          last_failure: lastFailure,
-        };
-      }),
+      data: presets().map((preset) => ({
+        name: preset.name,
+        publisher: preset.publisher,
+        kind: preset.kind,
+        licence: preset.licence,
+        duties: preset.duties,
+        about: preset.about ?? null,
+        operations: Object.keys(preset.operations),
+        credentials: Object.entries(preset.credentials).map(([name, credential]) => ({
+          name,
+          ...credential,
+        })),
+        documents: preset.documents,
+        checked: preset.checked,
+        cost_fen: preset.cost_fen,
+        is_connected: names.has(preset.name),
+      })),
     };
+  });
+
+  app.post("/admin/v1/connectors", async (request): Promise<Sent<typeof connected>> => {
+    const {
+      vendor: name,
+      credentials,
+      cost_fen,
+      operations,
+      untested,
+    } = check(newConnector, readJson(request));
+    const preset = presets().find((each) => each.name === name);
+    if (preset === undefined) throw new Failure("not_found", { what: "The vendor" });
+    for (const [key, { optional }] of Object.entries(preset.credentials))
+      if (!optional && credentials[key] === undefined)
+        throw invalid(
+          `credentials.${key}`,
+          "required",
+          `credentials.${key} is missing`,
+          "send it",
+          "请填写该项",
+        );
+    for (const key of Object.keys(credentials))
+      if (preset.credentials[key] === undefined)
+        throw invalid(
+          `credentials.${key}`,
+          "unknown",
+          `credentials.${key} is unknown`,
+          "omit it",
+          "请去掉该项",
+        );
+    for (const operation of operations ?? [])
+      if (preset.operations[operation] === undefined)
+        throw invalid(
+          "operations",
+          "unsupported",
+          `${name} does not answer ${operation}`,
+          `use one of ${Object.keys(preset.operations).join(", ")}`,
+          `请从 ${Object.keys(preset.operations).join("、")} 中选择`,
+        );
+    const entry = {
+      preset: name,
+      credentials,
+      ...(cost_fen !== undefined && { cost_fen }),
+      ...(operations !== undefined && { operations }),
+    };
+    const { isWritten, trials } = await connectVendor(path, entry, { untested });
+    if (isWritten) {
+      await writeAudit(parts.database, authorOf(parts, request), "connector.connect", name, null, null);
+      await contracts.refresh();
+    }
+    const contract = isWritten ? (await contracts.all()).find((each) => each.name === name) : undefined;
+    return { connector: contract === undefined ? null : await rowOf(contract), trials };
+  });
+
+  app.delete<{ Params: { name: string } }>("/admin/v1/connectors/:name", async (request, reply) => {
+    const { name } = request.params;
+    if (!(await removeContract(path, name))) throw new Failure("not_found", { what: "The connector" });
+    await writeAudit(parts.database, authorOf(parts, request), "connector.disconnect", name, null, null);
+    await contracts.refresh();
+    return reply.code(204).send();
   });
 
   app.post<{ Params: { operation: string } }>(
     "/admin/v1/connectors/:operation/test",
     async (request): Promise<Sent<typeof connectorTrial>> => {
       const { operation } = request.params;
-      const { params } = check(connectorTest, readJson(request, { whenEmpty: {} }));
-      const connector = connectors.find(({ vendor }) => vendor.operation === operation);
-      if (connector === undefined) throw new Failure("not_found", { what: "The connector" });
+      const { params, contract: name } = check(connectorTest, readJson(request, { whenEmpty: {} }));
+      const able = await contracts.of(operation);
+      const contract = name === undefined ? able[0] : able.find((each) => each.name === name);
+      if (contract === undefined) throw new Failure("not_found", { what: "The connector" });
       await writeAudit(parts.database, authorOf(parts, request), "connector.test", operation, null, null);
-      return testConnector(connector.vendor, params as Params | undefined);
+      return testContract(contract.parts, operation, params as Params | undefined);
     },
   );
+}
+
+function rowFrom(
+  { name, parts, operations }: Contract,
+  states: ReadonlyMap<string, ContractState>,
+): Sent<typeof connector> {
+  const state = states.get(name);
+  return {
+    name,
+    vendor: parts.publisher,
+    kind: parts.kind,
+    licence: parts.licence,
+    operations: [...operations],
+    requests: state?.requests ?? 0,
+    cost_fen: state?.costFen ?? 0,
+    last_failure: state?.lastFailure ?? null,
+    paused_until: state?.paused?.until.toISOString() ?? null,
+    paused_why: state?.paused?.why ?? null,
+  };
 }

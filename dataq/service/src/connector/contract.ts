@@ -1,0 +1,222 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Failure, type Params } from "@dataq/contract";
+import type { Adapter, Found, VendorAnswer, VendorRequest } from "./adapter.ts";
+import { exchange, reasonOf } from "./exchange.ts";
+import type { Gate, Terms, Verdict } from "./gate.ts";
+import { masked } from "./masking.ts";
+
+export const usualTerms: Terms = {
+  timeLimitMs: 8_000,
+  mostAtOnce: 8,
+  everyMs: 0,
+  mostPerDay: null,
+  costFen: 0,
+};
+
+export interface ContractParts {
+  /** Key of the contract in connectors.json and in the database. */
+  readonly name: string;
+  /** Publisher, for every record's source. */
+  readonly publisher: string;
+  readonly kind: "official" | "licensed" | "third_party";
+  readonly licence: string | null;
+  readonly adapters: readonly Adapter[];
+  /** Credentials, which must not appear in logs or pages. */
+  readonly secrets: readonly string[];
+  readonly terms?: Partial<Terms>;
+}
+
+/** Who asks, and how long the answer is waited for. */
+export interface Asking {
+  readonly signal: AbortSignal;
+  /** How long a request may wait for its turn. */
+  readonly patienceMs: number;
+  readonly requestId?: string | undefined;
+}
+
+/** After its time limit, a request whose process was killed still counts as open for this long. */
+const LEASE_BEYOND_LIMIT_MS = 5_000;
+
+/** How long nobody is asked if the balance is used up. */
+const OUT_OF_MONEY_MS = 600_000;
+
+/** A contract with a vendor: every request of every operation goes through its gate. */
+export class Contract {
+  readonly parts: ContractParts;
+  readonly name: string;
+  readonly terms: Terms;
+  readonly #adapters: ReadonlyMap<string, Adapter>;
+  readonly #gate: Gate;
+  readonly #now: () => number;
+
+  constructor(parts: ContractParts, gate: Gate, now: () => number = Date.now) {
+    this.parts = parts;
+    this.name = parts.name;
+    this.terms = { ...usualTerms, ...parts.terms };
+    this.#adapters = new Map(parts.adapters.map((adapter) => [adapter.operation, adapter]));
+    this.#gate = gate;
+    this.#now = now;
+  }
+
+  get operations(): readonly string[] {
+    return [...this.#adapters.keys()];
+  }
+
+  adapter(operation: string): Adapter | undefined {
+    return this.#adapters.get(operation);
+  }
+
+  /** What a request for the operation costs the operator, in fen. */
+  costFen(operation: string): number {
+    return this.adapter(operation)?.costFen ?? this.terms.costFen;
+  }
+
+  /** Throws a `Failure` if there is no answer that can be used. */
+  async ask(operation: string, params: Params, asking: Asking): Promise<Found> {
+    const adapter = this.adapter(operation);
+    if (adapter === undefined) throw new Error(`${this.name} has no adapter for ${operation}`);
+    const talk = new Conversation(this, this.#gate, operation, asking, this.#now);
+    try {
+      const found = await adapter.ask(params, (request) => talk.send(request));
+      await talk.end(found);
+      if (found.outcome === "wrong") throw this.#failure(operation, "upstream_error", found.why.en, talk);
+      if (found.outcome === "unavailable")
+        throw this.#failure(operation, "unavailable", found.why.en, talk, found.retryAfterS);
+      return found;
+    } catch (error) {
+      if (error instanceof Failure) {
+        await talk.end(undefined, error);
+        throw error;
+      }
+      const isLate = talk.isLate && !asking.signal.aborted;
+      const failure = isLate
+        ? this.#failure(operation, "upstream_timeout", `no answer in ${this.terms.timeLimitMs} ms`, talk)
+        : this.#failure(operation, "upstream_error", reasonOf(error), talk);
+      await talk.end(undefined, asking.signal.aborted ? undefined : failure);
+      throw failure;
+    }
+  }
+
+  /** The cause goes into the operator's log only. */
+  #failure(
+    operation: string,
+    code: "upstream_error" | "upstream_timeout" | "unavailable",
+    why: string,
+    talk: Conversation,
+    retryAfterS = 30,
+  ): Failure {
+    const details = { operation, ...(code === "unavailable" && { retry_after: retryAfterS }) };
+    return new Failure(code, details, new Error(masked(why, [...this.parts.secrets, ...talk.secrets])));
+  }
+}
+
+/** The requests for one answer. Each enters the gate; the last one leaves with the verdict on what was read. */
+class Conversation {
+  readonly secrets: string[] = [];
+  isLate = false;
+  readonly #contract: Contract;
+  readonly #gate: Gate;
+  readonly #operation: string;
+  readonly #asking: Asking;
+  readonly #now: () => number;
+  #open:
+    | { readonly id: string; readonly startedMs: number; status: number | null; isFree: boolean }
+    | undefined;
+
+  constructor(contract: Contract, gate: Gate, operation: string, asking: Asking, now: () => number) {
+    this.#contract = contract;
+    this.#gate = gate;
+    this.#operation = operation;
+    this.#asking = asking;
+    this.#now = now;
+  }
+
+  async send(request: VendorRequest): Promise<VendorAnswer> {
+    await this.#leave({ outcome: "answered" });
+    this.secrets.push(...(request.secrets ?? []));
+    const { timeLimitMs } = this.#contract.terms;
+    const { signal } = this.#asking;
+    const id = await this.#enter(request);
+    this.#open = { id, startedMs: this.#now(), status: null, isFree: request.isFree === true };
+    const limit = AbortSignal.timeout(timeLimitMs);
+    try {
+      const answer = await exchange(request, AbortSignal.any([signal, limit]));
+      this.#open.status = answer.status;
+      return answer;
+    } catch (error) {
+      this.isLate = limit.aborted;
+      throw error;
+    }
+  }
+
+  /** Ends the request that is still open. Only a failure of the vendor counts against it. */
+  async end(found: Found | undefined, failure?: Failure): Promise<void> {
+    await this.#leave(this.#verdict(found, failure));
+  }
+
+  #verdict(found: Found | undefined, failure: Failure | undefined): Verdict {
+    if (found === undefined) {
+      if (failure === undefined) return { outcome: "left" };
+      return { outcome: "failed", failure: (failure.cause as Error | undefined)?.message ?? "unknown" };
+    }
+    if (found.outcome === "wrong") return { outcome: "failed", failure: this.#hide(found.why.en) };
+    if (found.outcome !== "unavailable") return { outcome: "answered" };
+    const why = this.#hide(found.why.en);
+    const pauseMs = (found.retryAfterS ?? 0) * 1000;
+    if (found.reason === "limited") return { outcome: "left", pause: { ms: Math.max(pauseMs, 1000), why } };
+    if (found.reason === "out_of_money")
+      return { outcome: "failed", failure: why, pause: { ms: Math.max(pauseMs, OUT_OF_MONEY_MS), why } };
+    return { outcome: "failed", failure: why, ...(pauseMs > 0 && { pause: { ms: pauseMs, why } }) };
+  }
+
+  #hide(text: string): string {
+    return masked(text, [...this.#contract.parts.secrets, ...this.secrets]);
+  }
+
+  /** Waits for the turn of the request, within the patience of the caller. Gives the ID of the request. */
+  async #enter(request: VendorRequest): Promise<string> {
+    const { name, terms } = this.#contract;
+    const { signal, patienceMs, requestId = null } = this.#asking;
+    const operation = this.#operation;
+    const id = randomUUID();
+    const costFen = request.isFree === true ? 0 : this.#contract.costFen(operation);
+    const leaseMs = terms.timeLimitMs + LEASE_BEYOND_LIMIT_MS;
+    const call = { id, contract: name, operation, requestId, terms, leaseMs, costFen };
+    const entered = await this.#gate.enter({ ...call, nowMs: this.#now(), patienceMs });
+    if (entered.refused !== null) throw this.#refusal(entered);
+    try {
+      if (entered.waitMs > 0) await sleep(entered.waitMs, undefined, { signal });
+      return id;
+    } catch (error) {
+      await this.#gate.leave(id, name, this.#now(), { outcome: "left" }).catch(() => {});
+      throw error;
+    }
+  }
+
+  #refusal({ refused, waitMs, why }: { refused: string; waitMs: number; why: string | null }): Failure {
+    const causes: Readonly<Record<string, string>> = {
+      full: "too many calls at once",
+      rate: "too many calls",
+      day: "the calls of this day are used up",
+      paused: `paused by the vendor: ${why ?? "unknown"}`,
+      open: `paused after repeated failures; the last one: ${why ?? "unknown"}`,
+    };
+    const retry_after = Math.max(1, Math.ceil(waitMs / 1000));
+    return new Failure(
+      "unavailable",
+      { operation: this.#operation, retry_after },
+      new Error(causes[refused]),
+    );
+  }
+
+  async #leave(verdict: Verdict): Promise<void> {
+    const open = this.#open;
+    if (open === undefined) return;
+    this.#open = undefined;
+    const now = this.#now();
+    const answered = { status: open.status, ms: now - open.startedMs };
+    // If it cannot be written, the lease ends the request.
+    await this.#gate.leave(open.id, this.#contract.name, now, { ...answered, ...verdict }).catch(() => {});
+  }
+}

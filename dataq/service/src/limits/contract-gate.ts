@@ -1,0 +1,121 @@
+import type { Entered, Gate, GateRequest, Verdict } from "../connector/gate.ts";
+import type { Database } from "../database/database.ts";
+
+/** What every service knows about a contract. */
+export interface ContractState {
+  /** Requests that were sent, and what they cost, in fen. */
+  readonly requests: number;
+  readonly costFen: number;
+  /** Why the last request failed; null if it did not. */
+  readonly lastFailure: string | null;
+  /** Until when nothing is sent, and why; null if requests are sent. */
+  readonly paused: { readonly until: Date; readonly why: string | null } | null;
+}
+
+/** Number of consecutive failures that stop requests, and for how long. */
+const FAILURES = 5;
+const COOL_DOWN_MS = 30_000;
+
+const CHINA_MS = 8 * 3_600_000;
+const DAY_MS = 86_400_000;
+
+/**
+ * Keeps the limits of a contract: requests at once, a second and a day, pauses that the vendor asks for, and a circuit
+ * breaker: after several consecutive failures nothing is sent, and after a pause one request finds out whether the vendor
+ * works again. The state is in the database, so it is exact over all services; it costs one short statement before and
+ * one after a request to another company.
+ */
+export class ContractGate implements Gate {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** A request that may be sent must end with `leave`, or it counts as open for `leaseMs`. */
+  async enter(request: GateRequest): Promise<Entered> {
+    const { contract, operation, id, requestId, nowMs, terms, leaseMs, patienceMs, costFen } = request;
+    const day = Math.floor((nowMs + CHINA_MS) / DAY_MS);
+    const found = await this.#database.query<{
+      refused: Exclude<Entered["refused"], null> | null;
+      wait_ms: number | null;
+      why: string | null;
+    }>({
+      name: "contract-enter",
+      text: "select * from enter_contract($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+      values: [
+        contract,
+        operation,
+        id,
+        requestId,
+        nowMs,
+        terms.mostAtOnce,
+        terms.everyMs,
+        terms.mostPerDay,
+        new Date(day * DAY_MS).toISOString().slice(0, 10),
+        (day + 1) * DAY_MS - CHINA_MS,
+        leaseMs,
+        COOL_DOWN_MS,
+        patienceMs,
+        costFen,
+      ],
+    });
+    const { refused, wait_ms, why } = found.rows[0]!;
+    const waitMs = wait_ms ?? 0;
+    return refused === null ? { refused, waitMs } : { refused, waitMs, why };
+  }
+
+  async leave(id: string, contract: string, nowMs: number, verdict: Verdict): Promise<void> {
+    const { outcome, failure, pause, status = null, ms = null } = verdict;
+    await this.#database.query({
+      name: "contract-leave",
+      text: "select leave_contract($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+      values: [
+        contract,
+        id,
+        nowMs,
+        outcome,
+        storable(failure),
+        FAILURES,
+        pause?.ms ?? null,
+        storable(pause?.why),
+        status,
+        ms === null ? null : Math.round(ms),
+      ],
+    });
+  }
+
+  async states(now: Date): Promise<ReadonlyMap<string, ContractState>> {
+    const found = await this.#database.query<{
+      contract: string;
+      requests: number;
+      cost_fen: number;
+      last_failure: string | null;
+      until: Date | null;
+      paused_why: string | null;
+    }>(
+      `select contract, coalesce(sent.requests, 0)::int as requests, coalesce(sent.cost_fen, 0)::float8 as cost_fen,
+              last_failure, case when paused_until > $1 then to_timestamp(paused_until / 1000) end as until, paused_why
+         from contract_state full join
+              (select contract, count(*) as requests, sum(cost_fen) as cost_fen from vendor_request group by contract) sent
+              using (contract)`,
+      [now.getTime()],
+    );
+    return new Map(
+      found.rows.map((row) => [
+        row.contract,
+        {
+          requests: row.requests,
+          costFen: row.cost_fen,
+          lastFailure: row.last_failure,
+          paused: row.until === null ? null : { until: row.until, why: row.paused_why },
+        },
+      ]),
+    );
+  }
+}
+
+/** PostgreSQL stores no lone surrogates and no NUL. */
+function storable(text: string | undefined): string | null {
+  return text?.toWellFormed().replaceAll("\0", "").slice(0, 500) ?? null;
+}
