@@ -7,6 +7,7 @@ import type { StoredArticle } from "../src/operations/legal/laws/corpus.ts";
 import { type FoldedLaws, foldLaws } from "../src/operations/legal/laws/import/fold.ts";
 import { readLawRows } from "../src/operations/legal/laws/import/law-rows.ts";
 import type { CataloguePack, LawPack } from "../src/operations/legal/laws/import/law-version.ts";
+import type { OfficialLaw } from "../src/operations/legal/laws/official/official-law.ts";
 
 /** The rows of a pack of laws, with the reasons why others were refused. */
 export interface ReadPack {
@@ -59,10 +60,11 @@ export async function readPack(
   }
 }
 
-export function foldPacks(packs: readonly ReadPack[]): FoldedLaws {
+export function foldPacks(packs: readonly ReadPack[], official: readonly OfficialLaw[] = []): FoldedLaws {
   return foldLaws(
     packs.flatMap(({ laws }) => laws),
     packs.flatMap(({ catalogue }) => catalogue),
+    official,
   );
 }
 

@@ -17,6 +17,7 @@ import { PlainText } from "../src/operations/legal/citation-check/plain-text.ts"
 import { domainsOf } from "../src/operations/legal/law-catalog/source.ts";
 import type { ArticleVersion } from "../src/operations/legal/laws/corpus.ts";
 import { decisions } from "../src/operations/legal/laws/import/decisions.ts";
+import type { OfficialLaw } from "../src/operations/legal/laws/official/official-law.ts";
 import { articleRecord } from "../src/operations/legal/laws/record.ts";
 import { articleStatus, inForceOn, lawStatus, type Status } from "../src/operations/legal/laws/status.ts";
 import { lawKey } from "../src/operations/legal/question/law-reference.ts";
@@ -37,10 +38,38 @@ const now = new Date("2026-11-22T04:00:00Z");
 let allRead: Promise<ReturnType<typeof foldPacks>> | undefined;
 /** The four packs of laws, read once for all tests. */
 function allPacks() {
-  const file = (name: string) => readPack(name, join(packs as string, `${name}.jsonl.zst`));
-  const names = ["law_versions_md", "law_articles", "law_catalog", "laws_current_md"];
-  allRead ??= Promise.all(names.map(file)).then(foldPacks);
+  allRead ??= readAll().then((read) => foldPacks(read));
   return allRead;
+}
+
+function readAll() {
+  const file = (name: string) => readPack(name, join(packs as string, `${name}.jsonl.zst`));
+  return Promise.all(["law_versions_md", "law_articles", "law_catalog", "laws_current_md"].map(file));
+}
+
+/** The packs with an official list that knows most versions and contradicts many. */
+async function packsAndList() {
+  const { entries } = await allPacks();
+  const random = seeded(21);
+  const official = entries.flatMap((entry, place): OfficialLaw[] => {
+    const state = [1, 2, 3, 3, 3, 4, null][Math.floor(random() * 7)] as OfficialLaw["state"];
+    if (entry.version_date === null || random() < 0.2) return [];
+    const start = random() < 0.5 ? entry.effective_date : dayAfter(entry.version_date, 400);
+    return [
+      {
+        id: `o${place}`,
+        title: entry.law_name,
+        kind: "法律",
+        issuer: null,
+        promulgated: entry.version_date,
+        in_force_from: start,
+        state,
+        listed_on: "2020-06-01",
+        source: entry.source,
+      },
+    ];
+  });
+  return foldPacks(await readAll(), official);
 }
 
 let folder: string;
@@ -424,11 +453,14 @@ test.skipIf(!hasPacks)(
   },
 );
 
-test.skipIf(!hasPacks)(
-  "catalogue, search and citation check say the same of every law on 400 days (needs TEST_DATA)",
+test.skipIf(!hasPacks).each([
+  ["", allPacks],
+  [" with an official list", packsAndList],
+] as const)(
+  "catalogue, search and citation check say the same of every law on 400 days%s (needs TEST_DATA)",
   { timeout: 120_000 },
-  async () => {
-    const { articles, entries } = await allPacks();
+  async (_, folded) => {
+    const { articles, entries } = await folded();
     const first = new Map<string, (typeof articles)[number]>();
     for (const article of articles) {
       const key = lawKey(article.law_name);
@@ -467,7 +499,9 @@ test.skipIf(!hasPacks)(
           entry.status_basis_zh === status_basis_zh;
         if (isAlone && !isListed) different.push({ key, day, status, entry: entry?.status });
         const found = articleStatus(article, current, day).status;
-        if ((status === "repealed" || change === "original") && found !== status)
+        // Of a law that the list calls amended, nobody can tell which articles changed.
+        const isKnown = change === "original" && status !== "amended";
+        if ((status === "repealed" || isKnown) && found !== status)
           different.push({ key, day, status, found });
       }
       const drawn = [...first.values()][Math.floor(random() * first.size)] as (typeof articles)[number];

@@ -162,12 +162,13 @@ describe("the national database of laws", () => {
     for await (const _ of index.documents("official_law_list#packs")) count++;
     return count;
   };
-  const recordOf = async (id: string) => {
+  const articleWith = async (id: string) => {
     index.forget("legal_laws");
     for await (const body of index.documents("legal_laws"))
-      if ((body as StoredArticle).id === id) return articleRecord(body as StoredArticle, new Date(today));
+      if ((body as StoredArticle).id === id) return body as StoredArticle;
     throw new Error(`${id} is not there`);
   };
+  const recordOf = async (id: string) => articleRecord(await articleWith(id), new Date(today));
 
   test("nobody is asked without a yes, and the plan names publisher, requests and time", async () => {
     const asked = await run(["data", "get", "national-laws"]);
@@ -258,10 +259,16 @@ describe("the national database of laws", () => {
     expect(new Set(states)).toEqual(new Set(["", "4", "1", "2", "3"]));
     expect(states.filter((state) => state === "3")).toHaveLength(1);
     expect(await listed()).toBe(435);
-    // The text that applies from 2027 is not held, and the list already calls the held one amended.
+    // The list calls it amended, and the amended text, which is not held, applies from 2027.
     expect(await recordOf("样品法:1")).toMatchObject({
+      status: "in_force",
+      status_basis:
+        "official list of 2026-12-01: amended since; in force until 2027-01-01, when the version of 2026-11-20 takes effect, which is not in the data",
+    });
+    const later = articleRecord(await articleWith("样品法:1"), new Date("2027-02-01T00:00:00Z"));
+    expect(later).toMatchObject({
       status: "unknown",
-      status_basis: "official list of 2026-12-01: amended since; the newer text is not in the data",
+      status_basis: "official list of 2026-12-01: there is a version of 2026-11-20, which is not in the data",
     });
   }, 60_000);
 

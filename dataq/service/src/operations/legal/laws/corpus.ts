@@ -21,6 +21,8 @@ export interface LawTimeline {
   readonly newer?: string;
   /** The day from which that text applies, where it is not the day of its date. */
   readonly newer_from?: string;
+  /** The day of the official list that has it; missing where another source mentions it. */
+  readonly newer_listed?: string;
 }
 
 /**

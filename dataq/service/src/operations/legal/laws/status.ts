@@ -64,7 +64,7 @@ function shownState(law: LawTimeline, day: string, place: number): Status | unde
   if (from !== null && from > day) return notYet(from);
   const current = inForceOn(versions, day);
   if (place < current) return replacedBy(versions[place + 1] as Version);
-  if (newer !== undefined && isNewerBy(law, day)) return newerThan(newer);
+  if (newer !== undefined && isNewerBy(law, day)) return newerThan(newer, law.newer_listed);
   return endingLater(law, current);
 }
 
@@ -79,20 +79,24 @@ function listedStatus(
   place: number,
   shown: Status | undefined,
 ): Status | undefined {
-  const { versions, repealed } = law;
+  const { versions, repealed, newer, newer_from: newerFrom = newer } = law;
   const from = startOf(versions[place]);
   const isAfter = (date: string | null | undefined) => date != null && date > on && date <= day;
-  if (isAfter(repealed?.date)) return undefined;
+  if (isAfter(repealed?.date) || isAfter(newerFrom)) return undefined;
   if (versions.slice(place + 1).some((version) => isAfter(startOf(version)))) return undefined;
   // What is in force now was so since it took effect, and what is not yet was not; an end may have come at any time.
   if (day < on && state !== 4 && (state !== 3 || from === null || from > day)) return undefined;
   if (state === 1) return byList(on, "repealed", "已废止", shown);
+  // Amended by a text that has not taken effect yet.
+  if (state === 2 && shown?.status === "in_force") return byList(on, "in_force", "已修改", shown);
+  // The list has the day from which it applies, too, and no law is in force before that.
+  if (state !== 4 && from !== null && from > day) return undefined;
   if (state === 2)
     return law.amendments_known === true && place === versions.length - 1
       ? byList(on, "in_force", "已修改", shown, listedAmended)
       : byList(on, "amended", "已修改", shown);
   if (state === 3) return byList(on, "in_force", "有效", shown);
-  return isAfter(from)
+  return from !== null && from <= day
     ? byList(on, "in_force", "尚未生效", shown, sinceBasis(from))
     : byList(on, "not_yet_effective", "尚未生效", shown);
 }
@@ -159,7 +163,11 @@ export function articleStatus(article: StoredArticle, place: number, day: string
   const last = newest.version_date ?? "";
   const act = acts.findLast(({ date, effective_date }) => date > last && (effective_date ?? date) <= day);
   if (act !== undefined) return changedByAct(act);
-  if (newer !== undefined && isNewerBy(article, day)) return newerThan(newer);
+  // What the list calls in force on its day has no newer text that applied then.
+  const isCurrent =
+    listed?.state === 3 && listed.on <= day && (article.newer_from ?? newer ?? "") <= listed.on;
+  if (newer !== undefined && isNewerBy(article, day) && !isCurrent)
+    return newerThan(newer, article.newer_listed);
   // Which articles the newer text changed is not known.
   if (listed?.state === 2 && listed.on <= day && ofLaw.status === "amended") {
     const { en, zh } = listBasis(listed.on, "已修改");
@@ -171,13 +179,21 @@ export function articleStatus(article: StoredArticle, place: number, day: string
 }
 
 /** The version is in force because it is known when and by what it ends. */
-function endingLater({ versions, repealed }: LawTimeline, current: number): Status | undefined {
+function endingLater(
+  { versions, repealed, newer, newer_from: newerFrom }: LawTimeline,
+  current: number,
+): Status | undefined {
   const next = versions[current + 1];
   const until = next === undefined ? null : startOf(next);
   if (next !== undefined && until !== null)
     return inForce({
       en: `in force until ${until}, when ${nameOf(next).en} takes effect`,
       zh: `${nameOf(next).zh}自 ${until} 起施行，此前有效`,
+    });
+  if (newer !== undefined && newerFrom !== undefined)
+    return inForce({
+      en: `in force until ${newerFrom}, when the version of ${newer} takes effect, which is not in the data`,
+      zh: `该法 ${newer} 版本自 ${newerFrom} 起施行，此前有效；该版本尚未收录`,
     });
   if (repealed === undefined || repealed.date === null) return undefined;
   const { by, date } = repealed;
@@ -265,8 +281,15 @@ function replacedBy(next: Version): Status {
   return { status: "amended", status_text: "历史版本", ...basisOf(basis) };
 }
 
-function newerThan(date: string): Status {
-  return unsure(`there is a version of ${date}, which is not in the data`, `另有 ${date} 的版本，尚未收录`);
+function newerThan(date: string, listed?: string): Status {
+  const [en, zh] =
+    listed === undefined
+      ? ["", ""]
+      : [`official list of ${listed}: `, `国家法律法规数据库 ${listed} 目录载明，`];
+  return unsure(
+    `${en}there is a version of ${date}, which is not in the data`,
+    `${zh}另有 ${date} 的版本，尚未收录`,
+  );
 }
 
 function missing({ moved_to, change, version_date: date }: ArticleVersion): Status {

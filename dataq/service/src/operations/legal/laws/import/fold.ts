@@ -88,10 +88,18 @@ function asListed(
     texts: kept.map((text, place) => withOfficial(text, matches[place])),
     others: official.named(key).flatMap((law) => {
       if (law.promulgated === null || matches.includes(law)) return [];
-      const { promulgated: date, in_force_from: start } = law;
-      return [{ date, from: start !== null && start > date ? start : date }];
+      const { promulgated: date, in_force_from: start, listed_on: listed } = law;
+      return [{ date, from: start !== null && start > date ? start : date, listed }];
     }),
   };
+}
+
+/**
+ * Whether the list's day is that on which a version took effect. A day before the version's own is that of the law's first
+ * text; the day of promulgation itself may only fill the field, so a later day that the text states goes before it.
+ */
+function isOwnStart(listed: string | null, date: string, stated: string | null): listed is string {
+  return listed !== null && (listed > date || (listed === date && stated === null));
 }
 
 function withOfficial(text: DatedText, law: OfficialLaw | undefined): DatedText {
@@ -101,8 +109,7 @@ function withOfficial(text: DatedText, law: OfficialLaw | undefined): DatedText 
   const date = facts.version_date ?? law.promulgated ?? "";
   return {
     ...text,
-    // A day before the version's own is that of the law's first text.
-    ...(law.in_force_from !== null && law.in_force_from >= date && { effectiveDate: law.in_force_from }),
+    ...(isOwnStart(law.in_force_from, date, text.effectiveDate) && { effectiveDate: law.in_force_from }),
     facts: {
       ...facts,
       promulgated_date: law.promulgated ?? facts.promulgated_date,
@@ -155,10 +162,14 @@ function among(law: LawTimeline | undefined, facts: LawFacts): Pick<StoredLaw, "
   const own = { version_date, effective_date: startsOf(facts).effective_date, status_text };
   if (law === undefined || version_date === null) return { timeline: { versions: [own] }, place: 0 };
   const place = law.versions.filter((held) => (held.version_date ?? "") < version_date).length;
-  const { newer, newer_from, ...rest } = law;
+  const { newer, newer_from, newer_listed, ...rest } = law;
   const isLater = newer !== undefined && newer > version_date;
   const versions = law.versions.toSpliced(place, 0, own);
-  const later = isLater && { newer, ...(newer_from !== undefined && { newer_from }) };
+  const later = isLater && {
+    newer,
+    ...(newer_from !== undefined && { newer_from }),
+    ...(newer_listed !== undefined && { newer_listed }),
+  };
   return { timeline: { ...rest, versions, ...later }, place };
 }
 

@@ -77,6 +77,7 @@ export class FoldedLaw {
       ...(repealed !== undefined && { repealed }),
       ...(newer !== undefined && { newer: newer.date }),
       ...(newer !== undefined && newer.from !== newer.date && { newer_from: newer.from }),
+      ...(newer?.listed !== undefined && { newer_listed: newer.listed }),
       ...(areKnown && { amendments_known: true as const }),
     };
   }
@@ -268,16 +269,17 @@ export class FoldedLaw {
       (event) => event.date > date && this.#actOf(event.date) === undefined,
     );
     const known = this.#known.filter((other) => other.date > date && this.#actOf(other.date) === undefined);
-    const all = [...known, ...told.map((event) => ({ date: event.date, from: event.date }))];
+    const all: KnownVersion[] = [...known, ...told.map(({ date: day }) => ({ date: day, from: day }))];
     // Of two that name the same text, the list knows when it takes effect.
-    return all.sort((a, b) => compare(a.date, b.date) || compare(b.from, a.from))[0];
+    return all.sort((a, b) => compare(a.date, b.date) || compare(b.listed ?? "", a.listed ?? ""))[0];
   }
 }
 
-/** A version that exists and is not served: its date, and the day from which it applies. */
+/** A version that exists and is not served: its date, the day from which it applies, and the day of the list that has it. */
 export interface KnownVersion {
   readonly date: string;
   readonly from: string;
+  readonly listed?: string;
 }
 
 /** A 修正案 names every article that it changes by its number, and the article keeps that number. */
