@@ -12,6 +12,7 @@ import { findSet, isOfFiles, type LiveSet } from "../src/importer/open-data/sets
 import { fetchOrigin } from "../src/importer/origin/origin.ts";
 import { findTarget } from "../src/operations/imports.ts";
 import type { StoredArticle } from "../src/operations/legal/laws/corpus.ts";
+import type { Differences } from "../src/operations/legal/laws/official/differences.ts";
 import { readNationalLaws } from "../src/operations/legal/laws/official/national-laws.ts";
 import { articleRecord } from "../src/operations/legal/laws/record.ts";
 import { removeSet, setStates } from "../src/operations/open-data.ts";
@@ -130,9 +131,12 @@ describe("the national database of laws", () => {
     database = await openFolder(folder);
     index = embeddedIndex(database, { now: () => Number.POSITIVE_INFINITY });
     standIn = await startStandIn([...known, ...documents(430)]);
-    const path = await writePack(folder);
-    const file = await fetchOrigin(path, { folder });
-    await importFile(database, index, findTarget("legal_laws"), file, {});
+    const { laws, catalogue } = await writePack(folder);
+    for (const [target, path] of [
+      ["legal_law_catalog", catalogue],
+      ["legal_laws", laws],
+    ] as const)
+      await importFile(database, index, findTarget(target), await fetchOrigin(path, { folder }), {});
   }, 120_000);
 
   afterAll(async () => {
@@ -243,6 +247,29 @@ describe("the national database of laws", () => {
     // Not listed: the pack's own word.
     expect(await recordOf("未列法:1")).toMatchObject({ status_basis: "no pack states the status" });
   });
+
+  test("where the list and the packs differ is told in numbers and as a report", async () => {
+    const { code, text } = await run(["data", "report", "national-laws", "--json"]);
+    expect(code).toBe(0);
+    const report = JSON.parse(text) as Differences;
+    expect(report).toMatchObject({ listed_on: "2026-11-27", agreeing: 2, settled: 1 });
+    const source = "The operator of this service";
+    expect(report.differences).toEqual([
+      {
+        what: "state",
+        law: "中华人民共和国旧货法",
+        version_date: "2001-03-01",
+        here: "the pack says 现行有效 (in force)",
+        listed: "official list of 2026-11-27: repealed",
+        source,
+      },
+      expect.objectContaining({ what: "not_listed", law: "中华人民共和国未列法", listed: null }),
+    ]);
+    const shown = await run(["data", "report", "national-laws"]);
+    expect(shown.text).toContain(
+      "中华人民共和国旧货法 2001-03-01 (The operator of this service): another state: here the pack says 现行有效 (in force); listed official list of 2026-11-27: repealed",
+    );
+  }, 60_000);
 
   test("an update asks for counts, and only the state that gained is read", async () => {
     today = "2026-12-01T04:00:00Z";

@@ -1,8 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A pack of laws of our own making, which the official list knows better. */
-export async function writePack(folder: string): Promise<string> {
+/** A pack of laws of our own making and its catalogue, which the official list knows better. */
+export async function writePack(
+  folder: string,
+): Promise<{ readonly laws: string; readonly catalogue: string }> {
   const path = join(folder, "own-pack.jsonl");
   const law = (title: string, day: string, event: string, extra = {}) => ({
     category: "经济法",
@@ -41,5 +43,17 @@ export async function writePack(folder: string): Promise<string> {
     ),
   ];
   await writeFile(path, rows.map((row) => JSON.stringify(row)).join("\n"));
-  return path;
+  const catalogue = join(folder, "own-catalogue.jsonl");
+  const told = (id: string, name: string, day: string, status: string) => ({
+    law_id: id,
+    law_name: name,
+    version_date: day,
+    status,
+  });
+  const states = [
+    told("c1", "中华人民共和国旧货法", "2001-03-01", "现行有效"),
+    told("c2", "中华人民共和国样品法", "2020-08-01", "现行有效"),
+  ];
+  await writeFile(catalogue, states.map((row) => JSON.stringify(row)).join("\n"));
+  return { laws: path, catalogue };
 }

@@ -119,6 +119,8 @@ export const messagesZh: Record<keyof typeof messages, string> = {
     "{host} 的证书无效：{reason}。无法确认对方身份，因此没有向{publisher}请求数据。请检查本机的时钟和证书；如无问题，请待其更新证书后再试。",
   publisher_other_shape:
     "{publisher}对{what}的答复格式有变：{field}：{problem}。未作任何改动。请升级 dataq。",
+  official_differences:
+    "官方目录（{day}）：已收录的法律版本中，{agreeing} 个与目录一致；{settled} 个的时效性仅目录载明；{states} 个时效性不同，{days} 个日期不同；{unlisted} 个不在目录中。查看明细：dataq data report national-laws",
   publisher_is_read: "本系统的另一个进程正在读取{publisher}，请等待其结束。",
   list_read: "{name}：目录共 {laws} 件；请求 {requests} 次",
   list_unseen: "{name}：发布机构的计数比其显示的多 {unseen} 件，这些文件不在目录中",

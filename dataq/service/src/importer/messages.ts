@@ -128,6 +128,8 @@ export const messages = {
     "The certificate of {host} is not valid: {reason}. {publisher} was not asked, because nobody could tell who answers. Check this machine's clock and its certificates; if they are right, try again when the publisher has renewed its own.",
   publisher_other_shape:
     "{publisher} answered {what} in another shape: {field}: {problem}. Nothing was changed. Use a newer dataq.",
+  official_differences:
+    "Official list of {day}: {agreeing} held versions of laws agree with it; {settled} have a state that only the list knows; {states} have another state there, {days} another day; {unlisted} are not in it. See them with: dataq data report national-laws",
   publisher_is_read: "{publisher} is being read by another process of this installation. Wait for its end.",
   list_read: "{name}: the list has {laws|document|documents}; {requests|request|requests}",
   list_unseen:

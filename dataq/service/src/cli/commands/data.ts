@@ -23,7 +23,7 @@ import { openIndex } from "../../search/open-index.ts";
 import type { SearchIndex } from "../../search/search-index.ts";
 import { withOwnDatabase } from "../own-database.ts";
 import { tell, tellingParent } from "../parent.ts";
-import { askLive, type LiveOptions, liveLines, readMost } from "./live-set.ts";
+import { askLive, type LiveOptions, liveLines, readMost, reportDifferences } from "./live-set.ts";
 
 /** `dataq data`: the catalogue of open data, and what of it is here. */
 export function dataCommand(): Command {
@@ -96,6 +96,15 @@ export function dataCommand(): Command {
         console.log(removed === 0 ? `${name} is not here.` : `${name} was removed.`);
       }),
     );
+  command
+    .command("report")
+    .description("where the official list of laws and what is held differ")
+    .argument("<name>", "national-laws")
+    .option("--json", "print JSON")
+    .action((name: string, { json }: { json?: boolean }) => {
+      if (isOfFiles(findSet(name))) throw new Error(`${name} is no live set; only those have a report.`);
+      return onIndex((_, index) => reportDifferences(index, json === true));
+    });
   command
     .command("mirror")
     .description("copy the files of all sets into a folder, from which others can get them")

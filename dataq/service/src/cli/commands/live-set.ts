@@ -2,6 +2,8 @@ import { counted } from "@dataq/contract";
 import type { Config } from "../../config.ts";
 import type { Database } from "../../database/database.ts";
 import type { LiveSet } from "../../importer/open-data/sets.ts";
+import { foldHeld } from "../../operations/legal/laws/import/packs.ts";
+import type { Difference } from "../../operations/legal/laws/official/differences.ts";
 import {
   type NationalLawsPlan,
   paceMs,
@@ -36,13 +38,40 @@ export async function askLive(
   for (const line of planLines(set, plan, standIn?.paceMs ?? paceMs)) console.error(line);
   if (yes !== true && !(await confirm(`Ask ${new URL(set.address).host} now?`)))
     throw new Error(`${set.name}: nobody was asked. Pass --yes to ask without a question at the terminal.`);
-  for (const { target, records, badRows, outcome, size } of await readNationalLaws(needs, set, wishes))
+  const reports = await readNationalLaws(needs, set, wishes);
+  for (const { target, records, badRows, outcome, size } of reports)
     console.log(
       outcome === "unchanged"
         ? `${set.name}: ${target} has it already.`
         : `${set.name}: ${target}: ${counted(records, "record")} imported, ${counted(badRows, "row")} refused; ${counted(size ?? 0, "article")} served.`,
     );
+  // The last import knows all of them.
+  for (const { note } of reports.findLast(({ notes }) => notes.length > 0)?.notes ?? []) console.log(note);
 }
+
+/** Where the official list and what is held differ, from what is held now. */
+export async function reportDifferences(index: SearchIndex, json: boolean): Promise<void> {
+  const { official } = await foldHeld(index);
+  if (json) return console.log(JSON.stringify(official));
+  const { listed_on: day, differences, settled, agreeing } = official;
+  if (day === null)
+    throw new Error('There is no official list here. Read it with "dataq data get national-laws".');
+  console.log(
+    `Official list of ${day}: ${counted(agreeing, "held version agrees", "held versions agree")}, ${settled} have a state that only the list knows, ${counted(differences.length, "difference")}.`,
+  );
+  for (const { what, law, version_date, here, listed, source } of differences)
+    console.log(
+      `${law} ${version_date ?? "(no day)"} (${source}): ${saidOfKind[what]}${here === null || listed === null ? "" : `: here ${here}; listed ${listed}`}`,
+    );
+}
+
+const saidOfKind: Readonly<Record<Difference["what"], string>> = {
+  state: "another state",
+  in_force_from: "another day of effect",
+  promulgated: "another day of promulgation",
+  version_not_listed: "the list has the law and not this version",
+  not_listed: "the list does not have the law",
+};
 
 function planLines(set: LiveSet, { list, texts }: NationalLawsPlan, pace: number): string[] {
   const requests = list + 2 * texts;

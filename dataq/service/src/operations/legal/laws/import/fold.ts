@@ -2,6 +2,7 @@ import { sourceOfPart } from "../../../../importer/provenance.ts";
 import type { StoredLaw } from "../../law-catalog/corpus.ts";
 import { lawKey } from "../../question/law-reference.ts";
 import type { LawFacts, LawTimeline, StoredArticle } from "../corpus.ts";
+import { type Differences, differencesIn } from "../official/differences.ts";
 import type { OfficialLaw } from "../official/official-law.ts";
 import { factOf, OfficialLaws } from "../official/official-laws.ts";
 import { type AmendingAct, amendedLaw, knownActs, readAmendingAct } from "./amending-act.ts";
@@ -18,6 +19,8 @@ export interface FoldedLaws {
   readonly entries: StoredLaw[];
   /** Versions that are not served until the operator accepts them. */
   readonly heldBack: readonly HeldVersion[];
+  /** Where the official list and the packs differ. */
+  readonly official: Differences;
 }
 
 export function foldLaws(
@@ -38,6 +41,7 @@ export function foldLaws(
     if (act !== undefined && amended !== null) acts.set(amended, [...(acts.get(amended) ?? []), act]);
   }
   const heldBack: HeldVersion[] = [];
+  const compared: Beside[] = [];
   const served = [...laws]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, texts]) => {
@@ -45,15 +49,48 @@ export function foldLaws(
       const { kept, held } = chooseVersions(key, texts, actsOfLaw);
       heldBack.push(...held);
       const known = newerKnown(held, catalogue.daysOf(key));
-      const { texts: told, others } = asListed(official, key, kept);
-      return new FoldedLaw(key, told, actsOfLaw, [...known, ...others]);
+      const { as, others, matches } = asListed(official, key, kept);
+      const told = new FoldedLaw(key, as, actsOfLaw, [...known, ...others]);
+      if (listed.length > 0)
+        compared.push({ kept, matches, told, plain: new FoldedLaw(key, kept, actsOfLaw, known) });
+      return told;
     });
   const repeals = repealsOf(served);
   return {
     articles: served.flatMap((law) => law.articles(repeals.get(law.key))),
     entries: entriesOf(served, catalogue, repeals),
     heldBack,
+    official: differencesIn(
+      compared.flatMap(({ kept, matches, plain, told }) => {
+        const repeal = repeals.get(told.key);
+        const [before, after] = [plain.timeline(repeal), told.timeline(repeal)];
+        return kept.map(({ facts, effectiveDate, source }, place) => ({
+          law: facts.law_name,
+          level_text: facts.level_text,
+          version_date: facts.version_date,
+          effective_date: effectiveDate,
+          source: source.name,
+          place,
+          plain: before,
+          told: after,
+          listed: matches[place],
+          isNamed: official.named(told.key).length > 0,
+        }));
+      }),
+      listed
+        .map(({ listed_on }) => listed_on)
+        .sort()
+        .at(-1) ?? null,
+    ),
   };
+}
+
+/** A law without the official list and with it. */
+interface Beside {
+  readonly kept: readonly DatedText[];
+  readonly matches: readonly (OfficialLaw | undefined)[];
+  readonly plain: FoldedLaw;
+  readonly told: FoldedLaw;
 }
 
 /**
@@ -74,18 +111,23 @@ function newerKnown(held: readonly HeldVersion[], catalogued: readonly string[])
   return days.map((date) => ({ date, from: date }));
 }
 
-/** The texts with state and dates of the official list, and the listed versions that are not held. */
+/** The texts with state and dates of the official list, what each is there, and the listed versions that are not held. */
 function asListed(
   official: OfficialLaws,
   key: string,
   kept: readonly DatedText[],
-): { readonly texts: readonly DatedText[]; readonly others: readonly KnownVersion[] } {
+): {
+  readonly as: readonly DatedText[];
+  readonly matches: readonly (OfficialLaw | undefined)[];
+  readonly others: readonly KnownVersion[];
+} {
   const matches = official.match(
     key,
     kept.map(({ facts }) => facts),
   );
   return {
-    texts: kept.map((text, place) => withOfficial(text, matches[place])),
+    matches,
+    as: kept.map((text, place) => withOfficial(text, matches[place])),
     others: official.named(key).flatMap((law) => {
       if (law.promulgated === null || matches.includes(law)) return [];
       const { promulgated: date, in_force_from: start, listed_on: listed } = law;

@@ -4,9 +4,10 @@ import { keyedDocument } from "../../../../search/keyed-document.ts";
 import type { IndexDocument, SearchIndex } from "../../../../search/search-index.ts";
 import { lawEntriesCorpus, lawEntryDocument } from "../../law-catalog/corpus.ts";
 import { lawArticleDocument, lawArticlesCorpus } from "../corpus.ts";
+import type { Difference, Differences } from "../official/differences.ts";
 import type { OfficialLaw } from "../official/official-law.ts";
 import type { HeldVersion } from "./choose-versions.ts";
-import { foldLaws } from "./fold.ts";
+import { type FoldedLaws, foldLaws } from "./fold.ts";
 import type { CataloguePack, LawPack } from "./law-version.ts";
 import { adoptOlderStore } from "./older-store.ts";
 
@@ -25,10 +26,7 @@ export const lawFold: Fold = {
   servedBefore: `select from search_corpus where corpus = '${lawArticlesCorpus}'`,
   adopt: (index) => adoptOlderStore(index, { laws: lawPacksCorpus, catalogue: cataloguePacksCorpus }),
   async run(index, { signal, progress }) {
-    const versions = await packsIn<LawPack>(index, lawPacksCorpus);
-    const catalogue = await packsIn<CataloguePack>(index, cataloguePacksCorpus);
-    const official = await packsIn<OfficialLaw>(index, officialListCorpus);
-    const { articles, entries, heldBack } = foldLaws(versions, catalogue, official);
+    const { articles, entries, heldBack, official } = await foldHeld(index);
     const total = articles.length;
     progress?.(say("indexing_articles", { articles: total, laws: entries.length }));
     const options = { dataset: "laws", mode: "replace" as const, ...(signal && { signal }) };
@@ -39,9 +37,34 @@ export const lawFold: Fold = {
       },
     });
     await index.refresh(lawEntriesCorpus, each(entries, lawEntryDocument), options);
-    return heldBack.map(heldBackNote);
+    return [...heldBack.map(heldBackNote), ...differenceNote(official)];
   },
 };
+
+/** What the held packs make together. */
+export async function foldHeld(index: SearchIndex): Promise<FoldedLaws> {
+  return foldLaws(
+    await packsIn<LawPack>(index, lawPacksCorpus),
+    await packsIn<CataloguePack>(index, cataloguePacksCorpus),
+    await packsIn<OfficialLaw>(index, officialListCorpus),
+  );
+}
+
+function differenceNote({ listed_on: day, differences, settled, agreeing }: Differences): Message[] {
+  if (day === null) return [];
+  const count = (...kinds: readonly Difference["what"][]) =>
+    differences.filter(({ what }) => kinds.includes(what)).length;
+  return [
+    say("official_differences", {
+      day,
+      agreeing,
+      settled,
+      states: count("state"),
+      days: count("in_force_from", "promulgated"),
+      unlisted: count("not_listed", "version_not_listed"),
+    }),
+  ];
+}
 
 function heldBackNote({ law, versionDate, dropped, of, source }: HeldVersion): Message {
   return versionDate === null
