@@ -320,7 +320,7 @@ export interface LegalLawsRecord {
   expired_date: string | null;
   status: "in_force" | "amended" | "repealed" | "not_yet_effective" | "unknown" | (string & {});
   status_text: string;
-  /** The evidence for the status: the repealing act, the newer version, the date, or what the data pack says */
+  /** The evidence for the status: the official list and its day, the repealing act, the newer version, the date, or what the data pack says */
   status_basis: string;
   /** The same evidence in Chinese */
   status_basis_zh: string;
@@ -385,7 +385,7 @@ export interface LegalLawCatalogRecord {
     law_effective_date: string | null;
     status: "in_force" | "amended" | "repealed" | "not_yet_effective" | "unknown" | (string & {});
     status_text: string;
-    /** The evidence for the status: the repealing act, the newer version, the date, or what the data pack says */
+    /** The evidence for the status: the official list and its day, the repealing act, the newer version, the date, or what the data pack says */
     status_basis: string;
     /** The same evidence in Chinese */
     status_basis_zh: string;

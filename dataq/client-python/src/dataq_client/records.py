@@ -126,7 +126,7 @@ class LegalLawsRecord(TypedDict):
     status: Union[Literal["in_force", "amended", "repealed", "not_yet_effective", "unknown"], str]
     status_text: str
     status_basis: str
-    """The evidence for the status: the repealing act, the newer version, the date, or what the data pack says."""
+    """The evidence for the status: the official list and its day, the repealing act, the newer version, the date, or what the data pack says."""
     status_basis_zh: str
     """The same evidence in Chinese."""
     revisions: List[LegalLawsRecordRevisions]
@@ -154,7 +154,7 @@ class LegalLawCatalogRecordLaws(TypedDict):
     status: Union[Literal["in_force", "amended", "repealed", "not_yet_effective", "unknown"], str]
     status_text: str
     status_basis: str
-    """The evidence for the status: the repealing act, the newer version, the date, or what the data pack says."""
+    """The evidence for the status: the official list and its day, the repealing act, the newer version, the date, or what the data pack says."""
     status_basis_zh: str
     """The same evidence in Chinese."""
     article_count: int

@@ -23,15 +23,15 @@ export const lawStatuses = ["in_force", "amended", "repealed", "not_yet_effectiv
 /** A law is said not to be in force only with evidence; a pack's word alone makes the status `unknown`. */
 export const statusBasis = z.string().meta(
   meaning({
-    en: "The evidence for the status: the repealing act, the newer version, the date, or what the data pack says",
-    zh: "时效性的依据（英文）：废止该法的文件、新版本、日期，或数据包的注明",
+    en: "The evidence for the status: the official list and its day, the repealing act, the newer version, the date, or what the data pack says",
+    zh: "时效性的依据（英文）：官方目录及其日期、废止该法的文件、新版本、日期，或数据包的注明",
   }),
 );
 
 export const statusBasisZh = z.string().meta(
   meaning({
     en: "The same evidence in Chinese",
-    zh: "时效性的依据（中文）：废止该法的文件、新版本、日期，或数据包的注明",
+    zh: "时效性的依据（中文）：官方目录及其日期、废止该法的文件、新版本、日期，或数据包的注明",
   }),
 );
 
