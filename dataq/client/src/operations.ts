@@ -1089,6 +1089,7 @@ export interface ResearchPatentSearchRecord {
     | "expired"
     | "lapsed"
     | "invalidated"
+    | "unknown"
     | (string & {});
   legal_status_text: string;
   first_claim: string | null;

@@ -744,7 +744,7 @@ class ResearchPatentSearchRecord(TypedDict):
     publication_date: Optional[str]
     grant_date: Optional[str]
     priority: Optional[List[str]]
-    legal_status: Union[Literal["pending", "granted", "rejected", "withdrawn", "expired", "lapsed", "invalidated"], str]
+    legal_status: Union[Literal["pending", "granted", "rejected", "withdrawn", "expired", "lapsed", "invalidated", "unknown"], str]
     legal_status_text: str
     first_claim: Optional[str]
     citation_count: Optional[int]

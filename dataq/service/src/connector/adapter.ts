@@ -64,9 +64,9 @@ export interface Refused {
   readonly why: Bilingual;
   /**
    * `busy`: try again. `limited`: too many calls, which is not a failure. `out_of_money`: the balance is used up.
-   * `refused`: credentials or contract are not accepted.
+   * `refused`: credentials or contract are not accepted. `not_yet`: it works, but this answer is not ready.
    */
-  readonly reason: "busy" | "limited" | "out_of_money" | "refused";
+  readonly reason: "busy" | "limited" | "out_of_money" | "refused" | "not_yet";
   /** When the vendor asks to be asked again, in seconds. */
   readonly retryAfterS?: number | undefined;
 }

@@ -59,6 +59,21 @@ export class Contract {
     this.#now = now;
   }
 
+  /** Some publishers say in each answer how often they may be asked. */
+  #toldEveryMs = 0;
+
+  /** The terms, and what the publisher said since. */
+  get termsNow(): Terms {
+    return { ...this.terms, everyMs: Math.max(this.terms.everyMs, this.#toldEveryMs) };
+  }
+
+  note({ headers }: VendorAnswer): void {
+    const most = Number(headers["x-rate-limit-limit"]);
+    const [, count = "", unit = ""] = /^(\d+)\s*(s|m|h)$/.exec(headers["x-rate-limit-interval"] ?? "") ?? [];
+    const intervalMs = Number(count) * ({ s: 1_000, m: 60_000, h: 3_600_000 }[unit] ?? Number.NaN);
+    if (most > 0 && intervalMs > 0) this.#toldEveryMs = Math.min(intervalMs / most, 60_000);
+  }
+
   get operations(): readonly string[] {
     return [...this.#adapters.keys()];
   }
@@ -143,6 +158,7 @@ class Conversation {
     try {
       const answer = await exchange(request, AbortSignal.any([signal, limit]));
       this.#open.status = answer.status;
+      this.#contract.note(answer);
       return answer;
     } catch (error) {
       this.isLate = limit.aborted;
@@ -162,6 +178,7 @@ class Conversation {
     }
     if (found.outcome === "wrong") return { outcome: "failed", failure: this.#hide(found.why.en) };
     if (found.outcome !== "unavailable") return { outcome: "answered" };
+    if (found.reason === "not_yet") return { outcome: "answered" };
     const why = this.#hide(found.why.en);
     const pauseMs = (found.retryAfterS ?? 0) * 1000;
     if (found.reason === "limited") return { outcome: "left", pause: { ms: Math.max(pauseMs, 1000), why } };
@@ -176,7 +193,7 @@ class Conversation {
 
   /** Waits for the turn of the request, within the patience of the caller. Gives the ID of the request. */
   async #enter(request: VendorRequest): Promise<string> {
-    const { name, terms } = this.#contract;
+    const { name, termsNow: terms } = this.#contract;
     const { signal, patienceMs, requestId = null } = this.#asking;
     const operation = this.#operation;
     const id = randomUUID();

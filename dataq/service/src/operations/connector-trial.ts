@@ -1,9 +1,10 @@
-import { findOperation, type Operation, type Params } from "@dataq/contract";
+import { findOperation, type Operation, type OperationName, type Params } from "@dataq/contract";
 import type { Found } from "../connector/adapter.ts";
 import type { ContractParts } from "../connector/contract.ts";
 import { type Exchange, tryContract } from "../connector/trial.ts";
 import { inChinese, inEnglish } from "../importer/message.ts";
 import { fieldsInOwnForm } from "../importer/own-form.ts";
+import { registry } from "./registry.ts";
 
 /** The result of a call to a connector, step by step. */
 export interface ConnectorTrial {
@@ -44,8 +45,10 @@ export async function testContract(
   const trial = await tryContract(contract, operationName, asked, trialLimitMs);
   const { found } = trial;
   const trace = found?.trace?.() ?? [];
-  const first =
+  const read =
     found?.outcome === "record" ? found.fields : found?.outcome === "records" ? found.list[0] : undefined;
+  const prepare = registry[operation.name as OperationName].fromVendor?.prepare;
+  const first = read && (prepare?.(read) ?? read);
   const fields =
     first === undefined
       ? []

@@ -9,6 +9,8 @@ import type { Answer, Page, Source, SourceContext } from "./source.ts";
 
 /** What an operation adds to a vendor's answer. */
 export interface FromVendor {
+  /** Unifies what vendors write in many ways, such as dates and amounts. */
+  readonly prepare?: (fields: Fields) => Fields;
   /** The list as an answer, with its summary. */
   readonly list?: (records: readonly object[], params: Params) => Answer;
   /** How long a record may be cached, in seconds. */
@@ -40,7 +42,7 @@ export function connected(
   const complete = ownForm(operation.name, (record) => record["id"] ?? Object.values(record)[1]);
   const recordOf = (contract: Contract, fields: Fields, now: Date): object => {
     const { source, ...own } = fields;
-    const mapped = complete(own);
+    const mapped = complete(adds.prepare?.(own) ?? own);
     if (mapped === null || "problem" in mapped) {
       const why = mapped === null ? "no record" : inEnglish(mapped.problem);
       throw new Failure("upstream_error", { operation: operation.name }, new Error(why));

@@ -6,7 +6,8 @@ import { at } from "./answer-path.ts";
  * Where a field is read from: a path below the record, or a rule. A rule takes the first of its paths that has a value,
  * and then converts it: `text` joins a list with `join`, `list` splits a text at `split`, `number` reads 1,234.5,
  * `epoch_ms` and `epoch_s` give the day in China, `day` the day of a text such as 2024-03-01 00:00:00 or 20240301,
- * `instant` the moment of 2024-03-01 12:30:00 in China. `each` reads a list of objects: its fields by rules of their own.
+ * `instant` the moment of 2024-03-01 12:30:00 in China. `format` puts a text in the place of `{}`. `item` takes one path of each object of a list;
+ * `each` makes an object of each, its fields by rules of their own.
  */
 export type FieldRule =
   | string
@@ -15,8 +16,10 @@ export type FieldRule =
       readonly as?: (typeof conversions)[number] | undefined;
       readonly join?: string | undefined;
       readonly split?: string | undefined;
+      readonly format?: string | undefined;
       readonly values?: Readonly<Record<string, string>> | undefined;
       readonly otherwise?: unknown;
+      readonly item?: string | undefined;
       readonly each?: Readonly<Record<string, FieldRule>> | undefined;
     };
 
@@ -29,8 +32,10 @@ export const fieldRule: z.ZodType<FieldRule> = z.union([
     as: z.enum(conversions).optional(),
     join: z.string().optional(),
     split: z.string().min(1).optional(),
+    format: z.string().includes("{}").optional(),
     values: z.record(z.string(), z.string()).optional(),
     otherwise: z.unknown().optional(),
+    item: z.string().optional(),
     each: z.lazy(() => z.record(z.string(), fieldRule)).optional(),
   }),
 ]);
@@ -45,14 +50,16 @@ export function readBy(rule: FieldRule, item: unknown): unknown {
   const found = firstOf(pathsOf(rule), item);
   if (typeof rule === "string") return found;
   if (isAbsent(found)) return rule.otherwise ?? found;
-  const { each, values } = rule;
+  const { each, item: inner, values } = rule;
+  if (inner !== undefined) return Array.isArray(found) ? found.map((one) => at(one, inner)) : found;
   if (each !== undefined) {
     if (!Array.isArray(found)) return found;
-    return found.map((inner) =>
-      Object.fromEntries(Object.entries(each).map(([name, innerRule]) => [name, readBy(innerRule, inner)])),
+    return found.map((one) =>
+      Object.fromEntries(Object.entries(each).map(([name, innerRule]) => [name, readBy(innerRule, one)])),
     );
   }
-  const value = converted(found, rule);
+  const plain = converted(found, rule);
+  const value = rule.format === undefined ? plain : rule.format.replaceAll("{}", () => String(plain));
   const key = typeof value === "string" || typeof value === "number" ? String(value) : undefined;
   if (values !== undefined && key !== undefined && Object.hasOwn(values, key)) return values[key];
   return values === undefined ? value : (rule.otherwise ?? value);

@@ -1,6 +1,7 @@
 import { publishedCompanies } from "../../../sample/companies.ts";
 import type { OperationParts } from "../../operation.ts";
 import { companyImport } from "./import.ts";
+import { fromRegister } from "./register-row.ts";
 import { sampleCompanies } from "./sample.ts";
 import { ImportedCompanies } from "./source.ts";
 
@@ -9,5 +10,6 @@ export const companyDetail: OperationParts = {
   sample: sampleCompanies,
   samples: publishedCompanies.map(({ taxId }) => ({ tax_id: taxId })),
   import: companyImport,
+  fromVendor: { prepare: fromRegister },
   unit: { en: "company", zh: "家企业" },
 };

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { carriersOf, findCarrier, instantInChina, type Params } from "@dataq/contract";
 import { z } from "zod";
-import { type Adapter, type AdapterParts, type Found, jsonOf, refusalByStatus } from "./adapter.ts";
+import { type Adapter, type AdapterParts, type Found, jsonOf, refusalByStatus } from "../adapter.ts";
 
 /** kuaidi100's real-time query (`poll/query.do`): a signed form, and one answer for every carrier. */
 export function kuaidi100({ operation, base, credentials }: AdapterParts): Adapter {

@@ -1,0 +1,105 @@
+import { z } from "zod";
+import {
+  type Adapter,
+  type AdapterParts,
+  type Fields,
+  type Found,
+  jsonOf,
+  refusalByStatus,
+  type Send,
+} from "../adapter.ts";
+import { unreadable } from "./openalex.ts";
+import { address, pageOf } from "./page.ts";
+
+const text = z.string().nullish();
+
+const person = z.object({
+  "orcid-id": z.string(),
+  "given-names": text,
+  "family-names": text,
+  "credit-name": text,
+  "institution-name": z.array(z.string()).nullish(),
+});
+const list = z.object({
+  "expanded-result": z.array(person).nullish(),
+  "num-found": z.number().int().nonnegative(),
+});
+
+const summary = z.object({
+  title: z.object({ title: z.object({ value: text }).nullish() }).nullish(),
+  "publication-date": z.object({ year: z.object({ value: text }).nullish() }).nullish(),
+  "journal-title": z.object({ value: text }).nullish(),
+  "put-code": z.number().int(),
+});
+const works = z.object({ group: z.array(z.object({ "work-summary": z.array(summary).min(1) })) });
+type Works = z.infer<typeof works>;
+
+/** People by name, with the works that they registered: one request for the page, and one for each person. */
+export function orcidScholars({ operation, base, credentials }: AdapterParts): Adapter {
+  const token = credentials["token"];
+  const headers = {
+    accept: "application/json",
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  };
+  return {
+    operation,
+    takes: new Set(["name"]),
+    async ask(params, send) {
+      const { size, from } = pageOf(params);
+      const name = (params["name"] ?? "").replaceAll(/[+\-&|!(){}[\]^"~*?:\\/]/g, " ").trim();
+      const query = `given-and-family-names:"${name}" OR credit-name:"${name}" OR other-names:"${name}"`;
+      const url = address(`${base}/expanded-search/`, { q: query, start: from, rows: size });
+      const answer = await send({ method: "GET", url, headers });
+      const refused = refusalByStatus(answer);
+      if (refused !== undefined) return refused;
+      const parsed = list.safeParse(jsonOf(answer));
+      if (!parsed.success) return unreadable(parsed.error);
+      const people: Fields[] = [];
+      for (const each of parsed.data["expanded-result"] ?? []) {
+        const found = await worksOf(base, each["orcid-id"], headers, send);
+        if ("outcome" in found) return found;
+        people.push(scholarOf(each, found));
+      }
+      return { outcome: "records", list: people, total: parsed.data["num-found"] };
+    },
+  };
+}
+
+async function worksOf(
+  base: string,
+  id: string,
+  headers: Readonly<Record<string, string>>,
+  send: Send,
+): Promise<Works | Found> {
+  const answer = await send({ method: "GET", url: `${base}/${encodeURIComponent(id)}/works`, headers });
+  // Somebody may close a record between two requests.
+  if (answer.status === 404 || answer.status === 409) return { group: [] };
+  const refused = refusalByStatus(answer);
+  if (refused !== undefined) return refused;
+  const parsed = works.safeParse(jsonOf(answer));
+  return parsed.success ? parsed.data : unreadable(parsed.error);
+}
+
+function scholarOf(found: z.infer<typeof person>, { group }: Works): Fields {
+  const { "given-names": given, "family-names": family } = found;
+  const whole = `${family ?? ""}${given ?? ""}`;
+  const plain = /^\p{Script=Han}+$/u.test(whole) ? whole : [given, family].filter(Boolean).join(" ");
+  const id = found["orcid-id"];
+  return {
+    id,
+    scholar_id: id,
+    name: found["credit-name"] ?? plain,
+    affiliations: (found["institution-name"] ?? []).map((name) => ({ name, current: false })),
+    works_count: group.length,
+    orcid: id,
+    publications: group.slice(0, 5).map(({ "work-summary": [first] }) => ({
+      paper_id: `${id}/${first!["put-code"]}`,
+      title: first!.title?.title?.value ?? "",
+      year: Number(first!["publication-date"]?.year?.value) || null,
+      venue: first!["journal-title"]?.value ?? null,
+      citation_count: null,
+    })),
+    publications_total: group.length,
+    source: { url: `https://orcid.org/${id}` },
+  };
+}
