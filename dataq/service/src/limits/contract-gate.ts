@@ -85,6 +85,16 @@ export class ContractGate implements Gate {
     });
   }
 
+  /** Forgets failures and pauses, after somebody has seen that the vendor answers. */
+  async clear(contract: string): Promise<void> {
+    await this.#database.query(
+      `update contract_state set failures = 0, opened_at = null, trial = null, trial_until = null, last_failure = null,
+              paused_until = null, paused_why = null
+        where contract = $1`,
+      [contract],
+    );
+  }
+
   async states(now: Date): Promise<ReadonlyMap<string, ContractState>> {
     const found = await this.#database.query<{
       contract: string;

@@ -15,7 +15,7 @@ import type { Contract } from "../../connector/contract.ts";
 import type { ContractBook } from "../../connector/contract-book.ts";
 import { presets } from "../../connector/preset.ts";
 import type { ContractGate, ContractState } from "../../limits/contract-gate.ts";
-import { connectVendor } from "../../operations/connecting.ts";
+import { connectVendor, isAnswer } from "../../operations/connecting.ts";
 import { testContract } from "../../operations/connector-trial.ts";
 import { check, readJson } from "../body.ts";
 import { authorOf } from "../caller.ts";
@@ -104,6 +104,7 @@ export function addConnectorRoutes(
     if (isWritten) {
       await writeAudit(parts.database, authorOf(parts, request), "connector.connect", name, null, null);
       await contracts.refresh();
+      if (trials.every(isAnswer)) await gate.clear(name);
     }
     const contract = isWritten ? (await contracts.all()).find((each) => each.name === name) : undefined;
     return { connector: contract === undefined ? null : await rowOf(contract), trials };
@@ -126,7 +127,9 @@ export function addConnectorRoutes(
       const contract = name === undefined ? able[0] : able.find((each) => each.name === name);
       if (contract === undefined) throw new Failure("not_found", { what: "The connector" });
       await writeAudit(parts.database, authorOf(parts, request), "connector.test", operation, null, null);
-      return testContract(contract.parts, operation, params as Params | undefined);
+      const trial = await testContract(contract.parts, operation, params as Params | undefined);
+      if (isAnswer(trial)) await gate.clear(contract.name);
+      return trial;
     },
   );
 }

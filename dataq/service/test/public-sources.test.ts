@@ -1,0 +1,445 @@
+import { execFile } from "node:child_process";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { findOperation, type Operation } from "@dataq/contract";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { ContractEntry } from "../src/connector/configured.ts";
+import { removeContract, writeContract } from "../src/connector/connectors-file.ts";
+import { environmentOf, makeDataFolder, removeDataFolder } from "./data-folder.ts";
+import { type PublicSources, startPublicSources } from "./public-sources.ts";
+import { type ServiceProcess, startService } from "./service-process.ts";
+
+const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+let sources: PublicSources;
+let folder: string;
+let service: ServiceProcess;
+let key: string;
+
+/** `dataq` as an operator runs it on the service's machine. */
+async function dataq(
+  ...args: string[]
+): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  const env = { ...process.env, ...environmentOf(folder) };
+  return promisify(execFile)(process.execPath, ["--conditions=source", main, ...args], { env }).then(
+    ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
+    (error: { code: number; stdout: string; stderr: string }) => ({
+      code: error.code,
+      out: error.stdout,
+      err: error.stderr,
+    }),
+  );
+}
+
+const written = () => JSON.parse(readFileSync(join(folder, "connectors.json"), "utf8"));
+
+async function ask(operation: string, params: Record<string, string>, more = {}) {
+  return service.call("/v1/data/query", { key, body: { operation, params, ...more } });
+}
+
+beforeAll(async () => {
+  sources = await startPublicSources();
+  folder = await makeDataFolder("first start");
+  service = await startService({ folder });
+  const { body } = await service.call("/admin/v1/accounts", { body: { name: "buyer", tokens: 100_000_000 } });
+  key = body.keys[0];
+});
+afterAll(async () => {
+  await service?.stop();
+  sources?.close();
+  await removeDataFolder(folder);
+});
+beforeEach(() => sources.behave("well"));
+
+const given: Readonly<Record<string, readonly string[]>> = {
+  openalex: ["--set", "key=oa-key-1"],
+  crossref: ["--set", "mailto=somebody@example.org"],
+  arxiv: [],
+  doaj: [],
+  orcid: ["--set", "token=orcid-token-1"],
+  gleif: [],
+  epo: ["--set", "key=consumer-1", "--set", "secret=hidden-1"],
+  "17track": ["--set", "token=track-token-1"],
+  tianyancha: ["--set", "token=tyc-token-1"],
+  qichacha: ["--set", "key=qcc-key-1", "--set", "secret=qcc-secret-1"],
+};
+
+const connect = (name: string, ...more: string[]) =>
+  dataq("connect", name, "--base", `${sources.base}/${name}`, ...(given[name] ?? []), ...more);
+
+/** Connects without a test, and removes the contract when the block ends, so that the next one is asked first. */
+async function connected(name: string, more: Partial<ContractEntry> = {}, base = sources.base) {
+  const path = join(folder, "connectors.json");
+  const settings = Object.fromEntries(
+    (given[name] ?? []).flatMap((word) => (word.includes("=") ? [word.split("=") as [string, string]] : [])),
+  );
+  await writeContract(path, { preset: name, base: `${base}/${name}`, credentials: settings, ...more });
+  await followed(name, true);
+  return {
+    async [Symbol.asyncDispose]() {
+      await removeContract(path, name);
+      await followed(name, false);
+    },
+  };
+}
+
+/** The service looks at the file once a second. */
+async function followed(name: string, isThere: boolean): Promise<void> {
+  const isListed = async () => {
+    const { data } = (await service.call("/admin/v1/connectors")).body;
+    return data.some((each: { name: string }) => each.name === name);
+  };
+  await expect.poll(isListed, { timeout: 10_000 }).toBe(isThere);
+}
+
+describe("a public source answers an operation in the form of the contract", () => {
+  const records: Readonly<Record<string, readonly [string, Record<string, string>, object]>> = {
+    "openalex works": [
+      "research_paper_search",
+      { query: "神经网络", author: "陈,明|filter", date_from: "2020-01-01" },
+      {
+        paper_id: "W4000000000",
+        doi: null,
+        abstract: "本文 提出 一种 方法",
+        authors: [{ name: "陈明", orcid: "0000-0002-1825-0097", corresponding: true }],
+        journal: { name: "计算机研究与发展", issn: "1000-1239", pages: "1021-1033" },
+        source: { name: "OpenAlex", licence: "CC0", url: "https://openalex.org/W4000000000" },
+      },
+    ],
+    "openalex authors": [
+      "research_scholar_search",
+      { name: "陈明" },
+      {
+        affiliations: [
+          { name: "浙江大学", current: true },
+          { name: "清华大学", current: false },
+        ],
+        h_index: 15,
+        publications_total: 42,
+      },
+    ],
+    "openalex sources": [
+      "research_journal_search",
+      { query: "0254-4164" },
+      { issn: "0254-4164", impact_factor: { value: 2.412, kind: "OpenAlex 2-year mean citedness" } },
+    ],
+    "crossref works": [
+      "research_paper_search",
+      { query: "deep learning" },
+      {
+        doi: "10.1000/xyz.1",
+        title: "On deep learning & law",
+        authors: [{ name: "陈明" }],
+        publication_date: null,
+        year: 2022,
+        retracted: true,
+        source: { name: "Crossref" },
+      },
+    ],
+    "arxiv papers": [
+      "research_paper_search",
+      { query: 'court "OR" all:secret' },
+      {
+        paper_id: "2301.00001",
+        title: "Courts & code part 1",
+        abstract: "A <formal> model.",
+        type: "preprint",
+      },
+    ],
+    "doaj journals": [
+      "research_journal_search",
+      { query: "中国科学数据" },
+      { name: "中国科学数据", eissn: "2096-2223", is_oa: true, source: { licence: "CC BY-SA 4.0" } },
+    ],
+    "orcid people": [
+      "research_scholar_search",
+      { name: "陈明" },
+      { name: "陈明", works_count: 7, orcid: "0000-0002-1825-0097", source: { name: "ORCID" } },
+    ],
+    "epo patents": [
+      "research_patent_search",
+      { query: "battery" },
+      {
+        patent_id: "CN108123456A",
+        application_no: "CN201810012345",
+        application_date: "2018-01-05",
+        applicants: ["某电池有限公司"],
+        legal_status: "unknown",
+        source: { name: "欧洲专利局（OPS）" },
+      },
+    ],
+    "gleif company": [
+      "enterprise_company_detail",
+      { tax_id: "91330106MA0000007Q" },
+      {
+        name: "杭州某某科技有限公司",
+        status_code: "active",
+        registration_date: "2016-03-01",
+        address: "文三路 1 号 3 层",
+        source: { url: "https://search.gleif.org/#/record/3003005G9ZTPRRN1YZ44", kind: "official" },
+      },
+    ],
+    "tianyancha company": [
+      "enterprise_company_detail",
+      { tax_id: "91330106MA0000007Q" },
+      {
+        status_code: "active",
+        registration_date: "2016-03-01",
+        former_names: ["杭州旧名有限公司"],
+        registered_capital: { amount: "1000", unit: "万元", currency: "CNY" },
+        insured_count: 35,
+        source: { name: "天眼查", kind: "licensed" },
+      },
+    ],
+    "qichacha company": [
+      "enterprise_company_detail",
+      { tax_id: "91330106MA0000007Q" },
+      { status_code: "revoked", former_names: ["杭州旧名有限公司"], source: { name: "企查查" } },
+    ],
+    "tianyancha debtors": [
+      "enterprise_shixin_check",
+      { company_name: "欠款有限公司" },
+      {
+        subject_type: "company",
+        performance_code: "none",
+        conduct: ["违反财产报告制度", "其他规避执行"],
+        filed_date: "2023-01-02",
+      },
+    ],
+  };
+
+  test.each(Object.entries(records))("%s", async (name, [operation, params, wanted]) => {
+    const [source = ""] = name.split(" ");
+    await using _ = await connected(source);
+    const { status, body } = await ask(operation, params);
+    expect([status, body.code]).toEqual([200, undefined]);
+    const { kind, record } = findOperation(operation) as Operation;
+    const first = kind === "list" ? body.data[0] : body.data;
+    expect(record.strict().safeParse(first).error).toBeUndefined();
+    expect(first).toMatchObject(wanted);
+    expect(body.usage.tokens).toBeGreaterThan(0);
+  });
+});
+
+test("a filter that a caller writes cannot become another filter, another field or another host", async () => {
+  await using _ = await connected("openalex");
+  await ask("research_paper_search", { query: "x", author: "陈,明|from_publication_date:1900-01-01" });
+  expect(sources.requests.at(-1)?.query["filter"]).toBe(
+    "raw_author_name.search:陈 明 from_publication_date:1900-01-01",
+  );
+});
+
+test("pages of ours are the pages of the source, and what lies beyond the last one is free", async () => {
+  await using _ = await connected("openalex");
+  const second = await ask("research_paper_search", { query: "神经" }, { page: 3, page_size: 25 });
+  expect(second.body).toMatchObject({ page: 3, total: 57 });
+  expect(second.body.data).toHaveLength(7);
+  expect(second.body.data[0].paper_id).toBe("W4000000050");
+  const beyond = await ask("research_paper_search", { query: "神经" }, { page: 4, page_size: 25 });
+  expect(beyond.body.usage?.tokens ?? 0).toBe(0);
+});
+
+test("a parcel is registered first; the call before its first answer is free and says when to come again", async () => {
+  await using _ = await connected("17track");
+  const parcel = { express_no: "YT1000000000024" };
+  const early = await ask("cloud_express_tracking", parcel);
+  expect(early).toMatchObject({ status: 503, body: { code: "unavailable", retry_after: 60 } });
+  const { status, body } = await ask("cloud_express_tracking", parcel);
+  expect(status).toBe(200);
+  expect(body.data).toMatchObject({
+    state: "delivered",
+    signed_at: "2026-02-03T18:30:00+08:00",
+    origin: "CN 杭州",
+    events: [{ description: "已签收，电话138****5678" }, { state: "collected" }],
+  });
+  const { data } = (await service.call("/admin/v1/connectors")).body;
+  expect(data.find(({ name }: { name: string }) => name === "17track")).toMatchObject({ last_failure: null });
+});
+
+describe("dataq connect", () => {
+  test("lists vendors, what they ask for, and that nobody has run them against the real ones", async () => {
+    const { out } = await dataq("connect");
+    for (const name of Object.keys(given)) expect(out).toContain(name);
+    expect(out).toContain("never run against a real account");
+    expect(out).toMatch(/epo .*key, secret/);
+  });
+
+  test("tests the vendor, writes the contract for its owner only, and the running service follows", async () => {
+    const before = await ask("enterprise_company_detail", { tax_id: "91330106MA0000007Q" });
+    expect(before.body.data?.source.kind).toBe("sample");
+    const { code, out, err } = await connect("gleif");
+    expect([code, err]).toEqual([0, expect.stringContaining("enterprise_company_detail: record")]);
+    expect(out).toContain("enterprise_company_detail (Company details) is answered by GLEIF now.");
+    expect(statSync(join(folder, "connectors.json")).mode & 0o777).toBe(0o600);
+    await expect
+      .poll(
+        async () =>
+          (await ask("enterprise_company_detail", { tax_id: "91330106MA0000007Q" })).body.data.source.name,
+        {
+          timeout: 5_000,
+        },
+      )
+      .toBe("GLEIF");
+    expect((await dataq("disconnect", "gleif")).code).toBe(0);
+    await followed("gleif", false);
+    expect(written().contracts).toEqual([]);
+  });
+
+  test.each([
+    ["a wrong key", ["tianyancha", "--set", "token=tyc-token-2"], "账号失效"],
+    ["no key", ["tianyancha"], "needs the credentials token"],
+    ["an unknown credential", ["gleif", "--set", "token=x-y-z"], "has no credential token"],
+    ["a vendor that nobody knows", ["lens"], "There is no preset lens"],
+    [
+      "an operation of another vendor",
+      ["gleif", "--operations", "legal_cases"],
+      "does not answer legal_cases",
+    ],
+  ])("%s writes nothing, and says why without showing a credential", async (_, args, wanted) => {
+    const [name = "", ...rest] = args;
+    const { code, out, err } = await dataq("connect", name, "--base", `${sources.base}/${name}`, ...rest);
+    expect(code).not.toBe(0);
+    expect(err).toContain(wanted);
+    expect(out + err).not.toMatch(/tyc-token-2|x-y-z/);
+  });
+
+  test("a vendor that nobody described before is connected by a file alone", async () => {
+    const preset = {
+      name: "my-register",
+      publisher: { en: "My register", zh: "某登记库" },
+      kind: "licensed",
+      base: `${sources.base}/tianyancha`,
+      credentials: { token: { title: { en: "Token", zh: "令牌" } } },
+      computed: {
+        stamp: { now: "s" },
+        sign: { of: "{stamp}{tax_id}", hash: "hmac-sha256", secret: "{token}", as: "base64" },
+      },
+      headers: { authorization: "{token}", "x-sign": "{sign}", "x-stamp": "{stamp}" },
+      errors: [{ path: "error_code", equals: [300000], means: "not_found" }],
+      operations: {
+        enterprise_company_detail: {
+          steps: [
+            {
+              request: {
+                url: "{base}/services/open/ic/baseinfo/normal",
+                query: { keyword: "{tax_id}" },
+                free: true,
+              },
+              take: { code: "result.creditCode" },
+              missing: "not_found",
+            },
+          ],
+          request: { url: "{base}/services/open/ic/baseinfo/normal", query: { keyword: "{code}" } },
+          answer: { record: "result", fields: { tax_id: "creditCode", name: "name", status: "regStatus" } },
+        },
+      },
+    };
+    const file = join(folder, "my-register.json");
+    writeFileSync(file, JSON.stringify(preset));
+    const { code, err } = await dataq("connect", file, "--set", "token=tyc-token-1");
+    expect([code, err]).toEqual([0, expect.stringContaining("record")]);
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    const { body } = await ask(
+      "enterprise_company_detail",
+      { tax_id: "91330106MA0000007Q" },
+      { cache: "bypass" },
+    );
+    expect(body.data).toMatchObject({ status_code: "active", source: { name: "某登记库" } });
+    const trial = await service.call("/admin/v1/connectors/enterprise_company_detail/test", { body: {} });
+    expect(trial.body.exchanges).toHaveLength(2);
+    const sent = sources.requests.at(-1)?.headers["x-sign"] as string;
+    expect(sent).toMatch(/^[A-Za-z0-9+/]{43}=$/);
+    expect(trial.text).not.toContain(sent);
+    expect(trial.text).not.toContain("tyc-token-1");
+    await dataq("disconnect", file);
+    await followed("my-register", false);
+  });
+
+  test("a preset with a mistake is refused with its place", async () => {
+    const file = join(folder, "bad.json");
+    writeFileSync(
+      file,
+      JSON.stringify({ name: "Bad Name", publisher: { en: "x" }, kind: "licensed", operations: {} }),
+    );
+    const { code, err } = await dataq("connect", file);
+    expect(code).not.toBe(0);
+    expect(err).toContain("name: expected");
+    expect(err).toContain("publisher.zh: expected");
+  });
+});
+
+describe("several vendors for one operation", () => {
+  const company = { tax_id: "91330106MA0000007Q" };
+
+  test("the next one answers if the first one limits, refuses, breaks, changes or dies; nothing else is charged", async () => {
+    const spare = await startPublicSources();
+    try {
+      const operations = ["enterprise_company_detail"];
+      await using _first = await connected("tianyancha", { operations, cost_fen: 1.5 });
+      await using _second = await connected("qichacha", { operations, cost_fen: 0.4 }, spare.base);
+      const name = async () => {
+        const { status, body } = await ask("enterprise_company_detail", company, { cache: "bypass" });
+        return [status, body.data?.source.name];
+      };
+      expect(await name()).toEqual([200, "天眼查"]);
+      for (const how of ["changed", "cut", "broken", "refused", "limited"] as const) {
+        sources.behave(how);
+        expect([how, ...(await name())]).toEqual([how, 200, "企查查"]);
+      }
+      const requests = sources.requests.length;
+      expect(await name()).toEqual([200, "企查查"]);
+      // The pause that the vendor asked for is kept: it is not asked again.
+      expect(sources.requests).toHaveLength(requests);
+      const { data } = (await service.call("/admin/v1/connectors")).body;
+      const row = data.find((each: { name: string }) => each.name === "tianyancha");
+      expect(row.paused_until).not.toBeNull();
+      expect(row.cost_fen).toBe(1.5);
+      // Who tests a vendor with success has mended what was wrong.
+      sources.behave("well");
+      const test = { operation: "enterprise_company_detail", contract: "tianyancha" };
+      const tested = await service.call(`/admin/v1/connectors/${test.operation}/test`, {
+        body: { contract: test.contract },
+      });
+      expect(tested.body.outcome).toBe("record");
+      expect(await name()).toEqual([200, "天眼查"]);
+      sources.behave("broken");
+      spare.behave("broken");
+      const none = await ask("enterprise_company_detail", company, { cache: "bypass" });
+      expect(none.status).toBeGreaterThanOrEqual(502);
+      expect(none.body.usage?.tokens ?? 0).toBe(0);
+    } finally {
+      spare.close();
+    }
+  });
+
+  test("none is asked after one that failed if both together cost more than the call brings", async () => {
+    const dear = { operations: ["enterprise_company_detail"], cost_fen: 999 };
+    await using _first = await connected("gleif", dear);
+    await using _second = await connected("qichacha", dear);
+    const from = sources.requests.length;
+    sources.behave("changed");
+    const { status } = await ask("enterprise_company_detail", company, { cache: "bypass" });
+    expect(status).toBe(502);
+    expect(sources.requests).toHaveLength(from + 1);
+  });
+});
+
+test("a publisher's limit holds for two services together, and calls wait for their turn", async () => {
+  await using _ = await connected("doaj");
+  await using other = await startService({ folder });
+  const from = sources.requests.length;
+  const answers = await Promise.all(
+    Array.from({ length: 4 }, (_, n) =>
+      (n % 2 === 0 ? service : other).call("/v1/data/query", {
+        key,
+        body: { operation: "research_journal_search", params: { query: `期刊 ${n}` } },
+      }),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  const times = sources.requests.slice(from).map(({ atMs }) => atMs);
+  const gaps = times.slice(1).map((time, n) => time - times[n]!);
+  // Half a second between two requests, but for what timers and the network shift.
+  for (const gap of gaps) expect(gap).toBeGreaterThan(300);
+});
