@@ -182,6 +182,10 @@ describe("the national database of laws", () => {
     );
     expect(asked.text).toMatch(/asked about 620 times for its list/);
     expect(asked.text).toMatch(/nobody was asked\. Pass --yes/);
+    const shown = await run(["data", "show", "national-laws"]);
+    expect(shown.text).toMatch(/one a second, when you run "dataq data get national-laws"/);
+    expect(shown.text).toMatch(/never run against the real publisher/);
+    expect((await run(["data", "list"])).text).toMatch(/national-laws .*live/);
     expect(standIn.requests).toEqual([]);
     expect((await setStates(database, index)).get(set)).toBe("missing");
   }, 60_000);
@@ -353,6 +357,27 @@ describe("the national database of laws", () => {
     expect(sum(gaps.slice(1))).toBeGreaterThan((gaps.length - 2) * 80);
   }, 60_000);
 
+  test("two at once would ask twice as fast, so the second says that the first is reading", async () => {
+    standIn.delayMs = 200;
+    const first = start(["data", "get", "national-laws", "--list-only", "--yes", "--whole"]);
+    await expect.poll(() => standIn.requests.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect(read()).rejects.toThrow(/is being read by another process of this installation/);
+    first.kill("SIGKILL");
+    await ended(first);
+    standIn.delayMs = 0;
+    // The lock ends with the process that had it.
+    await expect
+      .poll(
+        () =>
+          read().then(
+            () => "read",
+            () => "locked",
+          ),
+        { timeout: 10_000 },
+      )
+      .toBe("read");
+  }, 60_000);
+
   test("killed at any moment, the next run goes on, and half a list is never served", async () => {
     await removeSet({ ...needs(), mirror: undefined }, set);
     const place = `${standIn.url}#20`;
@@ -492,7 +517,9 @@ describe("texts of the national database of laws", () => {
     standIn.requests.length = 0;
     await read();
     expect(textsAsked()).toEqual([]);
-    await read({ local: true });
+    await read({ local: ["某省"] });
+    expect(textsAsked()).toEqual([]);
+    await read({ local: ["某市"] });
     expect(textsAsked()).toEqual(["t7"]);
   });
 
@@ -502,7 +529,7 @@ describe("texts of the national database of laws", () => {
     standIn.requests.length = 0;
     standIn.troubles.push({ kind: "cut" });
     await rm(join(folder, "national-laws", "reading.jsonl"), { force: true });
-    await read({ local: true, whole: true });
+    await read({ local: ["某市"], whole: true });
     expect(textsAsked()).toEqual(["t7"]);
     expect((await articles()).has("某市试验管理条例:1")).toBe(true);
   });

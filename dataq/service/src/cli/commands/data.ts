@@ -23,7 +23,7 @@ import { openIndex } from "../../search/open-index.ts";
 import type { SearchIndex } from "../../search/search-index.ts";
 import { withOwnDatabase } from "../own-database.ts";
 import { tell, tellingParent } from "../parent.ts";
-import { askLive, type LiveOptions, liveLines, readMost, reportDifferences } from "./live-set.ts";
+import { askLive, collect, type LiveOptions, liveLines, readMost, reportDifferences } from "./live-set.ts";
 
 /** `dataq data`: the catalogue of open data, and what of it is here. */
 export function dataCommand(): Command {
@@ -64,7 +64,11 @@ export function dataCommand(): Command {
       "of a live set: no more texts than this, those that people ask for first",
       readMost,
     )
-    .option("--local", "of a live set: also the texts of local regulations, which are most of all")
+    .option(
+      "--local <place>",
+      "of a live set: also the local regulations of a place; may be repeated",
+      collect,
+    )
     .option("--whole", "of a live set: read all of the list again, not only what changed")
     .addHelpText("after", examples)
     .action((names: string[], { all, ...live }: { all?: boolean } & LiveOptions) => {

@@ -19,7 +19,7 @@ export interface LiveOptions {
   readonly yes?: boolean;
   readonly listOnly?: boolean;
   readonly most?: number;
-  readonly local?: boolean;
+  readonly local?: readonly string[];
   readonly whole?: boolean;
 }
 
@@ -97,6 +97,10 @@ export function liveLines(set: LiveSet): string[] {
     `Read live from ${set.address}: about ${list} requests for the list and ${texts.toLocaleString("en")} for texts, one a second, when you run "dataq data get ${set.name}".`,
     `Its calls are as others described them on ${set.described}; never run against the real publisher.`,
   ];
+}
+
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }
 
 /** Throws if it is not a number of texts. */

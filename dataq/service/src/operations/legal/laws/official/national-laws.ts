@@ -20,6 +20,7 @@ import { PoliteClient } from "../../../../importer/origin/polite-client.ts";
 import type { Target } from "../../../../importer/target.ts";
 import type { SearchIndex } from "../../../../search/search-index.ts";
 import { lawImport } from "../import/import-laws.ts";
+import { lawLines } from "./law-paragraphs.ts";
 import { officialListImport } from "./official-list.ts";
 import { inOrderOfUse, isAskedMost, levelOfKind } from "./text-order.ts";
 
@@ -39,8 +40,8 @@ export interface NationalLawsWishes {
   readonly listOnly?: boolean;
   /** No more texts than this. */
   readonly most?: number;
-  /** Also the texts of local regulations. */
-  readonly local?: boolean;
+  /** Places whose local regulations are read, too: 上海市. */
+  readonly local?: readonly string[];
   /** Reads the whole list again, not only what changed. */
   readonly whole?: boolean;
 }
@@ -65,7 +66,7 @@ export async function planNationalLaws(
   const lacking =
     had === undefined
       ? Math.ceil(set.requests.texts / 2)
-      : (await lackingTexts(new TextStore(folder), had, chinaDate(now()), local === true)).length;
+      : (await lackingTexts(new TextStore(folder), had, chinaDate(now()), local ?? [])).length;
   return { list, texts: Math.min(most, lacking) };
 }
 
@@ -123,7 +124,7 @@ async function lackingTexts(
   texts: TextStore,
   list: OfficialList,
   today: string,
-  local: boolean,
+  local: readonly string[],
 ): Promise<ListedLaw[]> {
   const lacking: ListedLaw[] = [];
   for (const law of inOrderOfUse(list.laws, local)) if (!(await texts.has(law, today))) lacking.push(law);
@@ -157,7 +158,7 @@ class TextReading {
   }
 
   async run({ most = Number.POSITIVE_INFINITY, local }: NationalLawsWishes): Promise<void> {
-    const wanted = (await lackingTexts(this.#texts, this.#list, this.#today, local === true)).slice(0, most);
+    const wanted = (await lackingTexts(this.#texts, this.#list, this.#today, local ?? [])).slice(0, most);
     const asked = wanted.filter(isAskedMost).length;
     try {
       await this.#readAll(wanted.slice(0, asked));
@@ -254,7 +255,7 @@ async function importTexts(
         promulgated_date: law.promulgated,
         effective_date: law.inForceFrom,
         version_date: law.promulgated,
-        text: text.paragraphs.join("\n"),
+        text: lawLines(text.paragraphs),
       };
     }
   };

@@ -17,12 +17,13 @@ const levels: readonly (readonly [RegExp, string])[] = [
 
 /**
  * The laws in the order in which their texts are read: first the regulations and interpretations that people's questions
- * need most, then laws, then the rest; of each, what is in force first and the newest first.
+ * need most, then laws, then the rest; of each, what is in force first and the newest first. Of local regulations, those
+ * whose title or issuer has one of the places.
  */
-export function inOrderOfUse(laws: readonly ListedLaw[], local: boolean): ListedLaw[] {
+export function inOrderOfUse(laws: readonly ListedLaw[], places: readonly string[]): ListedLaw[] {
   return laws
     .map((law) => ({ law, rank: rankOf(law) }))
-    .filter(({ rank }) => local || rank < localRank)
+    .filter(({ law, rank }) => rank < localRank || isOfPlace(law, places))
     .sort(
       (a, b) =>
         a.rank - b.rank ||
@@ -44,6 +45,10 @@ function rankOf(law: ListedLaw): number {
   const isCurrent = law.state === null || law.state >= 3;
   if (isCurrent && level !== "法律" && level !== "宪法" && listedTitle(law.title) !== undefined) return 0;
   return level === "法律" || level === "宪法" ? 1 : 2;
+}
+
+function isOfPlace({ title, issuer }: ListedLaw, places: readonly string[]): boolean {
+  return places.some((place) => title.includes(place) || issuer?.includes(place) === true);
 }
 
 function stateRank({ state }: ListedLaw): number {
