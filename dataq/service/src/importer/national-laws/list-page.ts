@@ -84,7 +84,14 @@ const answer = z.object({
         zdjgName: text,
         gbrq: date,
         sxrq: date,
-        sxx: z.union([z.number().int(), z.null()]),
+        sxx: z.union([
+          z.number().int(),
+          z
+            .string()
+            .regex(/^\d{1,3}$/)
+            .transform(Number),
+          z.null(),
+        ]),
       }),
     )
     .max(1_000),

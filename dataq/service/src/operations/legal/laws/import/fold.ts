@@ -58,7 +58,7 @@ export function foldLaws(
   const repeals = repealsOf(served);
   return {
     articles: served.flatMap((law) => law.articles(repeals.get(law.key))),
-    entries: entriesOf(served, catalogue, repeals),
+    entries: entriesOf(served, catalogue, repeals, official),
     heldBack,
     official: differencesIn(
       compared.flatMap(({ kept, matches, plain, told }) => {
@@ -166,6 +166,7 @@ function entriesOf(
   laws: readonly FoldedLaw[],
   catalogue: Catalogue,
   repeals: ReadonlyMap<string, Repeal>,
+  official: OfficialLaws,
 ): StoredLaw[] {
   const entries = new Map<string, StoredLaw>();
   const timelines = new Map<string, LawTimeline>();
@@ -184,9 +185,10 @@ function entriesOf(
       });
     }
   }
-  for (const { facts, source } of catalogue.entries) {
-    const day = dayKey(facts);
+  for (const { facts: stated, source } of catalogue.entries) {
+    const day = dayKey(stated);
     if (entries.has(day)) continue;
+    const facts = asListedDay(stated, official.ofDay(lawKey(stated.law_name), stated));
     entries.set(day, {
       ...facts,
       ...startsOf(facts),
@@ -198,10 +200,23 @@ function entriesOf(
   return [...entries].sort(([a], [b]) => compare(a, b)).map(([, entry]) => entry);
 }
 
+/** The facts of a catalogue with those of the official list. */
+function asListedDay(facts: LawFacts, law: OfficialLaw | undefined): LawFacts {
+  const fact = law && factOf(law);
+  if (law === undefined || fact === undefined) return facts;
+  return { ...facts, effective_date: law.in_force_from ?? facts.effective_date, official: fact };
+}
+
 /** A version without a text, placed among those that have one. */
 function among(law: LawTimeline | undefined, facts: LawFacts): Pick<StoredLaw, "timeline" | "place"> {
   const { version_date, status_text } = facts;
-  const own = { version_date, effective_date: startsOf(facts).effective_date, status_text };
+  const { effective_date } = startsOf(facts);
+  const own = {
+    version_date,
+    effective_date,
+    status_text,
+    ...(facts.official && { official: facts.official }),
+  };
   if (law === undefined || version_date === null) return { timeline: { versions: [own] }, place: 0 };
   const place = law.versions.filter((held) => (held.version_date ?? "") < version_date).length;
   const { newer, newer_from, newer_listed, ...rest } = law;

@@ -21,6 +21,14 @@ export class OfficialLaws {
     return this.#byKey.get(key) ?? [];
   }
 
+  /** The only listed law of the same name and day. */
+  ofDay(key: string, held: Held): OfficialLaw | undefined {
+    const found = this.named(key).filter(({ promulgated }) =>
+      daysOf(held).some((day) => day === promulgated),
+    );
+    return found.length === 1 ? found[0] : undefined;
+  }
+
   /**
    * The listed law of each held version with the same name: that of the same day. Some packs give the day on which a
    * law was passed and not that of its promulgation, so days that are a few weeks apart are the same where no other
@@ -29,10 +37,7 @@ export class OfficialLaws {
   match(key: string, held: readonly Held[]): readonly (OfficialLaw | undefined)[] {
     const listed = this.named(key);
     if (listed.length === 1 && held.length === 1 && daysOf(held[0] as Held).length === 0) return [listed[0]];
-    const same = held.map((version) => {
-      const found = listed.filter(({ promulgated }) => daysOf(version).some((day) => day === promulgated));
-      return found.length === 1 ? found[0] : undefined;
-    });
+    const same = held.map((version) => this.ofDay(key, version));
     return held.map((version, place) => {
       if (same[place] !== undefined) return same[place];
       const near = listed.filter((law) => isNear(version, law));
