@@ -579,7 +579,7 @@ async function wordsOf(page: Page): Promise<readonly string[]> {
     const found = new Set();
     while (walker.nextNode()) {
       const { parentElement, textContent } = walker.currentNode;
-      if (!parentElement.closest("code, pre, script, style, noscript, .font-mono")) found.add(textContent.trim());
+      if (!parentElement.closest("code, pre, script, style, noscript, .font-mono, [translate=no]")) found.add(textContent.trim());
     }
     return [...found];
   })()`)) as string[];

@@ -395,6 +395,13 @@ describe("several vendors for one operation", () => {
       const row = data.find((each: { name: string }) => each.name === "tianyancha");
       expect(row.paused_until).not.toBeNull();
       expect(row.cost_fen).toBe(1.5);
+      const call = await ask("enterprise_company_detail", company, { cache: "bypass" });
+      const seen = (await service.call(`/v1/requests/${call.body.request_id}`)).body;
+      expect(seen.vendor_requests).toMatchObject([
+        { contract: "qichacha", cost_fen: 0.4, outcome: "answered", status: 200 },
+      ]);
+      const own = (await service.call(`/v1/requests/${call.body.request_id}`, { key })).body;
+      expect(own).not.toHaveProperty("vendor_requests");
       // Who tests a vendor with success has mended what was wrong.
       sources.behave("well");
       const test = { operation: "enterprise_company_detail", contract: "tianyancha" };

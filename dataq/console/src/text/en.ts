@@ -497,6 +497,7 @@ export const en = {
     result: "Result",
     took: "Duration",
     reason: "Why the source failed",
+    vendorCost: "Cost at vendors",
     cost: "Tokens",
     key: "API key",
     cached: "cached",

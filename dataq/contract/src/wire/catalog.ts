@@ -64,6 +64,10 @@ export const catalogEntry = z.strictObject({
     description:
       "Sets of open data that give it real records: the operator runs `dataq data get` with one of them",
   }),
+  vendors: z.array(z.string()).meta({
+    description:
+      "Vendors and public sources that answer it: the operator runs `dataq connect` with one of them",
+  }),
   samples: z
     .array(z.strictObject({ params: z.record(z.string(), z.string()) }))
     .meta({ description: "All values that samples answer; any other value is 501 not_configured" }),

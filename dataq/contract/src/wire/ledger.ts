@@ -88,6 +88,22 @@ export const requestDetail = requestRow
       .nullable()
       .optional()
       .meta({ description: "Why the source behind the operation failed; for operators" }),
+    vendor_requests: z
+      .array(
+        z.strictObject({
+          contract: z.string(),
+          at: moment,
+          cost_fen: z.number(),
+          outcome: z
+            .string()
+            .nullable()
+            .meta({ description: "answered, failed or left; null if it is not known" }),
+          status: z.number().int().nullable(),
+          ms: z.number().int().nullable(),
+        }),
+      )
+      .optional()
+      .meta({ description: "The requests to vendors that this call caused, with their cost; for operators" }),
   });
 export type RequestDetail = Received<typeof requestDetail>;
 

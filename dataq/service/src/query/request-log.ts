@@ -147,14 +147,36 @@ export async function findRequest(
 export async function findAnyRequest(
   database: Database,
   id: string,
-): Promise<(RequestRow & { readonly account_id: string; readonly reason: string | null }) | undefined> {
+): Promise<(RequestRow & OfOperators) | undefined> {
   const found = await database.pool.query<{ account_id: string; reason: string | null }>(
     "select account_id, reason from request where id = $1",
     [id],
   );
   const line = found.rows[0];
   const row = line && (await findRequest(database, line.account_id, id));
-  return row && { ...row, ...line };
+  if (row === undefined) return undefined;
+  const sent = await database.pool.query<VendorRequest>(
+    `select contract, sent_at as at, cost_fen::float8 as cost_fen, outcome, status, ms
+       from vendor_request where request_id = $1 order by sent_at`,
+    [id],
+  );
+  return { ...row, ...line!, vendor_requests: sent.rows };
+}
+
+interface OfOperators {
+  readonly account_id: string;
+  readonly reason: string | null;
+  readonly vendor_requests: readonly VendorRequest[];
+}
+
+/** A request to a vendor, and what it cost. */
+interface VendorRequest {
+  readonly contract: string;
+  readonly at: Date;
+  readonly cost_fen: number;
+  readonly outcome: string | null;
+  readonly status: number | null;
+  readonly ms: number | null;
 }
 
 const SELECT = `select id, at, key_id, operation, status, code, cached, latency_ms, client_request_id,

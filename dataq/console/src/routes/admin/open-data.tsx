@@ -126,7 +126,8 @@ function Publishers({ set }: { readonly set: OpenDataSet }) {
   return (
     <span className="block text-xs text-faint">
       {set.publishers.map(({ name, at, url }) => (
-        <a key={url} href={url} className="mr-2 underline" target="_blank" rel="noreferrer">
+        // Publishers are called as they call themselves.
+        <a key={url} href={url} className="mr-2 underline" target="_blank" rel="noreferrer" translate="no">
           {name} {at}
         </a>
       ))}

@@ -56,6 +56,16 @@ export function OneRequest() {
                 [t.requests.took, row.latency_ms === undefined ? "–" : `${format.number(row.latency_ms)} ms`],
                 [t.requests.key, keyName(row.key_id)],
                 ...(row.reason ? [[t.requests.reason, row.reason] as const] : []),
+                ...(row.vendor_requests?.length
+                  ? [
+                      [
+                        t.requests.vendorCost,
+                        row.vendor_requests
+                          .map(({ contract, cost_fen }) => `${contract} ¥${cost_fen / 100}`)
+                          .join(t.comma),
+                      ] as const,
+                    ]
+                  : []),
                 [
                   t.requests.cost,
                   `${format.tokens(row.tokens ?? 0)} ${t.tokens} (${format.yuan(row.tokens ?? 0)})`,

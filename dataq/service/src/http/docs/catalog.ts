@@ -7,6 +7,7 @@ import {
   recordSchema,
 } from "@dataq/contract";
 import type { CatalogEntry, olderCapabilities as capabilities, Sent } from "@dataq/contract/wire";
+import { presets } from "../../connector/preset.ts";
 import { openSets } from "../../importer/open-data/sets.ts";
 import { exampleOf, notice, type TermsOf } from "./terms.ts";
 
@@ -35,6 +36,9 @@ export function catalogEntry(operation: Operation, more: MoreChoices, termsOf: T
     coverage,
     needs: operation.needs,
     open_data: openSets().flatMap(({ name, makes }) => (makes.includes(operation.name) ? [name] : [])),
+    vendors: presets().flatMap(({ name, operations: answered }) =>
+      answered[operation.name] === undefined ? [] : [name],
+    ),
     samples: samples.map((params) => ({ params })),
   };
 }
