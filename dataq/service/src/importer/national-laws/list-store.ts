@@ -7,8 +7,12 @@ import type { ListedLaw, ListPage } from "./list-page.ts";
 export interface OfficialList {
   /** The day in China on which it was read or found unchanged. */
   readonly day: string;
+  /** The day on which all of it was read last. */
+  readonly wholeOn: string;
   /** How many documents the publisher counted. */
   readonly total: number;
+  /** The same for each state. */
+  readonly counts: readonly (readonly [state: number, total: number])[];
   readonly laws: readonly ListedLaw[];
 }
 

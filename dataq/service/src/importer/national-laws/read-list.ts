@@ -20,6 +20,8 @@ export interface ReadListNeeds {
   readonly store: ListStore;
   /** Today in China. */
   readonly today: string;
+  /** More documents than this of one question are not shown. */
+  readonly mostOfQuestion?: number;
   readonly progress?: (message: Message) => void;
 }
 
@@ -41,7 +43,8 @@ export async function readList(needs: ReadListNeeds, isWhole = false): Promise<L
   const found = await store.journal.open(today);
   if (found > 0) needs.progress?.(say("list_goes_on", { pages: found }));
   const reading = new Reading(needs);
-  const updated = had === undefined || isWhole ? undefined : await reading.update(had);
+  const isFresh = had !== undefined && Date.parse(today) - Date.parse(had.wholeOn) < wholeEveryMs;
+  const updated = isFresh && !isWhole ? await reading.update(had) : undefined;
   const list = updated ?? (await reading.whole());
   await store.write(list);
   const isChanged = JSON.stringify(had?.laws) !== JSON.stringify(list.laws);
@@ -50,6 +53,7 @@ export async function readList(needs: ReadListNeeds, isWhole = false): Promise<L
 
 class Reading {
   readonly #needs: ReadListNeeds;
+  readonly #most: number;
   #toldMs = 0;
   /** Pages that were asked now, and how long that took. */
   #asked = 0;
@@ -57,6 +61,7 @@ class Reading {
 
   constructor(needs: ReadListNeeds) {
     this.#needs = needs;
+    this.#most = needs.mostOfQuestion ?? mostOfQuestion;
   }
 
   async whole(): Promise<OfficialList> {
@@ -67,34 +72,34 @@ class Reading {
       for (const law of page.laws) laws.set(law.id, law);
       this.#tell(++done, Math.ceil(first.total / pageSize));
     }
+    const counts = [...(await this.#states())].map(([state, { total }]) => [state, total] as const);
     // The order of the publisher's pages is not promised, so the list is in ours.
-    return { day: this.#needs.today, total: first.total, laws: inOrder(laws.values()) };
+    const { today: day } = this.#needs;
+    return { day, wholeOn: day, total: first.total, counts, laws: inOrder(laws.values()) };
   }
 
   /**
    * Asks each state's count, and then only the states that have more than is held: a law that changes leaves one state
    * and is found in another. Undefined if the counts do not agree after that, for example because documents were
-   * withdrawn: then the list must be read as a whole.
+   * withdrawn: then the list must be read as a whole. Once a month it is read as a whole in any case.
    */
   async update(had: OfficialList): Promise<OfficialList | undefined> {
     const all = await this.#page({}, 1);
     const laws = new Map(had.laws.map((law) => [law.id, law]));
-    // The publisher may have shown less than it counted before.
-    const hidden = had.total - had.laws.length;
     const take = (page: ListPage) => {
       for (const law of page.laws) laws.set(law.id, law);
     };
-    take(all);
-    const firsts = new Map<number, ListPage>();
-    for (const state of [4, 1, 2, 3]) {
-      const page = await this.#page({ states: [state] }, 1);
-      firsts.set(state, page);
-      take(page);
-    }
     const held = (state: number) => [...laws.values()].filter((law) => law.state === state).length;
+    // The publisher may count more than it shows.
+    const hidden = new Map(had.counts.map(([state, total]) => [state, total - held(state)]));
+    const lacking = (state: number, total: number) => total - (hidden.get(state) ?? 0) - held(state);
+    const allHidden = had.total - had.laws.length;
+    take(all);
+    const firsts = await this.#states();
+    for (const page of firsts.values()) take(page);
     const unread = [...firsts].sort(([, a], [, b]) => a.total - b.total);
     for (;;) {
-      const place = unread.findIndex(([state, { total }]) => total > held(state));
+      const place = unread.findIndex(([state, { total }]) => lacking(state, total) > 0);
       const gainer = unread.splice(place, place === -1 ? 0 : 1)[0];
       if (gainer === undefined) break;
       const [state, first] = gainer;
@@ -102,17 +107,27 @@ class Reading {
       for await (const page of this.#pages({ states: [state] }, first)) {
         take(page);
         this.#tell(++done, Math.ceil(first.total / pageSize));
-        if (held(state) >= first.total) break;
+        if (lacking(state, first.total) <= 0) break;
       }
     }
+    const counts = [...firsts].map(([state, { total }]) => [state, total] as const);
     const agrees =
-      [...firsts].every(([state, { total }]) => total === held(state)) && all.total - laws.size === hidden;
-    return agrees ? { day: this.#needs.today, total: all.total, laws: inOrder(laws.values()) } : undefined;
+      counts.every(([state, total]) => lacking(state, total) === 0) && all.total - laws.size === allHidden;
+    return agrees
+      ? { ...had, day: this.#needs.today, total: all.total, counts, laws: inOrder(laws.values()) }
+      : undefined;
+  }
+
+  /** The first page of each state, which has its count. */
+  async #states(): Promise<ReadonlyMap<number, ListPage>> {
+    const firsts = new Map<number, ListPage>();
+    for (const state of [4, 1, 2, 3]) firsts.set(state, await this.#page({ states: [state] }, 1));
+    return firsts;
   }
 
   /** All pages of a question, whose first page is known. One that has too many documents is asked in parts. */
   async *#pages(question: ListQuestion, first: ListPage): AsyncGenerator<ListPage> {
-    if (first.total > mostOfQuestion) {
+    if (first.total > this.#most) {
       const parts = await this.#partsOf(question, first.total);
       if (parts !== undefined) {
         for (const [part, page] of parts) yield* this.#pages(part, page);
@@ -120,7 +135,7 @@ class Reading {
       }
     }
     yield first;
-    const last = Math.ceil(Math.min(first.total, mostOfQuestion) / pageSize);
+    const last = Math.ceil(Math.min(first.total, this.#most) / pageSize);
     for (let number = 2; number <= last; number++) {
       const page = await this.#page(question, number);
       yield page;
@@ -195,3 +210,5 @@ function inOrder(laws: Iterable<ListedLaw>): ListedLaw[] {
 /** The list may change between two questions. */
 const [leastShown, mostShown] = [0.98, 1.02];
 const tellEveryMs = 5_000;
+/** Counts do not tell that one document came and another went, nor that a title was put right. */
+const wholeEveryMs = 30 * 86_400_000;
