@@ -22,6 +22,7 @@ import { databaseUrl, makeDataFolder, openFolder, removeDataFolder } from "./dat
 import { makeDocx } from "./docx.ts";
 import { type StandIn, type StandInLaw, startStandIn } from "./national-laws-stand-in.ts";
 import { writePack } from "./official-laws.ts";
+import { startService } from "./service-process.ts";
 
 const kinds = ["法律", "行政法规", "司法解释", "地方性法规"] as const;
 const codes = [120, 210, 320, 230] as const;
@@ -560,6 +561,58 @@ describe("texts of the national database of laws", () => {
     for (let place = 0; place < 30; place++) expect(found.has(`多文法之${place}:67`)).toBe(true);
   }, 120_000);
 });
+
+test("an operator reads it over HTTP, and search, catalogue and citation check tell the list's state", async () => {
+  const laws = [
+    {
+      ...row("h1", "中华人民共和国旧货法", "2001-03-01", "2001-06-01", 1),
+      docx: regulation("中华人民共和国旧货法"),
+    },
+    {
+      ...row("h2", "工伤保险条例", "2010-12-20", "2011-01-01", 3, "行政法规"),
+      docx: regulation("工伤保险条例"),
+    },
+  ];
+  const standIn = await startStandIn(laws);
+  try {
+    await using service = await startService({
+      env: { DATAQ_NATIONAL_LAWS: `${standIn.url}#1`, DATAQ_LAWS: "off" },
+    });
+    const path = "/admin/v1/open-data";
+    const stateIn = async () =>
+      (await service.call(path)).body.data.find(({ name }: { name: string }) => name === "national-laws");
+    expect(await stateIn()).toMatchObject({ state: "missing", origin: "live", can_get: true, taken: null });
+    expect(standIn.requests).toEqual([]);
+    const { status, body: job } = await service.call(`${path}/national-laws`, { method: "POST", body: {} });
+    expect(status).toBe(202);
+    await expect
+      .poll(async () => (await service.call(`/admin/v1/jobs/${job.id}`)).body.state, { timeout: 60_000 })
+      .toBe("done");
+    expect((await stateIn()).state).toBe("here");
+    const day = new Date(Date.now() + 8 * 3_600_000).toISOString().slice(0, 10);
+    const repealed = {
+      status: "repealed",
+      status_basis: `official list of ${day}: repealed`,
+      status_basis_zh: `国家法律法规数据库 ${day} 目录注明“已废止”`,
+    };
+    const ask = async (operation: string, params: object) =>
+      (await service.call("/v1/data/query", { body: { operation, params } })).body.data;
+    expect((await ask("legal_laws", { query: "旧货法 第二条" }))[0]).toMatchObject(repealed);
+    const domains = (await ask("legal_law_catalog", {})) as { laws: { law_name: string }[] }[];
+    const entries = domains.flatMap((domain) => domain.laws);
+    expect(entries.find(({ law_name }) => law_name === "中华人民共和国旧货法")).toMatchObject(repealed);
+    const [cited] = await ask("legal_citation_check", { text: "依照《旧货法》第二条的规定" });
+    expect(cited).toMatchObject({ verdict: "exists", in_force: false, ...repealed });
+    // Its text was not held before, so that the question was free and answered by nobody.
+    const [found] = await ask("legal_laws", { query: "工伤保险条例 第三条" });
+    expect(found).toMatchObject({
+      content: "试验基金由试验费构成。",
+      source: { name: "国家法律法规数据库", kind: "official" },
+    });
+  } finally {
+    await standIn.close();
+  }
+}, 120_000);
 
 test("a live set is no set of files", () => {
   expect(isOfFiles(set)).toBe(false);
