@@ -1,10 +1,12 @@
 import { askNationalLaws } from "./connectors/national-laws.ts";
+import { askVendors } from "./connectors/vendors.ts";
 
 export const title = "dataq: the real public sources, asked as little as possible";
 
 /** Each asks one publisher a bounded number of times and prints what it answered. */
 const parts: Readonly<Record<string, (print: (line: string) => void) => Promise<void>>> = {
   "national-laws": askNationalLaws,
+  vendors: askVendors,
 };
 
 /**
