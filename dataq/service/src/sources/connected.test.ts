@@ -8,7 +8,7 @@ import { type Failure, findOperation, type Operation } from "@dataq/contract";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { makeDataFolder, openFolder, removeDataFolder } from "../../test/data-folder.ts";
 import { readContracts } from "../connector/configured.ts";
-import { Contract } from "../connector/contract.ts";
+import { Contract, usualTerms } from "../connector/contract.ts";
 import type { Database } from "../database/database.ts";
 import { ContractGate } from "../limits/contract-gate.ts";
 import { expressTracking } from "../operations/cloud/express-tracking/operation.ts";
@@ -49,6 +49,7 @@ afterAll(async () => {
 beforeEach(async () => {
   calls = [];
   await database.query("delete from contract_state");
+  await database.query("delete from contract_call");
   await database.query("delete from vendor_request");
 });
 
@@ -254,6 +255,74 @@ test("refuses more simultaneous calls than the contract allows", async () => {
   await expect(ask()).rejects.toMatchObject({ code: "unavailable", details: { retry_after: 1 } });
   for (const response of waiting) response.end(JSON.stringify(parcel));
   expect(await Promise.all(two)).toHaveLength(2);
+});
+
+describe("the limits of a contract", () => {
+  const enter = (id: string, nowMs: number, terms = {}, patienceMs = 0, operation = tracking) =>
+    gate.enter({
+      ...{
+        id,
+        contract: "limited",
+        operation,
+        requestId: null,
+        leaseMs: 1_000,
+        nowMs,
+        patienceMs,
+        costFen: 1,
+      },
+      terms: { ...usualTerms, ...terms },
+    });
+
+  test("give turns away one by one, for all operations together, and none that nobody would wait for", async () => {
+    const terms = { everyMs: 1_000 };
+    const now = Date.parse("2026-03-01T00:00:00Z");
+    const turns = [];
+    for (const [n, patience] of [0, 1_500, 1_500, 5_000, 0].entries())
+      turns.push(await enter(`turn ${n}`, now, terms, patience, n % 2 === 0 ? tracking : detail));
+    expect(turns).toEqual([
+      { refused: null, waitMs: 0 },
+      { refused: null, waitMs: 1_000 },
+      { refused: "rate", waitMs: 2_000, why: null },
+      { refused: null, waitMs: 2_000 },
+      { refused: "rate", waitMs: 3_000, why: null },
+    ]);
+    expect(await enter("later", now + 3_000, terms)).toEqual({ refused: null, waitMs: 0 });
+  });
+
+  test("of a day end at midnight in China", async () => {
+    const terms = { mostPerDay: 2 };
+    const evening = Date.parse("2026-03-01T15:59:00Z");
+    expect(await enter("1", evening, terms)).toMatchObject({ refused: null });
+    expect(await enter("2", evening, terms)).toMatchObject({ refused: null });
+    expect(await enter("3", evening, terms)).toEqual({ refused: "day", waitMs: 60_000, why: null });
+    expect(await enter("4", evening + 60_000, terms)).toMatchObject({ refused: null });
+  });
+
+  test("survive a clock that was far ahead", async () => {
+    const now = Date.parse("2026-03-01T00:00:00Z");
+    await enter("ahead", now + 86_400_000, { everyMs: 1_000 });
+    expect(await enter("now", now, { everyMs: 1_000 })).toEqual({ refused: null, waitMs: 0 });
+  });
+
+  test("pause as long as the vendor asks, without counting as its failure, and a test ends the pause", async () => {
+    let now = 5_000_000;
+    const { ask } = await express({}, () => now);
+    answer = (_, __, response) => response.writeHead(429, { "retry-after": "120" }).end("{}");
+    await expect(ask()).rejects.toMatchObject({ code: "unavailable", details: { retry_after: 120 } });
+    answer = json(parcel);
+    now += 119_000;
+    await expect(ask()).rejects.toMatchObject({ code: "unavailable", details: { retry_after: 1 } });
+    expect(calls).toHaveLength(1);
+    const { lastFailure, costFen } = (await gate.states(new Date(now))).get("kuaidi100")!;
+    expect([lastFailure, costFen]).toEqual([null, 0]);
+    now += 1_000;
+    expect(await ask()).toMatchObject({ outcome: "found" });
+    answer = (_, __, response) => response.writeHead(429, { "retry-after": "120" }).end("{}");
+    await expect(ask()).rejects.toMatchObject({ code: "unavailable" });
+    await gate.clear("kuaidi100");
+    answer = json(parcel);
+    expect(await ask()).toMatchObject({ outcome: "found" });
+  });
 });
 
 const mapping = (changes = {}) => ({
