@@ -36,6 +36,8 @@ export interface StandIn {
   /** Whether it obeys the filter of kinds. */
   obeysKinds: boolean;
   delayMs: number;
+  /** Whether it breaks the connection instead of answering. */
+  isDead(path: string): boolean;
   close(): Promise<void>;
 }
 
@@ -56,6 +58,7 @@ export async function startStandIn(laws: StandInLaw[]): Promise<StandIn> {
     mostShown: 10_000,
     obeysKinds: true,
     delayMs: 0,
+    isDead: (_path: string) => false,
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -65,6 +68,7 @@ export async function startStandIn(laws: StandInLaw[]): Promise<StandIn> {
   const server = createServer((request, response) => {
     void bodyOf(request).then((body) => {
       standIn.requests.push({ path: request.url ?? "", body, atMs: performance.now() });
+      if (standIn.isDead(request.url ?? "")) return void request.socket.destroy();
       const trouble = standIn.troubles.shift();
       setTimeout(() => answer(request, response, body, trouble), standIn.delayMs);
     });

@@ -517,6 +517,27 @@ describe("texts of the national database of laws", () => {
     standIn.laws.splice(-25);
   });
 
+  test("a publisher that dies while texts are read is given up, and what was read is served", async () => {
+    const laws = Array.from({ length: 6 }, (_, place) => ({
+      ...row(`g${place}`, `中华人民共和国中断法之${place}`, "2023-01-01", "2023-01-01", 3),
+      docx: regulation(`中华人民共和国中断法之${place}`),
+    }));
+    standIn.laws.push(...laws);
+    let files = 0;
+    standIn.isDead = (path) => path.startsWith("/files/") && ++files > 3;
+    await expect(read()).rejects.toThrow(
+      /did not answer the text of 中华人民共和国中断法之3 in 5 attempts: it was not reached \(socket hang up\)\./,
+    );
+    const held = async () =>
+      [...(await articles()).keys()].filter((id) => /^中断法之\d:1$/.test(id)).map((id) => id.at(4));
+    expect(await held()).toEqual(["0", "1", "2"]);
+    standIn.isDead = () => false;
+    standIn.requests.length = 0;
+    await read();
+    expect(textsAsked()).toEqual(["g3", "g4", "g5"]);
+    expect((await held()).sort()).toEqual(["0", "1", "2", "3", "4", "5"]);
+  }, 60_000);
+
   test("killed while texts are read, the next run reads only those that are not here", async () => {
     const many = Array.from({ length: 30 }, (_, place) => ({
       ...row(

@@ -108,17 +108,15 @@ export const messagesZh: Record<keyof typeof messages, string> = {
   publisher_cut_off: "答复中断（{reason}）",
   publisher_unreachable: "无法连接（{reason}）",
   publisher_not_json:
-    "{publisher}对{what}的答复不是 JSON（{type}），可能是网页，也可能是中断的答复。未作任何改动。请用浏览器打开其网站查看，稍后再试。",
+    "{publisher}对{what}的答复不是 JSON（{type}），可能是网页，也可能是中断的答复，未予采用。请用浏览器打开其网站查看，稍后再试。",
   publisher_waits: "{publisher}：{reason}，{seconds} 秒后重试",
   publisher_given_up:
-    "{publisher}未能答复{what}，已尝试 {times} 次：{reason}。未作任何改动；已读取的内容会保留，再次运行同一命令即可继续。",
+    "{publisher}未能答复{what}，已尝试 {times} 次：{reason}。已读取的内容会保留，再次运行同一命令即可继续。",
   publisher_asks_to_wait: "{publisher}要求等待 {minutes} 分钟。届时再次运行同一命令即可继续。",
-  publisher_refused:
-    "{publisher}拒绝了{what}（{status}）。未作任何改动。请查看其网站的接口是否有变，并升级 dataq。",
+  publisher_refused: "{publisher}拒绝了{what}（{status}）。请查看其网站的接口是否有变，并升级 dataq。",
   publisher_certificate:
     "{host} 的证书无效：{reason}。无法确认对方身份，因此没有向{publisher}请求数据。请检查本机的时钟和证书；如无问题，请待其更新证书后再试。",
-  publisher_other_shape:
-    "{publisher}对{what}的答复格式有变：{field}：{problem}。未作任何改动。请升级 dataq。",
+  publisher_other_shape: "{publisher}对{what}的答复格式有变：{field}：{problem}，未予采用。请升级 dataq。",
   official_differences:
     "官方目录（{day}）：已收录的法律版本中，{agreeing} 个与目录一致；{settled} 个的时效性仅目录载明；{states} 个时效性不同，{days} 个日期不同；{unlisted} 个不在目录中。查看明细：dataq data report national-laws",
   publisher_is_read: "本系统的另一个进程正在读取{publisher}，请等待其结束。",

@@ -116,18 +116,18 @@ export const messages = {
   publisher_cut_off: "its answer was cut off ({reason})",
   publisher_unreachable: "it was not reached ({reason})",
   publisher_not_json:
-    "{publisher} answered {what} with something that is not JSON ({type}): a page for people, or an answer that was cut off. Nothing was changed. Open its page in a browser, and try again later.",
+    "{publisher} answered {what} with something that is not JSON ({type}): a page for people, or an answer that was cut off. Nothing of it was taken. Open its page in a browser, and try again later.",
   publisher_waits: "{publisher}: {reason}; asking again in {seconds|second|seconds}",
   publisher_given_up:
-    "{publisher} did not answer {what} in {times|attempt|attempts}: {reason}. Nothing was changed. What was read is kept; the same command goes on from there.",
+    "{publisher} did not answer {what} in {times|attempt|attempts}: {reason}. What was read is kept; the same command goes on from there.",
   publisher_asks_to_wait:
     "{publisher} asks to wait {minutes|minute|minutes}. Run the same command after that; it goes on from here.",
   publisher_refused:
-    "{publisher} refused {what} with {status}. Nothing was changed. See its page for whether its calls have changed, and use a newer dataq.",
+    "{publisher} refused {what} with {status}. See its page for whether its calls have changed, and use a newer dataq.",
   publisher_certificate:
     "The certificate of {host} is not valid: {reason}. {publisher} was not asked, because nobody could tell who answers. Check this machine's clock and its certificates; if they are right, try again when the publisher has renewed its own.",
   publisher_other_shape:
-    "{publisher} answered {what} in another shape: {field}: {problem}. Nothing was changed. Use a newer dataq.",
+    "{publisher} answered {what} in another shape: {field}: {problem}. Nothing of it was taken. Use a newer dataq.",
   official_differences:
     "Official list of {day}: {agreeing} held versions of laws agree with it; {settled} have a state that only the list knows; {states} have another state there, {days} another day; {unlisted} are not in it. See them with: dataq data report national-laws",
   publisher_is_read: "{publisher} is being read by another process of this installation. Wait for its end.",
