@@ -777,7 +777,7 @@ export const en = {
     getAll: "Get all",
     needsMirror: "needs DATAQ_DATA_MIRROR",
     live: "live",
-    askTitle: (publisher: string) => `Ask ${publisher} now?`,
+    askTitle: (publisher: string) => `Ask the ${publisher} now?`,
     ask: (address: string, hours: number) =>
       `${address} will be asked once a second: about ten minutes for the list with states and dates, then about ${counted(String(hours), "hour")} in all for texts, those that people ask for first. What was read is kept if the service stops. These calls were never run against the real publisher.`,
     askUpdate: (address: string) => `${address} will be asked, once a second, for what is new or changed.`,

@@ -102,7 +102,7 @@ function Live({ set, get }: { readonly set: OpenDataSet; readonly get: (name: st
   const t = useText();
   const { language } = useLook();
   const [isAsking, ask] = useState(false);
-  const { name, url = "" } = set.publishers[0] ?? {};
+  const { url = "" } = set.publishers[0] ?? {};
   const isHere = set.state === "here";
   return (
     <>
@@ -110,7 +110,7 @@ function Live({ set, get }: { readonly set: OpenDataSet; readonly get: (name: st
       <Button onClick={() => ask(true)}>{isHere ? t.openData.update : t.openData.get}</Button>
       {isAsking && (
         <Confirm
-          title={t.openData.askTitle(name ?? textIn(set.title, language))}
+          title={t.openData.askTitle(textIn(set.title, language))}
           about={isHere ? t.openData.askUpdate(url) : t.openData.ask(url, Math.ceil(set.seconds / 3_600))}
           action={t.openData.askNow}
           kind="primary"
