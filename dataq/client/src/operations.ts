@@ -38,6 +38,7 @@ export const envelopeFields: readonly string[] = [
   "summary",
   "relaxed",
   "sample",
+  "coverage",
 ];
 
 /** Each operation's parameters, its `data`, and the summary beside it. */
@@ -153,6 +154,15 @@ export interface Envelope {
   relaxed?: boolean;
   /** The records are generated samples, not facts; the call is free */
   sample?: true;
+  /** What is held. Present if the question asks for days beyond it, so that the answer is a part */
+  coverage?: {
+    text: {
+      en: string;
+      zh: string;
+    };
+    oldest_day: string;
+    newest_day: string;
+  };
 }
 
 /** What a call cost, in tokens, and what is left. */

@@ -30,6 +30,14 @@ export const indexState = z.object({
 });
 export type IndexState = z.infer<typeof indexState>;
 
+/** What is held of the days that a question asks for. */
+export const partHeld = z.object({
+  text: z.object({ en: z.string(), zh: z.string() }),
+  oldest_day: z.string(),
+  newest_day: z.string(),
+});
+export type PartHeld = z.infer<typeof partHeld>;
+
 /** The answer of `POST /v1/data/query`. The specification defines `data`, `page` and `total_pages`. */
 export interface Envelope {
   data: readonly object[] | object;
@@ -48,6 +56,7 @@ export interface Envelope {
   summary?: object;
   relaxed?: boolean;
   sample?: true;
+  coverage?: PartHeld;
 }
 
 /** The schema of an operation's answer, for OpenAPI and for tests. */
@@ -72,6 +81,11 @@ export function envelopeSchema(operation: Operation) {
       .literal(true)
       .optional()
       .describe("The records are generated samples, not facts; the call is free"),
+    coverage: partHeld
+      .optional()
+      .describe(
+        "What is held. Present if the question asks for days beyond it, so that the answer is a part",
+      ),
   });
 }
 

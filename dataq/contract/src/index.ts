@@ -15,6 +15,7 @@ export {
   envelopeSchema,
   errorBody,
   type IndexState,
+  type PartHeld,
   type Usage,
 } from "./envelope.ts";
 export { type ErrorCode, type ErrorRow, errors } from "./errors.ts";

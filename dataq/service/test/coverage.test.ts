@@ -127,6 +127,7 @@ test("rankings are counted by platform, with the days that are held, and a day t
     "This service does not have the ranking of weibo on 2019-01-01.",
     "Held here: 2 platforms (weibo, zhihu), 2020-11-24 to 2026-08-23.",
   ]);
+  expect(answer).toMatchObject({ coverage: { oldest_day: "2020-11-24" }, notHeld: true });
   await index.refresh("content_hot_rank", each([]), { dataset: "榜", mode: "replace" });
   index.forget("content_hot_rank");
   expect(await coverages.of("content_hot_rank")).toBeNull();

@@ -5,7 +5,7 @@ from typing import List, Literal, Optional, TypedDict, Union
 
 # Names that the envelope uses itself. A record's field of the same name is read from `data`.
 envelope_fields = frozenset(
-    ["data", "page", "page_size", "total", "total_relation", "total_pages", "has_more", "domain", "operation", "request_id", "usage", "warnings", "index", "summary", "relaxed", "sample"]
+    ["data", "page", "page_size", "total", "total_relation", "total_pages", "has_more", "domain", "operation", "request_id", "usage", "warnings", "index", "summary", "relaxed", "sample", "coverage"]
 )
 
 
@@ -55,6 +55,17 @@ class Source(_SourceOptional):
     """SHA-256 of the other fields of the record as canonical JSON."""
 
 
+class EnvelopeCoverageText(TypedDict):
+    en: str
+    zh: str
+
+
+class EnvelopeCoverage(TypedDict):
+    text: EnvelopeCoverageText
+    oldest_day: str
+    newest_day: str
+
+
 
 class Envelope:
     """What every answer contains besides its data."""
@@ -74,3 +85,5 @@ class Envelope:
     relaxed: Optional[bool]
     sample: Optional[Literal[True]]
     """The records are generated samples, not facts; the call is free."""
+    coverage: Optional[EnvelopeCoverage]
+    """What is held. Present if the question asks for days beyond it, so that the answer is a part."""

@@ -4,6 +4,7 @@ import type { Meaning } from "../search/meaning/meaning.ts";
 import type { IndexDocument, MakeDocument, SearchIndex } from "../search/search-index.ts";
 import type { FromVendor } from "../sources/connected.ts";
 import type { OptionalSource } from "../sources/layered.ts";
+import type { Reach } from "../sources/reach.ts";
 import type { Source } from "../sources/source.ts";
 import type { TellCoverage } from "./covered.ts";
 
@@ -34,6 +35,8 @@ export interface OperationParts {
   readonly unit?: Bilingual;
   /** What the imported records cover, where their number and their days do not say it. */
   readonly tellCoverage?: TellCoverage;
+  /** The days that a question asks about, where records have a day by which they are filtered. */
+  readonly reach?: (params: Params) => Reach | undefined;
   /** What the operation adds to a vendor's answer. */
   readonly fromVendor?: FromVendor;
 }

@@ -29,7 +29,7 @@ export function createSources(parts: SourceParts): Sources {
   const { index, contracts } = parts;
   const coverages = new Coverages(index);
   const sources = new Map(
-    Object.entries(registry).map(([name, { source, sample, samples, fromVendor }]) => {
+    Object.entries(registry).map(([name, { source, sample, samples, fromVendor, reach }]) => {
       const corpusSource = (corpus: string, meaning?: Meaning) =>
         awaited(corpus, source(index, corpus, meaning), parts);
       const documents = sample !== undefined && "documents" in sample ? sample : undefined;
@@ -38,6 +38,7 @@ export function createSources(parts: SourceParts): Sources {
         ...(contracts && { connector: contractSource(name, contracts, fromVendor) }),
         imported: corpusSource(corpusOf(name), parts.meaning),
         coverage: () => coverages.of(name),
+        reach,
         sample: own ?? corpusSource(sampleCorpus(corpusOf(name))),
         samples: samples ?? [(findOperation(name) as Operation).example],
         sampleScope: own !== undefined ? "own" : documents?.isOpen ? "any" : "published",

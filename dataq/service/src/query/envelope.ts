@@ -25,6 +25,7 @@ export function writePayload(request: QueryRequest, answer: Answer): Payload {
     ...(answer.index && { index: answer.index }),
     ...(answer.relaxed && { relaxed: true }),
     ...(answer.sample && { sample: true }),
+    ...(answer.coverage && { coverage: answer.coverage }),
     // The last member, where `completeEnvelope` finds it.
     warnings: answer.warnings,
   };

@@ -1,6 +1,7 @@
 import { type Params, warning } from "@dataq/contract";
 import type { Coverage } from "@dataq/contract/wire";
 import { notConfigured } from "./not-configured.ts";
+import { beyond, type Reach } from "./reach.ts";
 import type { Answer, DataKind, Page, Source, SourceContext } from "./source.ts";
 
 /** A source whose data may be missing. */
@@ -20,6 +21,8 @@ export interface Layers {
   readonly sample: Source;
   /** What the imported records cover. */
   readonly coverage: () => Promise<Coverage | null>;
+  /** The days that a question asks about, for operations whose records have a day. */
+  readonly reach?: ((params: Params) => Reach | undefined) | undefined;
   /** The values that samples answer, as published in the catalogue. */
   readonly samples: readonly Params[];
   /**
@@ -77,7 +80,9 @@ export class LayeredSource implements Source {
     if (kind !== "sample") {
       const withoutGenerated = !this.#layers.hasLiveSamples;
       const ran = await source.run(params, page, { ...context, withoutGenerated });
-      const answer = kind === "imported" && source.count === undefined ? await this.#withCoverage(ran) : ran;
+      const reached = kind === "imported" ? await this.#withReach(ran, params) : ran;
+      const answer =
+        kind === "imported" && source.count === undefined ? await this.#withCoverage(reached) : reached;
       return answer.version === undefined ? answer : { ...answer, version: `${kind} ${answer.version}` };
     }
     const answer = await source.run(params, page, context);
@@ -94,6 +99,20 @@ export class LayeredSource implements Source {
     const isLimited = kind === "sample" && !sandbox && this.#layers.sampleScope === "published";
     if (isLimited && !this.samples.some((sample) => isWithin(sample, params)))
       throw notConfigured(this.#operation, true);
+  }
+
+  /** An answer over a part of the days asked for says which part. Nothing is paid where nothing could be found. */
+  async #withReach(answer: Answer, params: Params): Promise<Answer> {
+    const reach = this.#layers.reach?.(params);
+    const coverage = reach && (await this.#layers.coverage());
+    const found = coverage && beyond(reach, coverage, params);
+    if (!found) return answer;
+    const { oldest_day, newest_day } = found;
+    return {
+      ...answer,
+      coverage: { text: coverage.text, oldest_day, newest_day },
+      ...(found.how === "nothing" && answer.outcome === "empty" && { notHeld: true }),
+    };
   }
 
   /** Who finds nothing learns what could have been found. A text without anything to count asked for nothing. */

@@ -1,4 +1,4 @@
-import type { IndexState, Params, Warning } from "@dataq/contract";
+import type { IndexState, Params, PartHeld, Warning } from "@dataq/contract";
 import type { Coverage, dataKinds } from "@dataq/contract/wire";
 import type { WrittenRecord } from "./written-record.ts";
 
@@ -79,6 +79,8 @@ export interface Answer {
   readonly sample?: true;
   /** The answer is empty because this service does not hold the data: free. A warning names the data. */
   readonly notHeld?: true;
+  /** What is held, if the question reaches beyond it. */
+  readonly coverage?: PartHeld;
   /** The version that the answer was made from, if it is not the one that `Source.version` gave. */
   readonly version?: string;
   /** Overrides the operation's cache time. Seconds. */

@@ -1,3 +1,4 @@
+import { reachOf } from "../../../sources/reach.ts";
 import type { OperationParts } from "../../operation.ts";
 import { rankingDocument } from "./corpus.ts";
 import { tellRankings } from "./coverage.ts";
@@ -12,4 +13,5 @@ export const hotRank: OperationParts = {
   samples: rankSamples,
   import: rankImport,
   tellCoverage: tellRankings,
+  reach: reachOf,
 };

@@ -1,3 +1,4 @@
+import { reachOf } from "../../../sources/reach.ts";
 import { SearchSource } from "../../../sources/search-source.ts";
 import { numbered, type OperationParts } from "../../operation.ts";
 import { paperDocument } from "./corpus.ts";
@@ -12,4 +13,5 @@ export const paperSearch: OperationParts = {
   samples: ["神经网络", "大语言模型", "锂离子电池", "个人信息保护", "水稻"].map((query) => ({ query })),
   import: paperImport,
   unit: { en: "paper", zh: "篇论文" },
+  reach: reachOf,
 };

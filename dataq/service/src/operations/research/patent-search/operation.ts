@@ -1,3 +1,4 @@
+import { reachOf } from "../../../sources/reach.ts";
 import { SearchSource } from "../../../sources/search-source.ts";
 import { numbered, type OperationParts } from "../../operation.ts";
 import { patentDocument } from "./corpus.ts";
@@ -12,4 +13,5 @@ export const patentSearch: OperationParts = {
   samples: ["电池", "机器人", "滚动轴承"].map((query) => ({ query })),
   import: patentImport,
   unit: { en: "patent", zh: "件专利" },
+  reach: reachOf,
 };
