@@ -87,7 +87,9 @@ export function dataCommand(): Command {
         const states = [...(await setStates(database, index))];
         const old = states.filter(([set, state]) => state === (isOfFiles(set) ? "part" : "here"));
         if (old.length === 0) console.log("Every set that is here is as the catalogue has it.");
-        for (const [set] of old) await getOne(set, database, index, config, live);
+        // A publisher that nobody agreed to ask keeps no file from being updated.
+        const filesFirst = old.toSorted(([a], [b]) => Number(isOfFiles(b)) - Number(isOfFiles(a)));
+        for (const [set] of filesFirst) await getOne(set, database, index, config, live);
       }),
     );
   command
