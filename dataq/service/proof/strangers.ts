@@ -37,7 +37,7 @@ export async function run(
   for (const { name, questions, opinion } of sets) {
     print(`### ${name}`);
     print("");
-    await askQuestions(service, print, values.show, questions);
+    if (questions !== undefined) await askQuestions(service, print, values.show, questions);
     await checkOpinion(service, print, values.show, opinion);
     print("");
   }
@@ -47,6 +47,8 @@ const sets = [
   { name: "First set", questions: "questions.tsv", opinion: "opinion.tsv" },
   // Written by somebody who had not seen the service. What it missed when it was first asked was mended afterwards.
   { name: "Second set", questions: "second.tsv", opinion: "second-opinion.tsv" },
+  // An opinion only, of the same kind: written before the check was read, and mended after it was first asked.
+  { name: "Third set", questions: undefined, opinion: "third-opinion.tsv" },
 ];
 
 async function askQuestions(

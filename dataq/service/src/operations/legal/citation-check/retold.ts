@@ -1,19 +1,28 @@
 import { readNumber } from "../question/chinese-number.ts";
 import { type Budget, differences, fitOf, type Piece, type Words, wordsOf } from "./compare.ts";
+import { clauseEnd, clauseStart, effectOfOther, otherEffect, otherWord } from "./counterparts.ts";
 
 /**
  * Where a sentence that tells an article in its own words says the opposite or another quantity: five years for three,
  * 可以 for 不得. Undefined if it does not, or if its words are too far from those of the article to tell.
  */
 export function contradiction(said: Words, article: Words, budget: Budget): readonly Piece[] | undefined {
-  return otherQuantity(said, article) ?? otherSense(said, article, budget) ?? otherModal(said, article);
+  return (
+    otherQuantity(said, article) ??
+    exchangedQuantity(said, article) ??
+    otherSense(said, article, budget) ??
+    otherModal(said, article) ??
+    otherWord(said, article) ??
+    otherEffect(said, article) ??
+    effectOfOther(said, article)
+  );
 }
 
 /** A quantity of the sentence that the article has otherwise at the same words, and nowhere like this. */
 function otherQuantity(said: Words, article: Words): readonly Piece[] | undefined {
   if (fitOf(said, article).share < leastShareOfQuantity) return undefined;
-  const stands = quantitiesIn(article.units);
-  for (const mine of quantitiesIn(said.units)) {
+  const stands = quantitiesOf(article);
+  for (const mine of quantitiesOf(said)) {
     const alike = stands.filter(({ kind }) => kind === mine.kind);
     if (alike.some(({ value }) => value === mine.value)) continue;
     const there = alike.find((each) => isSamePlace(said.units, mine, article.units, each));
@@ -25,6 +34,40 @@ function otherQuantity(said: Words, article: Words): readonly Piece[] | undefine
   }
   return undefined;
 }
+
+/**
+ * A quantity that the article has, but not here: at these words it has another one. Two quantities of one article are
+ * exchanged, or that of another case is told.
+ */
+function exchangedQuantity(said: Words, article: Words): readonly Piece[] | undefined {
+  const stands = quantitiesOf(article);
+  for (const mine of quantitiesOf(said)) {
+    const alike = stands.filter(({ kind }) => kind === mine.kind);
+    const here = alike.filter((each) => standsLike(said, mine, article, each));
+    const [there] = here;
+    if (there === undefined || here.some(({ value }) => value === mine.value)) continue;
+    return [
+      { kind: "added", text: writtenIn(said, mine) },
+      { kind: "missing", text: writtenIn(article, there) },
+    ];
+  }
+  return undefined;
+}
+
+/** Whether all words of the clause before both quantities are the same, or many of them, and the next one too. */
+function standsLike(said: Words, mine: Quantity, article: Words, there: Quantity): boolean {
+  const before = said.units.slice(clauseStart(said, mine.from), mine.from);
+  const fromOther = before.slice(quantitiesIn(before).at(-1)?.to ?? 0);
+  const words = fromOther.slice(-mostBefore);
+  if (words.length < leastRun) return false;
+  const after = said.units.slice(mine.to, Math.min(clauseEnd(said, mine.to), mine.to + 1));
+  return (
+    article.units.slice(Math.max(0, there.from - words.length), there.from) === words &&
+    article.units.startsWith(after, there.to)
+  );
+}
+
+const mostBefore = 10;
 
 interface Quantity {
   /** Only quantities of one kind are compared. */
@@ -49,6 +92,21 @@ const kinds: Readonly<Record<string, string>> = {
   位: "people",
   个: "people",
 };
+
+/** A mark ends a number: 百分之二十;(六) is not twenty-six. */
+function quantitiesOf({ units, text, places }: Words): Quantity[] {
+  const found: Quantity[] = [];
+  let from = 0;
+  for (let at = 1; at <= units.length; at++) {
+    const isEnd = at === units.length;
+    if (!isEnd && !/[、,，.。;；:：()（）\n]/.test(text.slice((places[at - 1] ?? 0) + 1, places[at])))
+      continue;
+    for (const each of quantitiesIn(units.slice(from, at)))
+      found.push({ ...each, from: each.from + from, to: each.to + from });
+    from = at;
+  }
+  return found;
+}
 
 function quantitiesIn(units: string): Quantity[] {
   return [...units.matchAll(quantity)].flatMap((match) => {
