@@ -234,12 +234,9 @@ end $$;
   {
     name: "limits/4-contracts",
     // A contract serves several operations; limits, breaker and pauses are its own. Times are milliseconds since 1970.
-    // The requests are logged, unlike the rest: they are what the vendor will ask money for.
+    // The requests are logged, unlike the rest: they are what the vendor will ask money for. The tables and functions of
+    // the step before stay for services of the last release that run beside this one.
     up: `
-drop function enter_vendor(text, text, double precision, int, double precision, double precision);
-drop function leave_vendor(text, text, double precision, text, text, int);
-drop table vendor_state;
-drop table vendor_call;
 create unlogged table contract_state (
   contract text primary key,
   failures int not null default 0,
