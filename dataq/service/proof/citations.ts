@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { judgePassages } from "../test/judged-passages.ts";
 import { foldPacks, readPack } from "../test/law-packs.ts";
+import { judgeRetold } from "../test/retold-articles.ts";
 
 export const title = "dataq: citations with known faults";
 
@@ -21,7 +22,8 @@ export async function run(
   const from = process.env["TEST_DATA"];
   if (from === undefined) return print("Skipped: TEST_DATA names no folder with the packs.");
   const read = await Promise.all(packs.map((name) => readPack(name, join(from, `${name}.jsonl.zst`))));
-  const figures = await judgePassages(foldPacks(read).articles, values.seed, 300, now);
+  const { articles } = foldPacks(read);
+  const figures = await judgePassages(articles, values.seed, 300, now);
   print("| passages | number | as expected |");
   print("| --- | --: | --: |");
   for (const { fault, passages, found } of figures.byFault)
@@ -36,6 +38,15 @@ export async function run(
   );
   print(`Passages of which a citation was not read: ${figures.misread}.`);
   if (values.show) for (const line of figures.wrong) print(line);
+  const retold = judgeRetold(articles, values.seed, 10_000);
+  print("");
+  print("| a sentence of an article retold | number | told as an error |");
+  print("| --- | --: | --: |");
+  for (const { way, tried, accused } of retold.allowed)
+    print(`| allowed: ${way} | ${tried} | ${accused.length} |`);
+  for (const { way, tried, missed } of retold.planted)
+    print(`| planted: ${way} | ${tried} | ${tried - missed.length} |`);
+  if (values.show) for (const { missed } of retold.planted) for (const line of missed) print(line);
 }
 
 function percent(part: number, whole: number): string {

@@ -29,6 +29,7 @@ import { HeldArticles } from "./held-articles.ts";
 import { judgePassages } from "./judged-passages.ts";
 import { articleOf, foldPacks, readPack } from "./law-packs.ts";
 import { knownArticles } from "./law-table.ts";
+import { judgeRetold } from "./retold-articles.ts";
 import { told } from "./told.ts";
 
 const packs = process.env["TEST_DATA"];
@@ -623,6 +624,22 @@ test.skipIf(!hasPacks)(
         ...quotations.map(({ found_in: found }) => found?.article_no),
       ]);
       if (named !== "") expect(places, words).toContain(named);
+    }
+  },
+);
+
+test.skipIf(!hasPacks)(
+  "sentences of articles drawn at random: no allowed retelling is accused, and planted errors are told (needs TEST_DATA; 10,000: npm run proof -- citations)",
+  { timeout: 120_000 },
+  async () => {
+    const { allowed, planted } = judgeRetold((await allPacks()).articles, "test", 1_500);
+    for (const { way, tried, accused } of allowed) {
+      expect([way, accused]).toEqual([way, []]);
+      expect(tried, way).toBeGreaterThan(5);
+    }
+    for (const { way, tried, missed } of planted) {
+      expect(tried, way).toBeGreaterThan(5);
+      expect([way, missed.length <= Math.max(1, tried / 20), missed]).toEqual([way, true, missed]);
     }
   },
 );

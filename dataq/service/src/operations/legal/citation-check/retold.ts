@@ -10,6 +10,7 @@ export function contradiction(said: Words, article: Words, budget: Budget): read
   return (
     otherQuantity(said, article) ??
     exchangedQuantity(said, article) ??
+    otherSpan(said, article) ??
     otherSense(said, article, budget) ??
     otherModal(said, article) ??
     otherWord(said, article) ??
@@ -53,6 +54,37 @@ function exchangedQuantity(said: Words, article: Words): readonly Piece[] | unde
   }
   return undefined;
 }
+
+/**
+ * A span of time in another unit than that of the article, at the same words: 六十日 for 二年. Spans that are about as
+ * long, such as a month and thirty days, are not told.
+ */
+function otherSpan(said: Words, article: Words): readonly Piece[] | undefined {
+  const stands = spansOf(article);
+  for (const mine of spansOf(said)) {
+    const here = stands.filter((each) => standsLike(said, mine, article, each));
+    const [there] = here;
+    if (there === undefined || here.some(({ days }) => Math.abs(days - mine.days) < days / 10)) continue;
+    return [
+      { kind: "added", text: writtenIn(said, mine) },
+      { kind: "missing", text: writtenIn(article, there) },
+    ];
+  }
+  return undefined;
+}
+
+/** The spans of time, without the parts of a date. */
+function spansOf(words: Words): (Quantity & { readonly days: number })[] {
+  const all = quantitiesOf(words);
+  const isPartOfDate = ({ from, to }: Quantity) => all.some((each) => each.to === from || each.from === to);
+  return all.flatMap((each) => {
+    const days = daysOf[each.kind];
+    return days === undefined || isPartOfDate(each) ? [] : [{ ...each, days: each.value * days }];
+  });
+}
+
+/** A day of work is longer than a day; `time` is counted in months. */
+const daysOf: Readonly<Record<string, number>> = { time: 30, days: 1, 工作日: 1.4, 小时: 1 / 24, 周: 7 };
 
 /** Whether all words of the clause before both quantities are the same, or many of them, and the next one too. */
 function standsLike(said: Words, mine: Quantity, article: Words, there: Quantity): boolean {
