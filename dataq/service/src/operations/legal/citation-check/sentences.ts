@@ -44,7 +44,9 @@ function edge(plain: PlainText, at: number, direction: 1 | -1): number {
   for (let place = at; Math.abs(place - at) < longest; place += direction) {
     const next = plain.text[direction === 1 ? place : place - 1];
     if (plain.startsLine(place) && (direction === -1 || place > at)) return place;
-    if (next === undefined || /[。;?!]/.test(next)) return place;
+    // An exception belongs to its rule: …应当承担侵权责任；但是，…
+    const isBeforeException = direction === 1 && next === ";" && plain.text[place + 1] === "但";
+    if (next === undefined || (/[。;?!]/.test(next) && !isBeforeException)) return place;
   }
   return at + direction * longest;
 }
