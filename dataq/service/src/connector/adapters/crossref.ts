@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { type Adapter, type AdapterParts, type Fields, jsonOf, refusalByStatus } from "../adapter.ts";
-import { unreadable } from "./openalex.ts";
+import type { Adapter, AdapterParts, Fields } from "../adapter.ts";
 import { address, doiIn, pageOf } from "./page.ts";
+import { nameOf } from "./person.ts";
+import { readJson } from "./read-json.ts";
 
 /** Crossref gives no more than the first 10,000 results by offset. */
 const DEEPEST = 10_000;
@@ -72,18 +73,15 @@ export function crossrefPapers({ operation, base, credentials }: AdapterParts): 
           : address(`${base}/works/${encodeURIComponent(doi)}`, { mailto });
       const answer = await send({ method: "GET", url, headers: { accept: "application/json" } });
       if (doi !== undefined && answer.status === 404) return { outcome: "records", list: [], total: 0 };
-      const refused = refusalByStatus(answer);
-      if (refused !== undefined) return refused;
-      const body = jsonOf(answer);
       if (doi !== undefined) {
-        const parsed = one.safeParse(body);
-        if (!parsed.success) return unreadable(parsed.error);
+        const read = readJson(answer, one);
+        if ("found" in read) return read.found;
         const isWanted = from === 0;
-        return { outcome: "records", list: isWanted ? [paperOf(parsed.data.message)] : [], total: 1 };
+        return { outcome: "records", list: isWanted ? [paperOf(read.value.message)] : [], total: 1 };
       }
-      const parsed = list.safeParse(body);
-      if (!parsed.success) return unreadable(parsed.error);
-      const { items, "total-results": total } = parsed.data.message;
+      const read = readJson(answer, list);
+      if ("found" in read) return read.found;
+      const { items, "total-results": total } = read.value.message;
       return { outcome: "records", list: items.map(paperOf), total };
     },
   };
@@ -132,12 +130,6 @@ function paperOf(found: z.infer<typeof work>): Fields {
     retracted: updates.includes("retraction"),
     source: { url: found.URL ?? `https://doi.org/${found.DOI}` },
   };
-}
-
-/** Chinese names are written without a space, family name first. */
-function nameOf(given: string | null | undefined, family: string | null | undefined): string {
-  const whole = `${family ?? ""}${given ?? ""}`;
-  return /^\p{Script=Han}+$/u.test(whole) ? whole : [given, family].filter(Boolean).join(" ");
 }
 
 /** Titles and abstracts carry elements of JATS. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { type Adapter, type AdapterParts, type Fields, jsonOf, refusalByStatus } from "../adapter.ts";
-import { unreadable } from "./openalex.ts";
+import type { Adapter, AdapterParts, Fields } from "../adapter.ts";
 import { address, issnIn, pageOf } from "./page.ts";
+import { readJson } from "./read-json.ts";
 
 const text = z.string().nullish();
 
@@ -36,11 +36,10 @@ export function doajJournals({ operation, base, credentials }: AdapterParts): Ad
         api_key: credentials["key"],
       });
       const answer = await send({ method: "GET", url, headers: { accept: "application/json" } });
-      const refused = refusalByStatus(answer);
-      if (refused !== undefined) return refused;
-      const parsed = list.safeParse(jsonOf(answer));
-      if (!parsed.success) return unreadable(parsed.error);
-      return { outcome: "records", list: parsed.data.results.map(journalOf), total: parsed.data.total };
+      const read = readJson(answer, list);
+      if ("found" in read) return read.found;
+      const { results, total } = read.value;
+      return { outcome: "records", list: results.map(journalOf), total };
     },
   };
 }

@@ -1,16 +1,7 @@
 import { z } from "zod";
-import {
-  type Adapter,
-  type AdapterParts,
-  type Fields,
-  type Found,
-  jsonOf,
-  refusalByStatus,
-  type Send,
-  type VendorAnswer,
-} from "../adapter.ts";
-import { unreadable } from "./openalex.ts";
+import type { Adapter, AdapterParts, Fields, Found, Send, VendorAnswer } from "../adapter.ts";
 import { address, pageOf } from "./page.ts";
+import { readJson } from "./read-json.ts";
 
 /** OPS gives the first 2,000 results, and 100 at once. */
 const DEEPEST = 2_000;
@@ -87,11 +78,9 @@ export function epoPatents({ operation, base, credentials, now }: AdapterParts):
       secrets: [basic],
       isFree: true,
     });
-    const refused = refusalByStatus(answer);
-    if (refused !== undefined) return refused;
-    const parsed = token.safeParse(jsonOf(answer));
-    if (!parsed.success) return unreadable(parsed.error);
-    const { access_token, expires_in } = parsed.data;
+    const read = readJson(answer, token);
+    if ("found" in read) return read.found;
+    const { access_token, expires_in } = read.value;
     held = { token: access_token, untilMs: now().getTime() + expires_in * 1000 - BEFORE_END_MS };
     return access_token;
   };
@@ -115,11 +104,11 @@ export function epoPatents({ operation, base, credentials, now }: AdapterParts):
       // OPS answers 404 if nothing is found, and 403 with a reason if a quota is used up.
       if (answer.status === 404) return { outcome: "records", list: [], total: 0 };
       if (answer.status === 401) held = undefined;
-      const refused = throttled(answer) ?? refusalByStatus(answer);
-      if (refused !== undefined) return refused;
-      const parsed = found.safeParse(jsonOf(answer));
-      if (!parsed.success) return unreadable(parsed.error);
-      const search = parsed.data["ops:world-patent-data"]["ops:biblio-search"];
+      const slowed = throttled(answer);
+      if (slowed !== undefined) return slowed;
+      const read = readJson(answer, found);
+      if ("found" in read) return read.found;
+      const search = read.value["ops:world-patent-data"]["ops:biblio-search"];
       const documents = (search["ops:search-result"]?.["exchange-documents"] ?? []).flatMap((each) =>
         each["exchange-document"].slice(0, 1),
       );

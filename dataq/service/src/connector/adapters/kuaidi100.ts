@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { carriersOf, findCarrier, instantInChina, type Params } from "@dataq/contract";
 import { z } from "zod";
 import { type Adapter, type AdapterParts, type Found, jsonOf, refusalByStatus } from "../adapter.ts";
+import { withoutPhones } from "./person.ts";
 
 /** kuaidi100's real-time query (`poll/query.do`): a signed form, and one answer for every carrier. */
 export function kuaidi100({ operation, base, credentials }: AdapterParts): Adapter {
@@ -158,8 +159,4 @@ const finer: Readonly<Record<string, string>> = { "1001": "0", "1002": "0", "100
 function instant(text: string): string | null {
   const [, date, time] = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})$/.exec(text) ?? [];
   return date === undefined || time === undefined ? null : instantInChina(date, time);
-}
-
-function withoutPhones(text: string): string {
-  return text.replace(/(?<!\d)(1[3-9]\d)\d{4}(\d{4})(?!\d)/g, "$1****$2");
 }

@@ -1,16 +1,8 @@
 import type { Params } from "@dataq/contract";
 import { z } from "zod";
-import {
-  type Adapter,
-  type AdapterParts,
-  type Fields,
-  type Found,
-  jsonOf,
-  refusalByStatus,
-  type Send,
-  wrong,
-} from "../adapter.ts";
+import type { Adapter, AdapterParts, Fields, Found, Send } from "../adapter.ts";
 import { address, doiIn, issnIn, pageOf } from "./page.ts";
+import { readJson } from "./read-json.ts";
 
 /** OpenAlex gives no more than the first 10,000 results by page number. */
 const DEEPEST = 10_000;
@@ -111,19 +103,20 @@ export function openAlexScholars(parts: AdapterParts): Adapter {
     operation: parts.operation,
     takes: new Set(["name"]),
     async ask(params, send) {
-      const found = await list(parts, "authors", params, send, author, (each) => each, {
+      const { size, from } = pageOf(params);
+      if (from + size > DEEPEST) return beyondDeepest;
+      const read = await askPage(parts, "authors", params, send, author, {
         search: params["name"],
         filter: [],
       });
-      if (found.outcome !== "records" || found.list.length === 0) return found;
-      const authors = found.list as unknown as z.infer<typeof author>[];
-      const works = await mostCited(
-        parts,
-        authors.map(({ id }) => idOf(id)),
-        send,
-      );
-      if (!Array.isArray(works)) return works as Found;
-      return { ...found, list: authors.map((each) => scholarOf(each, works)) };
+      if ("found" in read) return read.found;
+      const { meta, results } = read.value;
+      if (results.length === 0) return { outcome: "records", list: [], total: meta.count };
+      const ids = results.map(({ id }) => idOf(id));
+      const works = await mostCited(parts, ids, send);
+      if ("found" in works) return works.found;
+      const scholars = results.map((each) => scholarOf(each, works.value.results));
+      return { outcome: "records", list: scholars, total: meta.count };
     },
   };
 }
@@ -144,59 +137,62 @@ export function openAlexJournals(parts: AdapterParts): Adapter {
   };
 }
 
+interface Wanted {
+  readonly search: string | undefined;
+  readonly filter: readonly (string | undefined)[];
+}
+
 async function list<Item extends z.ZodType>(
+  parts: AdapterParts,
+  path: string,
+  params: Params,
+  send: Send,
+  item: Item,
+  render: (each: z.output<Item>) => Fields,
+  wanted: Wanted,
+): Promise<Found> {
+  const { size, from } = pageOf(params);
+  if (from + size > DEEPEST) return beyondDeepest;
+  const read = await askPage(parts, path, params, send, item, wanted);
+  if ("found" in read) return read.found;
+  const { meta, results } = read.value;
+  return { outcome: "records", list: results.map(render), total: meta.count };
+}
+
+/** OpenAlex counts more than it gives. */
+const beyondDeepest: Found = { outcome: "records", list: [], total: DEEPEST };
+
+/** One page as OpenAlex gives it. */
+async function askPage<Item extends z.ZodType>(
   { base, credentials }: AdapterParts,
   path: string,
   params: Params,
   send: Send,
   item: Item,
-  render: (each: z.infer<Item>) => object,
-  {
+  { search, filter }: Wanted,
+) {
+  const { page, size } = pageOf(params);
+  const url = address(`${base}/${path}`, {
     search,
-    filter,
-  }: { readonly search: string | undefined; readonly filter: readonly (string | undefined)[] },
-): Promise<Found> {
-  const { page, size, from } = pageOf(params);
-  if (from + size > DEEPEST) return { outcome: "records", list: [], total: DEEPEST };
-  const answer = await send({
-    method: "GET",
-    url: address(`${base}/${path}`, {
-      search,
-      filter: filter.filter((each) => each !== undefined).join(","),
-      page,
-      "per-page": size,
-      api_key: credentials["key"],
-    }),
-    headers: { accept: "application/json" },
+    filter: filter.filter((each) => each !== undefined).join(","),
+    page,
+    "per-page": size,
+    api_key: credentials["key"],
   });
-  const refused = refusalByStatus(answer);
-  if (refused !== undefined) return refused;
-  const parsed = listOf(item).safeParse(jsonOf(answer));
-  if (!parsed.success) return unreadable(parsed.error);
-  const { meta, results } = parsed.data;
-  return { outcome: "records", list: results.map((each) => render(each) as Fields), total: meta.count };
+  return readJson(await send({ method: "GET", url, headers: json }), listOf(item));
 }
 
-/** Works of these authors, most cited first; or what the answer means instead. */
-async function mostCited(
-  { base, credentials }: AdapterParts,
-  ids: readonly string[],
-  send: Send,
-): Promise<Work[] | Found> {
-  const answer = await send({
-    method: "GET",
-    url: address(`${base}/works`, {
-      filter: `author.id:${ids.join("|")}`,
-      sort: "cited_by_count:desc",
-      "per-page": 100,
-      api_key: credentials["key"],
-    }),
-    headers: { accept: "application/json" },
+const json = { accept: "application/json" };
+
+/** Works of these authors, most cited first. */
+async function mostCited({ base, credentials }: AdapterParts, ids: readonly string[], send: Send) {
+  const url = address(`${base}/works`, {
+    filter: `author.id:${ids.join("|")}`,
+    sort: "cited_by_count:desc",
+    "per-page": 100,
+    api_key: credentials["key"],
   });
-  const refused = refusalByStatus(answer);
-  if (refused !== undefined) return refused;
-  const parsed = listOf(work).safeParse(jsonOf(answer));
-  return parsed.success ? parsed.data.results : unreadable(parsed.error);
+  return readJson(await send({ method: "GET", url, headers: json }), listOf(work));
 }
 
 /** A comma or a bar in a value would begin another filter. */
@@ -206,13 +202,6 @@ function plain(value: string): string {
 
 function named(filter: string, value: string | undefined): string | undefined {
   return value === undefined || value === "" ? undefined : `${filter}:${plain(value)}`;
-}
-
-/** The answer changed its shape; the message names the field. */
-export function unreadable(error: z.ZodError): Found {
-  const [issue] = error.issues;
-  const place = issue?.path.join(".") || "the answer";
-  return wrong(`${place} has an unknown form: ${issue?.message ?? ""}`, `${place} 的格式无法识别`);
 }
 
 function idOf(address: string): string {

@@ -1,15 +1,8 @@
 import { z } from "zod";
-import {
-  type Adapter,
-  type AdapterParts,
-  type Fields,
-  type Found,
-  jsonOf,
-  refusalByStatus,
-  type Send,
-} from "../adapter.ts";
-import { unreadable } from "./openalex.ts";
+import type { Adapter, AdapterParts, Fields, Send } from "../adapter.ts";
 import { address, pageOf } from "./page.ts";
+import { nameOf } from "./person.ts";
+import { type Read, readJson } from "./read-json.ts";
 
 const text = z.string().nullish();
 
@@ -50,17 +43,15 @@ export function orcidScholars({ operation, base, credentials }: AdapterParts): A
       const query = `given-and-family-names:"${name}" OR credit-name:"${name}" OR other-names:"${name}"`;
       const url = address(`${base}/expanded-search/`, { q: query, start: from, rows: size });
       const answer = await send({ method: "GET", url, headers });
-      const refused = refusalByStatus(answer);
-      if (refused !== undefined) return refused;
-      const parsed = list.safeParse(jsonOf(answer));
-      if (!parsed.success) return unreadable(parsed.error);
+      const read = readJson(answer, list);
+      if ("found" in read) return read.found;
       const people: Fields[] = [];
-      for (const each of parsed.data["expanded-result"] ?? []) {
-        const found = await worksOf(base, each["orcid-id"], headers, send);
-        if ("outcome" in found) return found;
-        people.push(scholarOf(each, found));
+      for (const each of read.value["expanded-result"] ?? []) {
+        const own = await worksOf(base, each["orcid-id"], headers, send);
+        if ("found" in own) return own.found;
+        people.push(scholarOf(each, own.value));
       }
-      return { outcome: "records", list: people, total: parsed.data["num-found"] };
+      return { outcome: "records", list: people, total: read.value["num-found"] };
     },
   };
 }
@@ -70,25 +61,19 @@ async function worksOf(
   id: string,
   headers: Readonly<Record<string, string>>,
   send: Send,
-): Promise<Works | Found> {
+): Promise<Read<Works>> {
   const answer = await send({ method: "GET", url: `${base}/${encodeURIComponent(id)}/works`, headers });
   // Somebody may close a record between two requests.
-  if (answer.status === 404 || answer.status === 409) return { group: [] };
-  const refused = refusalByStatus(answer);
-  if (refused !== undefined) return refused;
-  const parsed = works.safeParse(jsonOf(answer));
-  return parsed.success ? parsed.data : unreadable(parsed.error);
+  if (answer.status === 404 || answer.status === 409) return { value: { group: [] } };
+  return readJson(answer, works);
 }
 
 function scholarOf(found: z.infer<typeof person>, { group }: Works): Fields {
-  const { "given-names": given, "family-names": family } = found;
-  const whole = `${family ?? ""}${given ?? ""}`;
-  const plain = /^\p{Script=Han}+$/u.test(whole) ? whole : [given, family].filter(Boolean).join(" ");
   const id = found["orcid-id"];
   return {
     id,
     scholar_id: id,
-    name: found["credit-name"] ?? plain,
+    name: found["credit-name"] ?? nameOf(found["given-names"], found["family-names"]),
     affiliations: (found["institution-name"] ?? []).map((name) => ({ name, current: false })),
     works_count: group.length,
     orcid: id,

@@ -1,16 +1,8 @@
 import { carriersOf, findCarrier } from "@dataq/contract";
 import { z } from "zod";
-import {
-  type Adapter,
-  type AdapterParts,
-  type Fields,
-  type Found,
-  jsonOf,
-  type Refused,
-  refusalByStatus,
-  type Send,
-} from "../adapter.ts";
-import { unreadable } from "./openalex.ts";
+import type { Adapter, AdapterParts, Fields, Found, Refused, Send } from "../adapter.ts";
+import { withoutPhones } from "./person.ts";
+import { readJson } from "./read-json.ts";
 
 /** How long 17TRACK usually needs for a number that it sees for the first time, in seconds. */
 const FIRST_ANSWER_S = 60;
@@ -103,19 +95,16 @@ export function track17({ operation, base, credentials }: AdapterParts): Adapter
     async ask(params, send) {
       const number = params["express_no"] ?? "";
       const first = await post(send, "register", number, params["phone_tail"], false);
-      const refused = refusalByStatus(first);
-      if (refused !== undefined) return refused;
-      const entered = registered.safeParse(jsonOf(first));
-      if (!entered.success) return unreadable(entered.error);
-      const refusal = entered.data.data?.rejected?.[0]?.error;
-      if (entered.data.code !== 0) return refusalOf(entered.data.code, "");
+      const entered = readJson(first, registered);
+      if ("found" in entered) return entered.found;
+      const refusal = entered.value.data?.rejected?.[0]?.error;
+      if (entered.value.code !== 0) return refusalOf(entered.value.code, "");
       if (refusal !== undefined && refusal.code !== KNOWN_ALREADY)
         return refusalOf(refusal.code, refusal.message ?? "");
       const second = await post(send, "gettrackinfo", number, undefined, true);
-      const parsed = refusalByStatus(second) ?? tracked.safeParse(jsonOf(second));
-      if ("outcome" in parsed) return parsed;
-      if (!parsed.success) return unreadable(parsed.error);
-      const { code, data } = parsed.data;
+      const told = readJson(second, tracked);
+      if ("found" in told) return told.found;
+      const { code, data } = told.value;
       if (code !== 0) return refusalOf(code, "");
       const denied = data?.rejected?.[0]?.error;
       const found = data?.accepted?.find((each) => each.number === number);
@@ -224,8 +213,4 @@ function placeOf(
     | undefined,
 ): string | null {
   return [place?.country, place?.state, place?.city].filter(Boolean).join(" ") || null;
-}
-
-function withoutPhones(text: string): string {
-  return text.replace(/(?<!\d)(1[3-9]\d)\d{4}(\d{4})(?!\d)/g, "$1****$2");
 }

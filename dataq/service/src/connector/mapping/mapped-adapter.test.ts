@@ -86,6 +86,38 @@ describe("a list in pieces", () => {
     },
   );
 
+  test.each(["page", "offset", "cursor"] as const)(
+    "is never sold in part: a page that needs more than ten requests is wrong (%s)",
+    async (by) => {
+      const { send, requests } = library(100, 1, by);
+      const file = {
+        request: {
+          url: "{base}/list",
+          query: { size: "{page_size}", page: "{page}", offset: "{offset}", cursor: "{cursor}" },
+        },
+        paging: { by, most: 1, first: 0, next: "next" },
+        answer: { record: "list", total: "total", fields: { id: "n" } },
+      };
+      const found = await adapter(file).ask({ page: "1", page_size: "20" }, send);
+      expect(found.outcome).toBe("wrong");
+      expect(requests).toHaveLength(10);
+    },
+  );
+
+  test("is wrong where the vendor has no further cursor, although it counts more records", async () => {
+    const { send } = library(5, 5, "cursor");
+    const short: Send = async (request) => {
+      const body = JSON.parse((await send(request)).text);
+      return answerOf({ ...body, total: 50 });
+    };
+    const file = {
+      request: { url: "{base}/list", query: { size: "{page_size}", cursor: "{cursor}" } },
+      paging: { by: "cursor", most: 5, next: "next" },
+      answer: { record: "list", total: "total", fields: { id: "n" } },
+    };
+    expect((await adapter(file).ask({ page: "1", page_size: "20" }, short)).outcome).toBe("wrong");
+  });
+
   test("asks for nothing beyond the deepest record that can be reached", async () => {
     const { send, requests } = library(100_000, 50, "page");
     const file = {

@@ -78,7 +78,7 @@ async function askInPieces(parts: MappedParts, paging: Paging, params: Values, s
   const list: Fields[] = [];
   let place = paging.by === "cursor" ? 0 : Math.floor(from / most) * most;
   let cursor: string | undefined = paging.start;
-  let first: Found | undefined;
+  let first: Extract<Found, { outcome: "records" }> | undefined;
   for (let piece = 0; piece < mostPieces && cursor !== undefined; piece++) {
     const asked = {
       ...params,
@@ -89,7 +89,8 @@ async function askInPieces(parts: MappedParts, paging: Paging, params: Values, s
     };
     const read = readAnswer(await send(requestOf(mapping.request, parts, asked)), shared, mapping.answer);
     if ("found" in read) {
-      if (read.found.outcome === "not_found" && first !== undefined) break;
+      // Some vendors say so of a piece after the last one.
+      if (read.found.outcome === "not_found" && first !== undefined) return { ...first, list };
       return read.found;
     }
     const found = recordsOf(read.body, mapping.answer, asked);
@@ -101,9 +102,10 @@ async function askInPieces(parts: MappedParts, paging: Paging, params: Values, s
       return { ...first, outcome: "records", list, total: found.total };
     if (paging.by === "cursor") cursor = textAt(read.body, paging.next ?? "");
   }
-  return first?.outcome === "records"
-    ? { ...first, list }
-    : wrong("the vendor gives no further pages", "供应商不再提供后续页");
+  return wrong(
+    `this page needs more than ${mostPieces} requests, or the vendor gives no further pieces`,
+    `该页需要超过 ${mostPieces} 次请求，或供应商不再提供后续数据`,
+  );
 }
 
 /** One call never becomes more requests than this. */
