@@ -2,9 +2,9 @@ import { z } from "zod";
 import { indexState } from "../envelope.ts";
 import { domains } from "../operation.ts";
 import type { Received } from "./answer.ts";
+import { bilingual } from "./bilingual.ts";
 import { moment } from "./moment.ts";
 
-const bilingual = z.strictObject({ en: z.string(), zh: z.string() });
 /** Where an operation's answers for live keys come from. */
 export const dataKinds = ["connector", "imported", "sample", "none"] as const;
 const dataKind = z.enum(dataKinds).meta({

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Received } from "./answer.ts";
-
-const bilingual = z.strictObject({ en: z.string(), zh: z.string() });
+import { bilingual } from "./bilingual.ts";
 
 /** A set of the catalogue of open data. */
 const openDataSet = z.strictObject({
