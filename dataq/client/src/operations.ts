@@ -200,6 +200,32 @@ export interface Source {
   licence?: string;
   /** SHA-256 of the other fields of the record as canonical JSON */
   content_sha256: string;
+  /** If several publishers know of it: each one's record */
+  publishers?: Array<{
+    /** Publisher of the record */
+    name: string;
+    kind: "official" | "licensed" | "third_party" | "sample" | (string & {});
+    url?: string;
+    document_id?: string;
+    published_at?: string;
+    /** Retrieval time, RFC 3339 with +08:00 */
+    retrieved_at: string;
+    licence?: string;
+    /** SHA-256 of the other fields of the record as canonical JSON */
+    content_sha256: string;
+  }>;
+  /** Fields of which the publishers differ */
+  differences?: Array<{
+    field: string;
+    /** What each publisher says; the record has the first value */
+    values: Array<{
+      publisher: string;
+      /** Publisher's ID */
+      document_id?: string;
+      /** What this publisher says */
+      value: unknown;
+    }>;
+  }>;
 }
 
 export interface LegalCasesParams {

@@ -42,7 +42,7 @@ export {
 export { type Domain, domains, type Operation, type Params } from "./operation.ts";
 export { editDistance, type ReadParams, readParams } from "./parameters.ts";
 export { type Price, type PriceGroup, priceGroups, tokensPerCny } from "./price.ts";
-export { type Provenance, type SourceKind, sourceKinds } from "./provenance.ts";
+export { type Difference, type Provenance, type SourceKind, sourceKinds } from "./provenance.ts";
 export { carriersOf, findCarrier, postalCheck } from "./values/express-number.ts";
 export { splitInvoice } from "./values/invoice.ts";
 export { issnCheck, looksLikeIssn, readIssn } from "./values/issn.ts";

@@ -45,6 +45,10 @@ export const warnings = {
     "No record has all the words; these have some.",
     "没有记录含有全部检索词，以下记录含有其中一部分。",
   ),
+  not_joined: row(
+    "{publishers} did not answer in time; what they know of these records is missing.",
+    "{publishers} 未能及时响应，缺少其对这些记录的说法。",
+  ),
   held_here: row("Held here: {held}.", "本服务现有：{held}。"),
   undated_left_out: row(
     "{count|record without a date was|records without a date were} left out by the date filter.",

@@ -437,6 +437,116 @@ describe("several vendors for one operation", () => {
   });
 });
 
+describe("what several sources know of one thing is one record", () => {
+  const company = { tax_id: "91330106MA0000007Q" };
+
+  test("a vendor that joins adds its values, both are named, and a difference tells each one's", async () => {
+    await using _first = await connected("gleif");
+    await using _second = await connected("qichacha", {
+      join: true,
+      operations: ["enterprise_company_detail"],
+    });
+    const { body } = await ask("enterprise_company_detail", company, { cache: "bypass" });
+    const { record } = findOperation("enterprise_company_detail") as Operation;
+    expect(record.strict().safeParse(body.data).error).toBeUndefined();
+    expect(body.data).toMatchObject({
+      status_code: "active",
+      former_names: ["杭州旧名有限公司"],
+      source: {
+        name: "GLEIF; 企查查",
+        kind: "official",
+        publishers: [{ name: "GLEIF" }, { name: "企查查" }],
+      },
+    });
+    const status = body.data.source.differences.find(
+      ({ field }: { field: string }) => field === "status_code",
+    );
+    expect(status.values).toMatchObject([
+      { publisher: "GLEIF", value: "active" },
+      { publisher: "企查查", value: "revoked" },
+    ]);
+  });
+
+  test("it is not asked where both cost more than the call brings, and one that fails is named", async () => {
+    const spare = await startPublicSources();
+    try {
+      const operations = ["enterprise_company_detail"];
+      await using _first = await connected("gleif");
+      {
+        await using _dear = await connected(
+          "qichacha",
+          { join: true, operations, cost_fen: 9_999 },
+          spare.base,
+        );
+        const { body } = await ask("enterprise_company_detail", company, { cache: "bypass" });
+        expect([body.data.source.name, body.warnings ?? []]).toEqual(["GLEIF", []]);
+        expect(spare.requests).toHaveLength(0);
+      }
+      spare.behave("broken");
+      await using _second = await connected("qichacha", { join: true, operations }, spare.base);
+      const { body } = await ask("enterprise_company_detail", company, { cache: "bypass" });
+      expect(body.data.source).toMatchObject({ name: "GLEIF" });
+      expect(body.warnings).toEqual([expect.stringContaining("企查查 did not answer in time")]);
+    } finally {
+      spare.close();
+    }
+  });
+
+  test("papers, scholars and journals are asked for by their numbers in one list each", async () => {
+    await using _first = await connected("openalex");
+    await using _crossref = await connected("crossref", { join: true });
+    await using _orcid = await connected("orcid", { join: true });
+    await using _doaj = await connected("doaj", { join: true });
+    const papers = await ask("research_paper_search", { query: "神经" }, { cache: "bypass" });
+    expect(papers.body.data).toHaveLength(20);
+    const { query } = sources.requests.findLast(({ path }) => path === "/crossref/works")!;
+    expect(query["filter"]).toContain("doi:10.1000/standin.1,doi:10.1000/standin.2,doi:10.1000/standin.4");
+    const scholars = await ask("research_scholar_search", { name: "陈明" }, { cache: "bypass" });
+    expect(scholars.status).toBe(200);
+    const asked = sources.requests.findLast(({ path }) => path.startsWith("/orcid/expanded-search"));
+    expect(asked?.query["q"]).toBe("orcid:0000-0002-1825-0097");
+    expect(scholars.body.data[0].source).toMatchObject({ name: "ORCID; OpenAlex", kind: "official" });
+    await ask("research_journal_search", { query: "0254-4164" }, { cache: "bypass" });
+    const journals = sources.requests.findLast(({ path }) => path.startsWith("/doaj/search/journals/"));
+    expect(journals?.path).toContain("issn:0254-4164");
+  });
+
+  test("imported records are joined to what a vendor found, and answer what it does not have", async () => {
+    const rows = join(folder, "companies.jsonl");
+    const row = { status: "存续", former_names: [], status_code: "active" };
+    writeFileSync(
+      rows,
+      [
+        { ...row, tax_id: "91330106MA0000007Q", name: "杭州某某科技有限公司", legal_representative: "陈某" },
+        { ...row, tax_id: "91211102MA00000157", name: "盘锦某某有限公司" },
+      ]
+        .map((each) => JSON.stringify(each))
+        .join("\n"),
+    );
+    const imported = await dataq(
+      "import",
+      "enterprise_company_detail",
+      rows,
+      "--source",
+      "某登记簿",
+      "--yes",
+    );
+    expect([imported.code, imported.err]).toEqual([0, expect.any(String)]);
+    await using _ = await connected("gleif");
+    const known = async (tax_id: string) =>
+      (await ask("enterprise_company_detail", { tax_id }, { cache: "bypass" })).body.data;
+    await expect.poll(async () => (await known("91330106MA0000007Q")).source.name).toBe("GLEIF; 某登记簿");
+    expect(await known("91330106MA0000007Q")).toMatchObject({
+      address: "文三路 1 号 3 层",
+      legal_representative: "陈某",
+    });
+    expect(await known("91211102MA00000157")).toMatchObject({
+      name: "盘锦某某有限公司",
+      source: { name: "某登记簿" },
+    });
+  });
+});
+
 test("a publisher's limit holds for two services together, and calls wait for their turn", async () => {
   await using _ = await connected("doaj");
   await using other = await startService({ folder });

@@ -177,7 +177,7 @@ function authors({ query }: Asked): object {
     results: ["A5000000001", "A5000000002"].slice(0, size).map((id) => ({
       id: `https://openalex.org/${id}`,
       display_name: query["search"],
-      orcid: null,
+      orcid: id === "A5000000001" ? "https://orcid.org/0000-0002-1825-0097" : null,
       works_count: 42,
       cited_by_count: 900,
       summary_stats: { h_index: 15 },

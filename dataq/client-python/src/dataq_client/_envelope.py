@@ -36,11 +36,49 @@ class IndexState(TypedDict):
     size: int
 
 
+class _SourcePublishersOptional(TypedDict, total=False):
+    url: str
+    document_id: str
+    published_at: str
+    licence: str
+
+
+class SourcePublishers(_SourcePublishersOptional):
+    name: str
+    """Publisher of the record."""
+    kind: Union[Literal["official", "licensed", "third_party", "sample"], str]
+    retrieved_at: str
+    """Retrieval time, RFC 3339 with +08:00."""
+    content_sha256: str
+    """SHA-256 of the other fields of the record as canonical JSON."""
+
+
+class _SourceDifferencesValuesOptional(TypedDict, total=False):
+    document_id: str
+    """Publisher's ID."""
+
+
+class SourceDifferencesValues(_SourceDifferencesValuesOptional):
+    publisher: str
+    value: Any
+    """What this publisher says."""
+
+
+class SourceDifferences(TypedDict):
+    field: str
+    values: List[SourceDifferencesValues]
+    """What each publisher says; the record has the first value."""
+
+
 class _SourceOptional(TypedDict, total=False):
     url: str
     document_id: str
     published_at: str
     licence: str
+    publishers: List[SourcePublishers]
+    """If several publishers know of it: each one's record."""
+    differences: List[SourceDifferences]
+    """Fields of which the publishers differ."""
 
 
 class Source(_SourceOptional):

@@ -847,6 +847,9 @@ export const en = {
     optional: "optional",
     costEach: "Cost of a request, in fen",
     costHint: (fen: number) => `What you pay the vendor; ${fen} if empty.`,
+    join: "Ask it beside other vendors",
+    joinHint:
+      "It adds what it knows of the same DOI, ISSN, ORCID iD or credit code. Its cost counts with the call.",
     untested: "Connect without an answer",
     untestedHint: "Even if the vendor does not answer the test.",
     connected: "The vendor is connected. These operations are real now:",

@@ -803,6 +803,8 @@ export const zh: Text = {
     optional: "选填",
     costEach: "单次请求成本（分）",
     costHint: (fen: number) => `您付给供应商的价格，不填按 ${fen} 分计。`,
+    join: "与其他供应商一并查询",
+    joinHint: "按 DOI、ISSN、ORCID 或信用代码补充同一条记录，其费用一并计入该次调用。",
     untested: "未通过测试也接入",
     untestedHint: "即使供应商没有正常响应也保存。",
     connected: "接入成功，以下接口现在返回真实数据：",

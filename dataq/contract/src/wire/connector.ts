@@ -11,6 +11,9 @@ export const connector = z.strictObject({
   kind,
   licence: z.string().nullable(),
   operations: z.array(z.string()).meta({ description: "The operations that it answers" }),
+  joins: z
+    .boolean()
+    .meta({ description: "Also asked for what it knows of records that another vendor found" }),
   requests: z.number().int().meta({ description: "Requests of all services to the vendor" }),
   cost_fen: z.number().meta({ description: "What these requests cost the operator, in fen" }),
   last_failure: z.string().nullable().meta({ description: "Why the last request failed" }),
@@ -108,6 +111,10 @@ export const newConnector = z.strictObject({
   operations: z.array(z.string().max(100)).min(1).max(20).optional().meta({
     description: "The operations that it answers; all that it can if omitted",
   }),
+  join: z
+    .boolean()
+    .default(false)
+    .meta({ description: "Also ask it for what it knows of records that another vendor found" }),
   untested: z
     .boolean()
     .default(false)

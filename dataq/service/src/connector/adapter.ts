@@ -12,7 +12,15 @@ export interface Adapter {
    * also holds `page` and `page_size`.
    */
   ask(params: Params, send: Send): Promise<Found>;
+  /**
+   * Asks what the vendor knows of things that others found, by their numbers: terms such as `d:10.1000/1`. Sends nothing
+   * if the vendor cannot be asked by any of them.
+   */
+  find?(identities: readonly string[], send: Send): Promise<Found>;
 }
+
+/** Nothing to ask for, or nothing found. */
+export const noRecords: Found = { outcome: "records", list: [], total: 0 };
 
 /** What an adapter in code is made from. */
 export interface AdapterParts {

@@ -25,6 +25,8 @@ export const contractEntry = z.strictObject({
   limits: limits.optional(),
   /** The operations that it answers; all of the preset if absent. */
   operations: z.array(operationName).min(1).optional(),
+  /** Also asked for what it knows of records that another vendor found. */
+  join: z.boolean().optional(),
 });
 export type ContractEntry = z.input<typeof contractEntry>;
 
@@ -97,6 +99,55 @@ export async function findPreset(nameOrFile: string, connectorsPath: string): Pr
   return parsed.data;
 }
 
+/** What the operator's part of a contract lacks, or has too much. */
+export interface ContractProblem {
+  readonly param: string;
+  readonly code: "required" | "unknown" | "unsupported";
+  readonly message: string;
+  readonly fix: string;
+  readonly fixZh: string;
+}
+
+/** The first problem of the operator's part; undefined if the preset can be used with it. */
+export function problemWith(
+  { publisher, credentials, operations }: Preset,
+  entry: {
+    readonly credentials: Readonly<Record<string, string>>;
+    readonly operations?: readonly string[] | undefined;
+  },
+): ContractProblem | undefined {
+  const missing = Object.keys(credentials).filter(
+    (name) => !credentials[name]?.optional && entry.credentials[name] === undefined,
+  );
+  if (missing.length > 0)
+    return {
+      param: `credentials.${missing[0]}`,
+      code: "required",
+      message: `${publisher.en} needs the credentials ${missing.join(", ")}`,
+      fix: `send ${missing.join(", ")}`,
+      fixZh: `请填写 ${missing.join("、")}`,
+    };
+  const unknown = Object.keys(entry.credentials).find((name) => credentials[name] === undefined);
+  if (unknown !== undefined)
+    return {
+      param: `credentials.${unknown}`,
+      code: "unknown",
+      message: `${publisher.en} has no credential ${unknown}`,
+      fix: "omit it",
+      fixZh: "请去掉该项",
+    };
+  const foreign = (entry.operations ?? []).filter((name) => operations[name] === undefined);
+  if (foreign.length > 0)
+    return {
+      param: "operations",
+      code: "unsupported",
+      message: `${publisher.en} does not answer ${foreign.join(", ")}`,
+      fix: `use one of ${Object.keys(operations).join(", ")}`,
+      fixZh: `请从 ${Object.keys(operations).join("、")} 中选择`,
+    };
+  return undefined;
+}
+
 /** Joins a preset and the operator's part. `place` stands before the problem in an error. */
 export function contractOf(
   preset: Preset,
@@ -104,17 +155,8 @@ export function contractOf(
   place: string,
   now = () => new Date(),
 ): ContractParts {
-  const missing = Object.entries(preset.credentials)
-    .filter(([name, { optional }]) => !optional && entry.credentials[name] === undefined)
-    .map(([name]) => name);
-  if (missing.length > 0)
-    throw new Error(`${place} needs the credentials ${missing.join(", ")} of ${preset.publisher.en}.`);
-  const unknown = Object.keys(entry.credentials).filter((name) => preset.credentials[name] === undefined);
-  if (unknown.length > 0)
-    throw new Error(`${place}: ${preset.publisher.en} has no credential ${unknown.join(", ")}.`);
-  const foreign = (entry.operations ?? []).filter((name) => preset.operations[name] === undefined);
-  if (foreign.length > 0)
-    throw new Error(`${place}: ${preset.publisher.en} does not answer ${foreign.join(", ")}.`);
+  const problem = problemWith(preset, entry);
+  if (problem !== undefined) throw new Error(`${place}: ${problem.message}.`);
   const base = (entry.base ?? preset.base ?? "").replace(/\/+$/, "");
   const names = entry.operations ?? Object.keys(preset.operations);
   return {
@@ -122,6 +164,7 @@ export function contractOf(
     publisher: preset.publisher.zh,
     kind: preset.kind,
     licence: preset.licence,
+    ...(entry.join === true && { joins: true }),
     secrets: Object.entries(entry.credentials)
       .filter(([name]) => preset.credentials[name]?.secret !== false)
       .map(([, value]) => value),

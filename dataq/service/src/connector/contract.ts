@@ -1,7 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Failure, type Params } from "@dataq/contract";
-import type { Adapter, Found, VendorAnswer, VendorRequest } from "./adapter.ts";
+import {
+  type Adapter,
+  type Found,
+  noRecords,
+  type Send,
+  type VendorAnswer,
+  type VendorRequest,
+} from "./adapter.ts";
 import { exchange, reasonOf } from "./exchange.ts";
 import type { Gate, Terms, Verdict } from "./gate.ts";
 import { masked } from "./masking.ts";
@@ -25,6 +32,8 @@ export interface ContractParts {
   /** Credentials, which must not appear in logs or pages. */
   readonly secrets: readonly string[];
   readonly terms?: Partial<Terms>;
+  /** Asked also for what it knows of records that another source found. */
+  readonly joins?: boolean;
 }
 
 /** Who asks, and how long the answer is waited for. */
@@ -88,12 +97,29 @@ export class Contract {
   }
 
   /** Throws a `Failure` if there is no answer that can be used. */
-  async ask(operation: string, params: Params, asking: Asking): Promise<Found> {
+  ask(operation: string, params: Params, asking: Asking): Promise<Found> {
+    return this.#talk(operation, asking, (adapter, send) => adapter.ask(params, send));
+  }
+
+  /** What the vendor knows of things with these numbers. Throws a `Failure` like `ask`. */
+  find(operation: string, identities: readonly string[], asking: Asking): Promise<Found> {
+    return this.#talk(
+      operation,
+      asking,
+      async (adapter, send) => adapter.find?.(identities, send) ?? noRecords,
+    );
+  }
+
+  async #talk(
+    operation: string,
+    asking: Asking,
+    say: (adapter: Adapter, send: Send) => Promise<Found>,
+  ): Promise<Found> {
     const adapter = this.adapter(operation);
     if (adapter === undefined) throw new Error(`${this.name} has no adapter for ${operation}`);
     const talk = new Conversation(this, this.#gate, operation, asking, this.#now);
     try {
-      const found = await adapter.ask(params, (request) => talk.send(request));
+      const found = await say(adapter, (request) => talk.send(request));
       await talk.end(found);
       if (found.outcome === "wrong") throw this.#failure(operation, "upstream_error", found.why.en, talk);
       if (found.outcome === "unavailable")

@@ -49,8 +49,13 @@ export function provenanceOf(publication: Publication, content: unknown, documen
     ...(documentId !== undefined && { document_id: documentId }),
     retrieved_at: chinaInstant(publication.retrievedAt),
     ...(publication.licence !== null && { licence: publication.licence }),
-    content_sha256: createHash("sha256").update(canonicalJson(content)).digest("hex"),
+    content_sha256: contentDigest(content),
   };
+}
+
+/** The digest that `content_sha256` states. */
+export function contentDigest(content: unknown): string {
+  return createHash("sha256").update(canonicalJson(content)).digest("hex");
 }
 
 /** The source of a part of a record, such as an article of a law's version. */
@@ -58,7 +63,7 @@ export function sourceOfPart(source: Provenance, content: unknown, documentId: s
   return {
     ...source,
     document_id: documentId,
-    content_sha256: createHash("sha256").update(canonicalJson(content)).digest("hex"),
+    content_sha256: contentDigest(content),
   };
 }
 

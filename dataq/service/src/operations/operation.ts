@@ -3,6 +3,7 @@ import type { Target } from "../importer/target.ts";
 import type { Meaning } from "../search/meaning/meaning.ts";
 import type { IndexDocument, MakeDocument, SearchIndex } from "../search/search-index.ts";
 import type { FromVendor } from "../sources/connected.ts";
+import type { Identities } from "../sources/joining.ts";
 import type { OptionalSource } from "../sources/layered.ts";
 import type { Reach } from "../sources/reach.ts";
 import type { Source } from "../sources/source.ts";
@@ -37,6 +38,8 @@ export interface OperationParts {
   readonly tellCoverage?: TellCoverage;
   /** The days that a question asks about, where records have a day by which they are filtered. */
   readonly reach?: (params: Params) => Reach | undefined;
+  /** The numbers by which publishers mean the same thing, if what several know of it is joined. */
+  readonly identities?: Identities;
   /** What the operation adds to a vendor's answer. */
   readonly fromVendor?: FromVendor;
 }

@@ -2,7 +2,7 @@ import { findOperation, type Operation } from "@dataq/contract";
 import type { Contract } from "../connector/contract.ts";
 import type { Meaning } from "../search/meaning/meaning.ts";
 import type { SearchIndex } from "../search/search-index.ts";
-import { connected, type FromVendor } from "../sources/connected.ts";
+import { connected } from "../sources/connected.ts";
 import { LayeredSource, type Layers, type OptionalSource } from "../sources/layered.ts";
 import type { Source, Sources } from "../sources/source.ts";
 import { Coverages } from "./coverage.ts";
@@ -29,14 +29,18 @@ export function createSources(parts: SourceParts): Sources {
   const { index, contracts } = parts;
   const coverages = new Coverages(index);
   const sources = new Map(
-    Object.entries(registry).map(([name, { source, sample, samples, fromVendor, reach }]) => {
+    Object.entries(registry).map(([name, { source, sample, samples, fromVendor, reach, identities }]) => {
       const corpusSource = (corpus: string, meaning?: Meaning) =>
         awaited(corpus, source(index, corpus, meaning), parts);
       const documents = sample !== undefined && "documents" in sample ? sample : undefined;
       const own = sample !== undefined && "documents" in sample ? undefined : sample;
+      const imported = corpusSource(corpusOf(name), parts.meaning);
+      const joining = identities && { identities, imported: imported.asOfNow ?? imported };
       const layers: Layers = {
-        ...(contracts && { connector: contractSource(name, contracts, fromVendor) }),
-        imported: corpusSource(corpusOf(name), parts.meaning),
+        ...(contracts && {
+          connector: contractSource(name, contracts, (able) => connected(name, able, fromVendor, joining)),
+        }),
+        imported,
         coverage: () => coverages.of(name),
         reach,
         sample: own ?? corpusSource(sampleCorpus(corpusOf(name))),
@@ -54,14 +58,13 @@ export function createSources(parts: SourceParts): Sources {
 function contractSource(
   operation: string,
   contracts: NonNullable<SourceParts["contracts"]>,
-  fromVendor: FromVendor | undefined,
+  make: (contracts: readonly Contract[]) => Source,
 ): () => Promise<Source | undefined> {
   let made: { readonly of: readonly Contract[]; readonly source: Source | undefined } | undefined;
   return async () => {
     const now = await contracts.of(operation);
     const isSame = made?.of.length === now.length && made.of.every((each, place) => each === now[place]);
-    if (made === undefined || !isSame)
-      made = { of: now, source: now.length === 0 ? undefined : connected(operation, now, fromVendor) };
+    if (made === undefined || !isSame) made = { of: now, source: now.length === 0 ? undefined : make(now) };
     return made.source;
   };
 }

@@ -5,6 +5,7 @@ import { inEnglish } from "../importer/message.ts";
 import { ownForm } from "../importer/own-form.ts";
 import { provenanceOf } from "../importer/provenance.ts";
 import { single, whole } from "./answers.ts";
+import { type Joining, withOthers } from "./beside.ts";
 import type { Answer, Page, Source, SourceContext } from "./source.ts";
 
 /** What an operation adds to a vendor's answer. */
@@ -31,12 +32,14 @@ const USUAL_TIME_MS = 25_000;
 /**
  * Answers an operation from vendors, in the operator's order. If one cannot answer, the next one is asked within the
  * caller's time, as long as what the vendors cost stays below the price of the call. A response that does not fit the
- * operation's record is a 502.
+ * operation's record is a 502. With `joining`, the answer also has what imported records and vendors with `joins` know of
+ * the same things.
  */
 export function connected(
   operationName: string,
   contracts: readonly Contract[],
   adds: FromVendor = {},
+  joining?: Joining,
 ): Source {
   const operation = findOperation(operationName) as Operation;
   const complete = ownForm(operation.name, (record) => record["id"] ?? Object.values(record)[1]);
@@ -86,7 +89,12 @@ export function connected(
       if (ignored.every((name) => name !== undefined)) throw unsupported(ignored[0]!);
     },
     // Vendors do not announce changes; the cache time limits the age of answers.
-    version: async () => contracts.map(({ name }) => name).join(" "),
+    async version(sandbox) {
+      const names = contracts.map(({ name, parts }) => (parts.joins === true ? `${name}+` : name));
+      return [...names, ...(joining === undefined ? [] : [await joining.imported.version(sandbox)])].join(
+        " ",
+      );
+    },
     async run(params: Params, page: Page, context: SourceContext): Promise<Answer> {
       const asked = operation.paged
         ? { ...params, page: String(page.page), page_size: String(page.pageSize) }
@@ -95,6 +103,7 @@ export function connected(
       const able = contracts.filter((contract) => unsent(contract, params) === undefined);
       let spentFen = 0;
       let failure: Failure | undefined;
+      const failed = new Set<Contract>();
       for (const [place, contract] of able.entries()) {
         const leftMs = until - Date.now();
         const costFen = contract.costFen(operation.name);
@@ -107,18 +116,41 @@ export function connected(
             patienceMs: Math.max(0, isLast ? leftMs - LEAST_TIME_MS : PATIENCE_BESIDE_OTHERS_MS),
             requestId: context.requestId,
           });
-          return answerOf(contract, found, params, page, context.now);
+          const answer = answerOf(contract, found, params, page, context.now);
+          if (joining === undefined) return answer;
+          const others = contracts.filter(
+            (each) => each !== contract && !failed.has(each) && mayJoin(each, operation),
+          );
+          return await withOthers(answer, joining, {
+            ...{ operation, params, page, context, until, others },
+            spentFen: spentFen + costFen,
+            async read(other, question, signal) {
+              const asking = { signal, patienceMs: PATIENCE_BESIDE_OTHERS_MS, requestId: context.requestId };
+              const told =
+                question === "same question"
+                  ? await other.ask(operation.name, params, asking)
+                  : await other.find(operation.name, question, asking);
+              return answerOf(other, told, params, page, context.now);
+            },
+          });
         } catch (error) {
           if (!(error instanceof Failure) || !mayBeAnsweredByAnother.has(error.code)) throw error;
           if (context.signal.aborted) throw error;
           // A vendor that answered what cannot be used has perhaps charged for it.
           if (error.code === "upstream_error") spentFen += costFen;
+          failed.add(contract);
           failure = worse(failure, error);
         }
       }
       throw failure ?? new Failure("unavailable", { operation: operation.name, retry_after: 1 });
     },
   };
+}
+
+/** A list is asked for by numbers, which not every vendor can be. */
+function mayJoin(contract: Contract, operation: Operation): boolean {
+  const isAble = operation.kind === "single" || contract.adapter(operation.name)?.find !== undefined;
+  return contract.parts.joins === true && isAble;
 }
 
 const mayBeAnsweredByAnother: ReadonlySet<string> = new Set([

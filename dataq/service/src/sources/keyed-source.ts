@@ -1,5 +1,5 @@
 import { keyTerm } from "../search/keyed-document.ts";
-import type { SearchIndex } from "../search/search-index.ts";
+import type { SearchIndex, SearchPage } from "../search/search-index.ts";
 
 /** Imported records that are looked up by key. */
 export class KeyedRecords {
@@ -19,10 +19,26 @@ export class KeyedRecords {
     return (await this.#index.state(this.#corpus))?.snapshot ?? "none";
   }
 
+  /** Records with any of these identities. */
+  async known(identities: readonly string[]): Promise<readonly object[]> {
+    return recordsWith(this.#index, this.#corpus, identities);
+  }
+
   /** Records with any of the keys, newest first. */
   async find(keys: readonly string[], limit: number): Promise<object[]> {
-    const query = { any: keys.map((key) => ({ term: keyTerm(key) })) };
-    const found = await this.#index.search(this.#corpus, { query }, { offset: 0, limit });
-    return (found?.hits ?? []).map(({ body }) => body.parse());
+    return recordsWith(this.#index, this.#corpus, keys.map(keyTerm), { limit });
   }
+}
+
+/** Records with any of the terms. */
+export async function recordsWith(
+  index: SearchIndex,
+  corpus: string,
+  terms: readonly string[],
+  { limit = 100, ...page }: Partial<Pick<SearchPage, "limit" | "datasets">> = {},
+): Promise<object[]> {
+  if (terms.length === 0) return [];
+  const query = { any: terms.map((term) => ({ term })) };
+  const found = await index.search(corpus, { query }, { ...page, offset: 0, limit });
+  return (found?.hits ?? []).map(({ body }) => body.parse());
 }

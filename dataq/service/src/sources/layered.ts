@@ -10,6 +10,8 @@ export interface OptionalSource extends Source {
   exists(): Promise<boolean>;
   /** True if it contains generated records, which answer as samples where there are no real ones. */
   hasGenerated?(): Promise<boolean>;
+  /** The records with any of these identities, where records of several publishers are joined. */
+  known?(identities: readonly string[]): Promise<readonly object[]>;
   /** The same source, if this one waits for data that is still being built. */
   readonly asOfNow?: OptionalSource;
 }

@@ -5,6 +5,7 @@ import { highlight } from "../search/highlight.ts";
 import type { Meaning } from "../search/meaning/meaning.ts";
 import type { Hit, SearchIndex, SearchPage } from "../search/search-index.ts";
 import { searchText, type TextFound, type TextQuestion } from "../search/text-search.ts";
+import { recordsWith } from "./keyed-source.ts";
 import type { OptionalSource } from "./layered.ts";
 import { listAnswer } from "./list-answer.ts";
 import { type Answer, offsetOf, type Page, type SourceContext } from "./source.ts";
@@ -72,6 +73,14 @@ export class SearchSource implements OptionalSource {
 
   async hasGenerated(): Promise<boolean> {
     return this.#generated !== undefined && (await this.#index.state(this.#corpus)) !== undefined;
+  }
+
+  /** Records with any of these identities, as stored, without generated ones. */
+  async known(identities: readonly string[]): Promise<readonly object[]> {
+    const generated = this.#generated;
+    return recordsWith(this.#index, this.#corpus, identities, {
+      ...(generated !== undefined && { datasets: { without: generated } }),
+    });
   }
 
   /** Rejects values that contain only punctuation, because they would match everything. */

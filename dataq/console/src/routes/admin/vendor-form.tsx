@@ -34,6 +34,7 @@ export function VendorForm({
       vendor: vendor.name,
       credentials: Object.fromEntries(credentials),
       ...(values["cost_fen"]?.trim() && Number.isFinite(cost) && { cost_fen: cost }),
+      join: values["join"] === "on",
       untested: values["untested"] === "on",
     });
     setOutcome({ operations: connector?.operations ?? null });
@@ -84,6 +85,7 @@ export function VendorForm({
                     />
                   )}
                 </Field>
+                <Checkbox name="join" label={t.vendors.join} hint={t.vendors.joinHint} />
                 <Checkbox name="untested" label={t.vendors.untested} hint={t.vendors.untestedHint} />
               </SettingForm>
               <div className="flex min-w-0 flex-col gap-4">

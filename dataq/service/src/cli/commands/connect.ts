@@ -16,6 +16,7 @@ interface Options {
   readonly costFen?: number;
   readonly base?: string;
   readonly operations?: string;
+  readonly join?: boolean;
   readonly untested?: boolean;
 }
 
@@ -42,6 +43,7 @@ export function connectCommand(): Command {
     .option("--cost-fen <fen>", "what a request costs you, in fen", readAmount)
     .option("--base <url>", "another address of the vendor")
     .option("--operations <names>", "only these operations, separated by commas (default: all)")
+    .option("--join", "also ask it for what it knows of records that another vendor found")
     .option("--untested", "connect even if the vendor does not answer the test")
     .addHelpText("after", examples)
     .action(async (vendor: string | undefined, options: Options) => {
@@ -93,6 +95,7 @@ async function connect(path: string, preset: Preset, name: string, options: Opti
     credentials: await credentialsOf(preset, given),
     ...(options.base !== undefined && { base: options.base }),
     ...(options.costFen !== undefined && { cost_fen: options.costFen }),
+    ...(options.join === true && { join: true }),
     ...(options.operations !== undefined && {
       operations: options.operations.split(",").map((each) => each.trim()),
     }),

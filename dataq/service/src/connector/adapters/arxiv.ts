@@ -1,5 +1,14 @@
-import { type Adapter, type AdapterParts, type Fields, refusalByStatus, wrong } from "../adapter.ts";
-import { address, doiIn, pageOf } from "./page.ts";
+import {
+  type Adapter,
+  type AdapterParts,
+  type Fields,
+  type Found,
+  noRecords,
+  refusalByStatus,
+  type VendorAnswer,
+  wrong,
+} from "../adapter.ts";
+import { address, doiIn, pageOf, valuesOf } from "./page.ts";
 
 /** Preprints by words, author and date. The answer is an Atom feed. */
 export function arxivPapers({ operation, base }: AdapterParts): Adapter {
@@ -27,25 +36,32 @@ export function arxivPapers({ operation, base }: AdapterParts): Adapter {
         start: from,
         max_results: size,
       });
-      const answer = await send({ method: "GET", url, headers: { accept: "application/atom+xml" } });
-      const refused = refusalByStatus(answer);
-      if (refused !== undefined) return refused;
-      const total = Number(textIn(answer.text, "opensearch:totalResults"));
-      if (
-        !/<feed[\s>]/.test(answer.text) ||
-        !/<\/feed>\s*$/.test(answer.text) ||
-        !Number.isSafeInteger(total)
-      )
-        return wrong("the answer is not a complete Atom feed", "响应不是完整的 Atom 数据");
-      const entries = piecesOf(answer.text, "entry");
-      const failed = entries.find((entry) => textIn(entry, "id")?.includes("/api/errors"));
-      if (failed !== undefined) {
-        const why = textIn(failed, "summary") ?? "an error";
-        return wrong(`arXiv answered: ${why}`, `arXiv 返回错误：${why}`);
-      }
-      return { outcome: "records", list: entries.map(paperOf), total };
+      return papersIn(await send({ method: "GET", url, headers: atom }));
+    },
+    async find(identities, send) {
+      const ids = valuesOf("x:", identities);
+      if (ids.length === 0) return noRecords;
+      const url = address(`${base}/query`, { id_list: ids.join(","), max_results: ids.length });
+      return papersIn(await send({ method: "GET", url, headers: atom }));
     },
   };
+}
+
+const atom = { accept: "application/atom+xml" };
+
+function papersIn(answer: VendorAnswer): Found {
+  const refused = refusalByStatus(answer);
+  if (refused !== undefined) return refused;
+  const total = Number(textIn(answer.text, "opensearch:totalResults"));
+  if (!/<feed[\s>]/.test(answer.text) || !/<\/feed>\s*$/.test(answer.text) || !Number.isSafeInteger(total))
+    return wrong("the answer is not a complete Atom feed", "响应不是完整的 Atom 数据");
+  const entries = piecesOf(answer.text, "entry");
+  const failed = entries.find((entry) => textIn(entry, "id")?.includes("/api/errors"));
+  if (failed !== undefined) {
+    const why = textIn(failed, "summary") ?? "an error";
+    return wrong(`arXiv answered: ${why}`, `arXiv 返回错误：${why}`);
+  }
+  return { outcome: "records", list: entries.map(paperOf), total };
 }
 
 /** A quote or a bracket would end the term. */

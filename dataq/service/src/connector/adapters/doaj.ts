@@ -1,6 +1,13 @@
 import { z } from "zod";
-import type { Adapter, AdapterParts, Fields } from "../adapter.ts";
-import { address, issnIn, pageOf } from "./page.ts";
+import {
+  type Adapter,
+  type AdapterParts,
+  type Fields,
+  type Found,
+  noRecords,
+  type Send,
+} from "../adapter.ts";
+import { address, issnIn, pageOf, valuesOf } from "./page.ts";
 import { readJson } from "./read-json.ts";
 
 const text = z.string().nullish();
@@ -26,22 +33,31 @@ export function doajJournals({ operation, base, credentials }: AdapterParts): Ad
   return {
     operation,
     takes: new Set(["query"]),
-    async ask(params, send) {
+    ask: (params, send) => {
       const { page, size } = pageOf(params);
       const issn = issnIn(params["query"]);
       const query = issn === undefined ? escaped(params["query"] ?? "") : `issn:${issn}`;
-      const url = address(`${base}/search/journals/${encodeURIComponent(query)}`, {
-        page,
-        pageSize: size,
-        api_key: credentials["key"],
-      });
-      const answer = await send({ method: "GET", url, headers: { accept: "application/json" } });
-      const read = readJson(answer, list);
-      if ("found" in read) return read.found;
-      const { results, total } = read.value;
-      return { outcome: "records", list: results.map(journalOf), total };
+      return search(query, page, size, send);
+    },
+    async find(identities, send) {
+      const numbers = valuesOf("n:", identities);
+      if (numbers.length === 0) return noRecords;
+      return search(numbers.map((issn) => `issn:${issn}`).join(" OR "), 1, numbers.length, send);
     },
   };
+
+  async function search(query: string, page: number, size: number, send: Send): Promise<Found> {
+    const url = address(`${base}/search/journals/${encodeURIComponent(query)}`, {
+      page,
+      pageSize: size,
+      api_key: credentials["key"],
+    });
+    const answer = await send({ method: "GET", url, headers: { accept: "application/json" } });
+    const read = readJson(answer, list);
+    if ("found" in read) return read.found;
+    const { results, total } = read.value;
+    return { outcome: "records", list: results.map(journalOf), total };
+  }
 }
 
 /** The query language of DOAJ is that of Elasticsearch's query strings. */

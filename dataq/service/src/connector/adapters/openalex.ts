@@ -1,7 +1,14 @@
 import type { Params } from "@dataq/contract";
 import { z } from "zod";
-import type { Adapter, AdapterParts, Fields, Found, Send } from "../adapter.ts";
-import { address, doiIn, issnIn, pageOf } from "./page.ts";
+import {
+  type Adapter,
+  type AdapterParts,
+  type Fields,
+  type Found,
+  noRecords,
+  type Send,
+} from "../adapter.ts";
+import { address, doiIn, issnIn, pageOf, valuesOf } from "./page.ts";
 import { readJson } from "./read-json.ts";
 
 /** OpenAlex gives no more than the first 10,000 results by page number. */
@@ -94,6 +101,8 @@ export function openAlexPapers(parts: AdapterParts): Adapter {
         ],
       });
     },
+    find: (identities, send) =>
+      listOfThese(parts, "works", "doi", valuesOf("d:", identities), send, work, paperOf),
   };
 }
 
@@ -102,23 +111,27 @@ export function openAlexScholars(parts: AdapterParts): Adapter {
   return {
     operation: parts.operation,
     takes: new Set(["name"]),
-    async ask(params, send) {
-      const { size, from } = pageOf(params);
-      if (from + size > DEEPEST) return beyondDeepest;
-      const read = await askPage(parts, "authors", params, send, author, {
-        search: params["name"],
-        filter: [],
-      });
-      if ("found" in read) return read.found;
-      const { meta, results } = read.value;
-      if (results.length === 0) return { outcome: "records", list: [], total: meta.count };
-      const ids = results.map(({ id }) => idOf(id));
-      const works = await mostCited(parts, ids, send);
-      if ("found" in works) return works.found;
-      const scholars = results.map((each) => scholarOf(each, works.value.results));
-      return { outcome: "records", list: scholars, total: meta.count };
+    ask: (params, send) => scholars(params, send, { search: params["name"], filter: [] }),
+    async find(identities, send) {
+      const ids = valuesOf("o:", identities);
+      if (ids.length === 0) return noRecords;
+      return scholars(pageOfAll(ids), send, { search: undefined, filter: [`orcid:${ids.join("|")}`] });
     },
   };
+
+  async function scholars(params: Params, send: Send, wanted: Wanted): Promise<Found> {
+    const { size, from } = pageOf(params);
+    if (from + size > DEEPEST) return beyondDeepest;
+    const read = await askPage(parts, "authors", params, send, author, wanted);
+    if ("found" in read) return read.found;
+    const { meta, results } = read.value;
+    if (results.length === 0) return { outcome: "records", list: [], total: meta.count };
+    const ids = results.map(({ id }) => idOf(id));
+    const works = await mostCited(parts, ids, send);
+    if ("found" in works) return works.found;
+    const people = results.map((each) => scholarOf(each, works.value.results));
+    return { outcome: "records", list: people, total: meta.count };
+  }
 }
 
 /** Sources of the type journal by name or ISSN. */
@@ -133,6 +146,11 @@ export function openAlexJournals(parts: AdapterParts): Adapter {
         search: issn === undefined ? params["query"] : undefined,
         filter: ["type:journal", named("issn", issn)],
       });
+    },
+    find: (identities, send) => {
+      const year = parts.now().getUTCFullYear();
+      const render = (each: z.output<typeof journal>) => journalOf(each, year);
+      return listOfThese(parts, "sources", "issn", valuesOf("n:", identities), send, journal, render);
     },
   };
 }
@@ -157,6 +175,26 @@ async function list<Item extends z.ZodType>(
   if ("found" in read) return read.found;
   const { meta, results } = read.value;
   return { outcome: "records", list: results.map(render), total: meta.count };
+}
+
+/** What has one of these numbers. */
+async function listOfThese<Item extends z.ZodType>(
+  parts: AdapterParts,
+  path: string,
+  filter: string,
+  numbers: readonly string[],
+  send: Send,
+  item: Item,
+  render: (each: z.output<Item>) => Fields,
+): Promise<Found> {
+  if (numbers.length === 0) return noRecords;
+  const wanted = { search: undefined, filter: [`${filter}:${numbers.join("|")}`] };
+  return list(parts, path, pageOfAll(numbers), send, item, render, wanted);
+}
+
+/** A journal may be known by two numbers, so there are at most as many things as numbers. */
+function pageOfAll(numbers: readonly string[]): Params {
+  return { page: "1", page_size: String(numbers.length) };
 }
 
 /** OpenAlex counts more than it gives. */

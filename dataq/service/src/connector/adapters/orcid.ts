@@ -1,6 +1,13 @@
 import { z } from "zod";
-import type { Adapter, AdapterParts, Fields, Send } from "../adapter.ts";
-import { address, pageOf } from "./page.ts";
+import {
+  type Adapter,
+  type AdapterParts,
+  type Fields,
+  type Found,
+  noRecords,
+  type Send,
+} from "../adapter.ts";
+import { address, pageOf, valuesOf } from "./page.ts";
 import { nameOf } from "./person.ts";
 import { type Read, readJson } from "./read-json.ts";
 
@@ -37,23 +44,32 @@ export function orcidScholars({ operation, base, credentials }: AdapterParts): A
   return {
     operation,
     takes: new Set(["name"]),
-    async ask(params, send) {
+    ask: (params, send) => {
       const { size, from } = pageOf(params);
       const name = (params["name"] ?? "").replaceAll(/[+\-&|!(){}[\]^"~*?:\\/]/g, " ").trim();
       const query = `given-and-family-names:"${name}" OR credit-name:"${name}" OR other-names:"${name}"`;
-      const url = address(`${base}/expanded-search/`, { q: query, start: from, rows: size });
-      const answer = await send({ method: "GET", url, headers });
-      const read = readJson(answer, list);
-      if ("found" in read) return read.found;
-      const people: Fields[] = [];
-      for (const each of read.value["expanded-result"] ?? []) {
-        const own = await worksOf(base, each["orcid-id"], headers, send);
-        if ("found" in own) return own.found;
-        people.push(scholarOf(each, own.value));
-      }
-      return { outcome: "records", list: people, total: read.value["num-found"] };
+      return search(query, from, size, send);
+    },
+    async find(identities, send) {
+      const ids = valuesOf("o:", identities);
+      if (ids.length === 0) return noRecords;
+      return search(ids.map((id) => `orcid:${id}`).join(" OR "), 0, ids.length, send);
     },
   };
+
+  async function search(q: string, start: number, rows: number, send: Send): Promise<Found> {
+    const url = address(`${base}/expanded-search/`, { q, start, rows });
+    const answer = await send({ method: "GET", url, headers });
+    const read = readJson(answer, list);
+    if ("found" in read) return read.found;
+    const people: Fields[] = [];
+    for (const each of read.value["expanded-result"] ?? []) {
+      const own = await worksOf(base, each["orcid-id"], headers, send);
+      if ("found" in own) return own.found;
+      people.push(scholarOf(each, own.value));
+    }
+    return { outcome: "records", list: people, total: read.value["num-found"] };
+  }
 }
 
 async function worksOf(

@@ -10,6 +10,7 @@ import {
 } from "@dataq/contract/wire";
 import type { FastifyInstance } from "fastify";
 import { writeAudit } from "../../accounts/audit.ts";
+import { problemWith } from "../../connector/configured.ts";
 import { removeContract } from "../../connector/connectors-file.ts";
 import type { Contract } from "../../connector/contract.ts";
 import type { ContractBook } from "../../connector/contract-book.ts";
@@ -63,42 +64,20 @@ export function addConnectorRoutes(
       credentials,
       cost_fen,
       operations,
+      join,
       untested,
     } = check(newConnector, readJson(request));
     const preset = presets().find((each) => each.name === name);
     if (preset === undefined) throw new Failure("not_found", { what: "The vendor" });
-    for (const [key, { optional }] of Object.entries(preset.credentials))
-      if (!optional && credentials[key] === undefined)
-        throw invalid(
-          `credentials.${key}`,
-          "required",
-          `credentials.${key} is missing`,
-          "send it",
-          "请填写该项",
-        );
-    for (const key of Object.keys(credentials))
-      if (preset.credentials[key] === undefined)
-        throw invalid(
-          `credentials.${key}`,
-          "unknown",
-          `credentials.${key} is unknown`,
-          "omit it",
-          "请去掉该项",
-        );
-    for (const operation of operations ?? [])
-      if (preset.operations[operation] === undefined)
-        throw invalid(
-          "operations",
-          "unsupported",
-          `${name} does not answer ${operation}`,
-          `use one of ${Object.keys(preset.operations).join(", ")}`,
-          `请从 ${Object.keys(preset.operations).join("、")} 中选择`,
-        );
+    const problem = problemWith(preset, { credentials, operations });
+    if (problem !== undefined)
+      throw invalid(problem.param, problem.code, problem.message, problem.fix, problem.fixZh);
     const entry = {
       preset: name,
       credentials,
       ...(cost_fen !== undefined && { cost_fen }),
       ...(operations !== undefined && { operations }),
+      ...(join && { join }),
     };
     const { isWritten, trials } = await connectVendor(path, entry, { untested });
     if (isWritten) {
@@ -145,6 +124,7 @@ function rowFrom(
     kind: parts.kind,
     licence: parts.licence,
     operations: [...operations],
+    joins: parts.joins === true,
     requests: state?.requests ?? 0,
     cost_fen: state?.costFen ?? 0,
     last_failure: state?.lastFailure ?? null,

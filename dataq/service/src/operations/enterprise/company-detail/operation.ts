@@ -1,5 +1,6 @@
 import { publishedCompanies } from "../../../sample/companies.ts";
 import type { OperationParts } from "../../operation.ts";
+import { companyIdentities } from "./identity.ts";
 import { companyImport } from "./import.ts";
 import { fromRegister } from "./register-row.ts";
 import { sampleCompanies } from "./sample.ts";
@@ -11,5 +12,6 @@ export const companyDetail: OperationParts = {
   samples: publishedCompanies.map(({ taxId }) => ({ tax_id: taxId })),
   import: companyImport,
   fromVendor: { prepare: fromRegister },
+  identities: companyIdentities,
   unit: { en: "company", zh: "家企业" },
 };

@@ -3,6 +3,7 @@ import { SearchSource } from "../../../sources/search-source.ts";
 import type { OperationParts } from "../../operation.ts";
 import { paperCount, samplePaper } from "../paper-search/sample.ts";
 import { scholarDocument } from "./corpus.ts";
+import { scholarIdentities } from "./identity.ts";
 import { scholarImport } from "./import.ts";
 import { sampleScholars } from "./sample.ts";
 import { scholars } from "./source.ts";
@@ -19,5 +20,6 @@ export const scholarSearch: OperationParts = {
   },
   samples: ["陈明"].map((name) => ({ name })),
   import: scholarImport,
+  identities: scholarIdentities,
   unit: { en: "researcher", zh: "位学者" },
 };
