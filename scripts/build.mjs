@@ -1,7 +1,8 @@
 // Builds the code that users run. It writes each package's src/ as plain JavaScript to dist/ and replaces types by
 // blanks, so that lines and columns match the source. Data files are copied unchanged. It writes only changed files,
-// which takes a few milliseconds if nothing changed. Then it builds the console, unless only locallm is installed.
-//   node scripts/build.mjs             builds all packages and the console
+// which takes a few milliseconds if nothing changed. Then it builds the documentation, and the console, unless only locallm is
+// installed.
+//   node scripts/build.mjs             builds all packages, the documentation and the console
 //   node scripts/build.mjs locallm     builds the packages in these folders, with declarations (before npm pack)
 import { spawnSync } from "node:child_process";
 import {
@@ -19,7 +20,7 @@ import * as nodeModule from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isConsoleBuilt } from "../dataq/console/scripts/built.mjs";
-import { guidesOf } from "./guides.mjs";
+import { isSiteBuilt } from "../site/scripts/built.mjs";
 import { installedLevel, underLock } from "./install.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -30,9 +31,7 @@ const dataFile = /\.(?:tsv|txt|json|html|css|svg)$/;
 /** What only tests and the compiler read. */
 const notForUsers = /(?:^|\/)(?:golden\/|tsconfig\.json$)/;
 const { stripTypeScriptTypes } = nodeModule;
-const scriptMs = Math.max(
-  ...["build.mjs", "guides.mjs"].map((name) => statSync(join(root, "scripts", name)).mtimeMs),
-);
+const scriptMs = statSync(fileURLToPath(import.meta.url)).mtimeMs;
 
 if (stripTypeScriptTypes === undefined) runWithPinnedNode();
 else await build();
@@ -47,9 +46,19 @@ async function build() {
   else {
     if (!isLocallmOnly && !isConsoleBuilt())
       await underLock(() => import("../dataq/console/scripts/build.mjs"));
+    if (!isSiteBuilt()) await underLock(buildSite);
     // Keep only what users need at run time. Developers have the level "everything".
     if (canBePruned()) await underLock(pruneOnce);
   }
+}
+
+/** An installation without the tools, because they were pruned, keeps the site that it has: reading an older one does no harm. */
+async function buildSite() {
+  if (existsSync(join(root, "node_modules", "vitepress"))) await import("../site/scripts/build.mjs");
+  else
+    console.log(
+      "The documentation is not built: node_modules has no vitepress. Run: node scripts/install.mjs",
+    );
 }
 
 /** Another start may have pruned while this one waited for the lock. */
@@ -87,10 +96,6 @@ function compile(folder) {
     const target = name.replace(/\.ts$/, ".js");
     wanted.add(target);
     compileFile(join(from, name), join(to, target), isData ? (text) => text : plainScript);
-  }
-  for (const { source, target, render } of guidesOf(folder)) {
-    wanted.add(join("guides", target));
-    compileFile(source, join(to, "guides", target), render);
   }
   for (const name of readdirSync(to, { recursive: true }))
     if ((name.endsWith(".js") || dataFile.test(name)) && !wanted.has(name)) rmSync(join(to, name));

@@ -1,7 +1,7 @@
 // Installs only missing packages. It has no dependencies, because it runs before any are installed. It runs on any
 // Node, because a new machine may have an old one and Node 24 is one of the packages.
 //   node scripts/install.mjs            installs everything, including tests and checks
-//   node scripts/install.mjs runtime    installs what the products need, and the console's build tools if it is stale
+//   node scripts/install.mjs runtime    installs what the products need, and the tools that build the console and the documentation if one is stale
 //   node scripts/install.mjs locallm    installs what locallm needs
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -9,6 +9,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, wr
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isConsoleBuilt } from "../dataq/console/scripts/built.mjs";
+import { isSiteBuilt } from "../site/scripts/built.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const lock = join(root, ".install.lock");
@@ -80,7 +81,8 @@ export function markInstalled(level) {
 
 function isInstalled(level) {
   const installed = installedLevel();
-  if (installed === "lean") return level === "locallm" || (level === "runtime" && isConsoleBuilt());
+  if (installed === "lean")
+    return level === "locallm" || (level === "runtime" && isConsoleBuilt() && isSiteBuilt());
   return installed !== null && rank(installed) >= rank(level);
 }
 
@@ -97,7 +99,7 @@ function install(level) {
     // Without the second option npm installs TypeScript and vitest too, because packages name them as optional peers.
     ...(level === "everything" ? ["--include=dev"] : ["--omit=dev", "--legacy-peer-deps"]),
     ...(level === "locallm"
-      ? ["--workspace=locallm", "--workspace=autostart", "--include-workspace-root"]
+      ? ["--workspace=locallm", "--workspace=autostart", "--workspace=site", "--include-workspace-root"]
       : []),
   ];
   // What the cache knows need not be asked again: this saves a request for each package. But the cache may be older

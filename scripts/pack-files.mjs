@@ -1,5 +1,6 @@
 // Copies files from outside a package into it for `npm pack`: the licence, the packages of this repository that it
-// bundles (a tarball then installs without a registry that has them) and, for the service, the built console. Run it
+// bundles (a tarball then installs without a registry that has them), the built documentation and, for the service, the
+// built console. Run it
 // in the package's folder, with `copy` before and `remove` after packing.
 import { cpSync, existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -9,6 +10,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = process.cwd();
 const { bundleDependencies = [] } = manifestOf(folder);
 const files = [[join(root, "LICENSE"), join(folder, "LICENSE")]];
+const hasSite = ["locallm", "service"].includes(basename(folder));
+if (hasSite) files.push([join(root, "site/dist"), join(folder, "site")]);
 if (basename(folder) === "service") files.push([join(root, "dataq/console/dist"), join(folder, "console")]);
 const bundled = manifestOf(root)
   .workspaces.map((name) => ({ from: join(root, name), name: manifestOf(join(root, name)).name }))
@@ -16,6 +19,7 @@ const bundled = manifestOf(root)
   .map(({ from, name }) => ({ from, to: join(folder, "node_modules", name) }));
 
 if (process.argv[2] === "copy") {
+  if (hasSite) await import("../site/scripts/build.mjs");
   if (basename(folder) === "service") await import("../dataq/console/scripts/build.mjs");
   for (const { from, to } of bundled) {
     files.push([join(from, "dist"), join(to, "dist")]);

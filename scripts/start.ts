@@ -162,7 +162,7 @@ dataq, the data service: ${dataq.url}
   key      ${dataq.key}
   ask      ${dataq.isPrepared === false ? "the laws are being prepared; the line to ask follows when they are there" : dataqLine(dataq)}
 
-Guides: ${locallm.url}/docs, ${dataq.url}/docs/guides. Every line of the logs: npm start -- --log
+Documentation: ${locallm.url}/docs, ${dataq.url}/docs. Every line of the logs: npm start -- --log
 `);
   if (realData !== undefined) console.log(realData);
 }

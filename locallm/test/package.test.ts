@@ -29,8 +29,7 @@ describe.skipIf(project === null)("the package in a clean project (needs npm's r
       packed
         .filter((path) => !path.startsWith("node_modules/@locallm/autostart/"))
         .filter(
-          (path) =>
-            !/^dist\/(?:.*(?:\.js|\.d\.ts)|guides\/[a-z-]+\.html|page\/[a-z]+\.(?:html|css|svg))$/.test(path),
+          (path) => !/^(?:dist\/(?:.*(?:\.js|\.d\.ts)|page\/[a-z]+\.(?:html|css|svg))|site\/.*)$/.test(path),
         )
         .sort(),
     ).toEqual(["LICENSE", "README.md", "package.json"]);

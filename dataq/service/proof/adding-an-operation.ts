@@ -17,7 +17,7 @@ const steps = [
   ["npx", "biome", "check", "--error-on-warnings", "."],
   ["npx", "tsc"],
   ["npx", "knip"],
-  // The service reads its guides from what the build writes.
+  // The service reads its documentation from what the build writes.
   ["node", "scripts/build.mjs"],
   ["npx", "vitest", "run", "dataq/contract", "dataq/client/src", "scripts/operations-doc.test.ts"],
   ["npx", "vitest", "run", "dataq/service/test/operations.test.ts", "dataq/service/test/openapi.test.ts"],

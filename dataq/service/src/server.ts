@@ -23,6 +23,7 @@ import { addConsolePages } from "./http/console/pages.ts";
 import { addSessionRoutes } from "./http/console/session.ts";
 import { addSignInRoutes } from "./http/console/sign-in.ts";
 import { allowOrigins } from "./http/cross-origin.ts";
+import { addDocumentation } from "./http/docs/site.ts";
 import { Exports } from "./http/exports.ts";
 import { createMetrics } from "./http/metrics.ts";
 import type { HttpParts } from "./http/parts.ts";
@@ -245,6 +246,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
         onTrouble: trouble,
       });
     closers.push(() => vectors?.close());
+    addDocumentation(app);
     addCatalogRoutes(app, { ...parts, index, vectors });
     addHealthRoutes(app, { ...parts, index });
     addMetricsRoute(app, parts);

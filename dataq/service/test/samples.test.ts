@@ -265,7 +265,7 @@ describe("a live key on a new installation", () => {
     expect(dry.body).toMatchObject({ tokens: 0, sample: true, dry_run: true });
   });
 
-  test("catalogue, prices, status, llms.txt, OpenAPI and the reference say so before the call", async () => {
+  test("catalogue, prices, status, llms.txt and OpenAPI say so before the call", async () => {
     const get = (path: string) => service.call(path, { key: null });
     for (const entry of (await get("/v1/catalog")).body.data) expect(entry.data).toBe("sample");
     for (const price of (await get("/v1/pricing")).body.data) expect(price.data).toBe("sample");
@@ -274,7 +274,6 @@ describe("a live key on a new installation", () => {
       expect(state.generated).toBe(state.index?.size ?? 0);
     }
     const llms = (await get("/llms.txt")).text;
-    const page = (await get("/docs")).text;
     const { schemas } = (await get("/openapi.json")).body.components;
     for (const { name } of operations) {
       const { example } = (await get(`/v1/catalog/${name}`)).body;
@@ -282,11 +281,6 @@ describe("a live key on a new installation", () => {
       const line = llms.split("\n").find((each) => each.startsWith(`- [${name}]`));
       expect(line).toMatch(/samples only/i);
       expect(schemas[`${name}.request`].description).toMatch(/samples only/i);
-      const section = page.slice(page.indexOf(`<h2 id="${name}">`));
-      expect(section.slice(0, section.indexOf("<pre>"))).toMatch(/samples only/i);
-      expect(section.slice(section.indexOf("<pre>"))).toContain(
-        `"params":${JSON.stringify(example.params)}}`,
-      );
     }
   });
 });
@@ -340,7 +334,6 @@ test("with an import the operation has its price, and every page says so", async
   expect(schemas["research_patent_search.request"].description).toContain(
     "Held here: 1 patent, of 2024-02-29",
   );
-  expect((await service.call("/docs")).text).toContain("本服务现有：1 件专利，2024-02-29");
 }, 60_000);
 
 test("hosted: live keys get no samples unless the operator turns them on; test keys do", async () => {

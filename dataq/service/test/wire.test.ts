@@ -233,9 +233,15 @@ describe("errors name what is wrong", () => {
       instance: "/v1/keys/key_1",
       next_action: "Check the value.",
     });
-    const page = await fetch(service.url + answer.body.type, { redirect: "manual" });
-    expect([page.status, page.headers.get("location")]).toEqual([302, "/docs#error-not_found"]);
-    expect((await service.call("/docs", { key: null })).text).toContain('id="error-not_found"');
+    for (const [language, place] of [
+      ["en-GB", "/docs/dataq/errors"],
+      ["fr, zh-TW;q=0.4", "/docs/zh/dataq/errors"],
+    ] as const) {
+      const asked = { redirect: "manual", headers: { "accept-language": language } } as const;
+      const page = await fetch(service.url + answer.body.type, asked);
+      expect([page.status, page.headers.get("location")]).toEqual([302, `${place}#not_found`]);
+      expect((await service.call(place, { key: null })).text).toContain('id="not_found"');
+    }
     expect((await service.call("/docs/errors/toString")).status).toBe(404);
   });
 

@@ -37,7 +37,7 @@ export const access: Readonly<Record<string, Row>> = {
   "GET /": open,
   "GET /page/:name": open,
   "GET /docs": open,
-  "GET /docs/:name": open,
+  "GET /docs/*": open,
   "GET /health": open,
   // Its labels name models and keys.
   "GET /metrics": { needs: "usage", isLimited: false, isOpenWithoutKeys: true },

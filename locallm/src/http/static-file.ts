@@ -11,7 +11,8 @@ export interface StaticFile {
   readonly type: string;
   readonly etag: string;
   readonly plain: Buffer;
-  readonly brotli: Buffer;
+  readonly brotli?: Buffer;
+  readonly gzip?: Buffer;
 }
 
 export async function staticFile(text: string, type: string): Promise<StaticFile> {
@@ -22,7 +23,7 @@ export async function staticFile(text: string, type: string): Promise<StaticFile
 
 /** Sends the file, or 304 if the browser has it. `vary` names the request headers that chose it. */
 export function sendStatic(
-  { type, etag, plain, brotli }: StaticFile,
+  { type, etag, plain, brotli, gzip }: StaticFile,
   request: FastifyRequest,
   reply: FastifyReply,
   vary: readonly string[] = [],
@@ -36,6 +37,8 @@ export function sendStatic(
     "cache-control": "no-cache",
   });
   if (request.headers["if-none-match"] === etag) return reply.code(304).send();
-  const takesBrotli = /\bbr\b/.test(String(request.headers["accept-encoding"] ?? ""));
-  return takesBrotli ? reply.header("content-encoding", "br").send(brotli) : reply.send(plain);
+  const accepted = String(request.headers["accept-encoding"] ?? "");
+  if (brotli && /\bbr\b/.test(accepted)) return reply.header("content-encoding", "br").send(brotli);
+  if (gzip && /\bgzip\b/.test(accepted)) return reply.header("content-encoding", "gzip").send(gzip);
+  return reply.send(plain);
 }

@@ -446,9 +446,7 @@ export const routes = {
     summary: "Get this document",
     answer: z.record(z.string(), z.unknown()),
   },
-  getDocs: { ...open, path: "/docs", summary: "Read the reference", answer: "text/html" },
-  getGuides: { ...open, path: "/docs/guides", summary: "List the guides", answer: "text/html" },
-  getGuide: { ...open, path: "/docs/guides/{name}", summary: "Read a guide", answer: "text/html" },
+  getDocs: { ...open, path: "/docs", summary: "Open the documentation in your language", status: 302 },
   getErrorDocs: { ...open, path: "/docs/errors/{code}", summary: "Read about an error code", status: 302 },
   getLlmsText: {
     ...open,

@@ -30,8 +30,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
 
   "GET /docs": row("public"),
   "GET /docs/errors/:code": row("public"),
-  "GET /docs/guides": row("public"),
-  "GET /docs/guides/:name": row("public"),
+  "GET /docs/*": row("public"),
   "GET /llms.txt": row("public"),
   "GET /openapi.json": row("public"),
   "GET /capabilities.json": row("public"),

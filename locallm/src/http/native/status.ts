@@ -3,7 +3,7 @@ import type { ConversationsView } from "../../conversations/conversations.ts";
 import type { Keys } from "../../keys/keys.ts";
 import type { RemoteView } from "../../remotes/remotes.ts";
 import type { ResidentView } from "../../scheduler/lease.ts";
-import { Guides } from "../guides.ts";
+import { addDocumentation } from "../documentation.ts";
 import type { Metrics } from "../metrics.ts";
 import { ChatPage } from "../page.ts";
 import type { Parts } from "../parts.ts";
@@ -13,7 +13,7 @@ import { addVary } from "../vary.ts";
 export function statusRoutes(app: FastifyInstance, parts: Parts): void {
   const page = new ChatPage();
   page.routes(app);
-  new Guides().routes(app);
+  addDocumentation(app);
   app.get("/", async (request, reply) => {
     if (page.isAskedFor(request)) return page.send("index.html", request, reply);
     const notice = parts.settings.notice();

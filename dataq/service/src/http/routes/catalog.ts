@@ -1,6 +1,6 @@
-import { errors, Failure, invalid, type MoreChoices, operations } from "@dataq/contract";
+import { Failure, invalid, type MoreChoices, operations } from "@dataq/contract";
 import type { CatalogEntry, Sent, status } from "@dataq/contract/wire";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance } from "fastify";
 import type { VectorSchedule, VectorState } from "../../background/vectors/schedule.ts";
 import { lastRuns } from "../../importer/runs.ts";
 import { archivedPlatforms } from "../../operations/content/hot-rank/platform.ts";
@@ -10,10 +10,8 @@ import { sampleCorpus } from "../../operations/sample-corpora.ts";
 import { sizeWithout } from "../../search/contents.ts";
 import type { SearchIndex } from "../../search/search-index.ts";
 import { catalogEntry, modelTools, olderCapabilities } from "../docs/catalog.ts";
-import { Guides } from "../docs/guides.ts";
 import { llmsText } from "../docs/llms.ts";
 import { openApi } from "../docs/openapi.ts";
-import { docsPage } from "../docs/page.ts";
 import type { Terms, TermsOf } from "../docs/terms.ts";
 import type { HttpParts } from "../parts.ts";
 
@@ -66,27 +64,9 @@ export function addCatalogRoutes(
   app.get("/openapi.json", async (_request, reply) =>
     reply.type("application/json").send((await offer()).openApi()),
   );
-  const guides = new Guides();
-  const sendPage = (reply: FastifyReply, page: string) =>
-    reply
-      .header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'")
-      .type("text/html; charset=utf-8")
-      .send(page);
-  app.get("/docs", async (_request, reply) => sendPage(reply, (await offer()).page()));
-  app.get("/docs/guides", async (_request, reply) => sendPage(reply, guides.page("index")));
-  app.get<{ Params: { name: string } }>("/docs/guides/:name", async (request, reply) =>
-    sendPage(reply, guides.page(request.params.name)),
-  );
   app.get("/llms.txt", async (_request, reply) =>
     reply.type("text/plain; charset=utf-8").send((await offer()).llms()),
   );
-
-  // The type of every error body is this address.
-  app.get<{ Params: { code: string } }>("/docs/errors/:code", async (request, reply) => {
-    const { code } = request.params;
-    if (!Object.hasOwn(errors, code)) throw new Failure("not_found", { what: "The error code" });
-    return reply.redirect(`/docs#error-${code}`);
-  });
 
   app.get("/v1/status", async () => ({ data: await statusOf(parts) }));
 }
@@ -98,8 +78,6 @@ interface Offer {
   readonly capabilities: () => object;
   /** JSON */
   readonly openApi: () => string;
-  /** HTML */
-  readonly page: () => string;
   readonly llms: () => string;
 }
 
@@ -109,7 +87,6 @@ function offerWith(more: MoreChoices, termsOf: TermsOf): Offer {
     tools: madeOnce(() => modelTools(more, termsOf)),
     capabilities: madeOnce(() => olderCapabilities(termsOf)),
     openApi: madeOnce(() => JSON.stringify(openApi(more, termsOf))),
-    page: madeOnce(() => docsPage(termsOf)),
     llms: madeOnce(() => llmsText(termsOf)),
   };
 }

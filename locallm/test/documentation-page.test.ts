@@ -1,0 +1,82 @@
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { chromiumArguments, chromiumPath } from "../../scripts/chromium.ts";
+import { createModelStore, type ModelStore } from "./model-store.ts";
+import { startServerHere, type TestServer } from "./server-process.ts";
+
+describe.skipIf(chromiumPath === undefined)("the documentation in a browser (needs chromium)", () => {
+  let store: ModelStore;
+  let server: TestServer;
+  let browser: Browser;
+  beforeAll(async () => {
+    store = await createModelStore();
+    server = await startServerHere({ models: store.folder });
+    browser = await chromium.launch({ executablePath: chromiumPath!, args: [...chromiumArguments] });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+    await store?.remove();
+  });
+
+  /** A page whose every complaint is a fault: of the policy, of a script, of a missing file. */
+  async function open(path: string, width = 1440): Promise<{ page: Page; faults: string[] }> {
+    const page = await browser.newPage({ viewport: { width, height: 900 } });
+    const faults: string[] = [];
+    page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+    page.on("pageerror", (error) => faults.push(error.message));
+    await page.goto(server.url + path, { waitUntil: "networkidle" });
+    return { page, faults };
+  }
+
+  test.each([
+    ["/docs/locallm/gpu", "vulkan wheel of nobody", ""],
+    ["/docs/dataq/billing", "idempotency retries", "Retries"],
+    ["/docs/zh/dataq/mcp", "超出预算", "预算"],
+    ["/docs/zh/locallm/start", "还没有模型", "第一次回答"],
+  ])("%s finds “%s”", async (path, question, heading) => {
+    const { page, faults } = await open(path);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill(question);
+    const first = page.getByRole("option").first();
+    if (heading === "") {
+      await expect.poll(() => page.getByRole("status").last().textContent()).toContain("Nothing found");
+      expect(await page.getByRole("option").count()).toBe(0);
+    } else {
+      await expect.poll(() => first.locator("strong").textContent()).toBe(heading);
+      await page.keyboard.press("Enter");
+      await expect.poll(() => page.url()).toContain("#");
+    }
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test("the switch of languages stays on the page, and a page without a twin says so", async () => {
+    const { page, faults } = await open("/docs/zh/dataq/scaling");
+    await expect.poll(() => page.getByRole("note").textContent()).toBe("此页尚无中文版，以下为英文原文。");
+    await page.locator(".VPNavBarTranslations button").hover();
+    await page.locator(".VPNavBarTranslations").getByRole("link", { name: "English" }).click();
+    await expect.poll(() => page.url()).toBe(`${server.url}/docs/dataq/scaling`);
+    await expect.poll(() => page.getByRole("note").count()).toBe(0);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test("code and page can be copied, the theme changes, and no page is wider than a telephone", async () => {
+    const { page, faults } = await open("/docs/dataq/mcp", 390);
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const clipboard = () => page.evaluate<string>("navigator.clipboard.readText()");
+    await page.locator("div[class*=language-] > button.copy").first().click();
+    await expect.poll(clipboard).toContain('"mcpServers"');
+    await page.getByRole("button", { name: "Copy as Markdown" }).click();
+    await expect.poll(clipboard).toMatch(/^# MCP/);
+    const width = () => page.evaluate<number>("document.documentElement.scrollWidth");
+    expect(await width()).toBe(390);
+    const background = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
+    const before = await background();
+    await page.emulateMedia({ colorScheme: "dark" });
+    await expect.poll(background).not.toBe(before);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});

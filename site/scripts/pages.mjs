@@ -1,0 +1,245 @@
+// Lays out docs/ as the site has it: English at the root, Chinese below zh/, links between pages as addresses of the
+// site. A page whose twin is missing is shown in the other language and says so; so does one whose twin is older.
+// Also makes what is read without the site: the pages as Markdown, llms.txt, llms-full.txt, and the index of the search.
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import { fileURLToPath } from "node:url";
+import { groups } from "./outline.mjs";
+
+export const docs = fileURLToPath(new URL("../../docs", import.meta.url));
+/** Where the products serve the site. */
+export const base = "/docs/";
+/** The last line of a Chinese page names the English text that it says the same as. */
+const twinMark = /\n<!-- twin: (\w+) -->\n*$/;
+const fence = /^( *)```.*?^\1```[^\n]*$/gms;
+
+/** All pages in the order of the outline, each with its text in one language and what is known of its twin. */
+export function readPages(language) {
+  return groups.flatMap(({ pages }) => pages.map((name) => readPage(name, language)));
+}
+
+function readPage(name, language) {
+  const english = readFileSync(join(docs, `${name}.md`), "utf8");
+  const chinesePath = join(docs, `${name}.zh.md`);
+  const chinese = existsSync(chinesePath) ? readFileSync(chinesePath, "utf8") : null;
+  const text = language === "zh" && chinese !== null ? chinese.replace(twinMark, "\n") : english;
+  const markdown = withLinks(text, name, language);
+  const ids = language === "zh" ? [...anchorsOf(name).values()] : [];
+  return {
+    name,
+    language,
+    /** Of the site: dataq/search or zh/dataq/search. */
+    address: language === "zh" ? `zh/${name}` : name,
+    title: /^# (.*)$/m.exec(text)[1].replaceAll("`", ""),
+    twin: language === "en" ? "whole" : twinState(english, chinese),
+    markdown,
+    /** With the anchors of the English page, so that a link to a heading holds in both languages. */
+    anchored: ids.length === 0 ? markdown : withAnchors(markdown, ids),
+  };
+}
+
+/** The anchor of each Chinese heading, with that of the English one in its place; empty if the twins differ. */
+function anchorsOf(name) {
+  const path = join(docs, `${name}.zh.md`);
+  if (!existsSync(path)) return new Map();
+  const [chinese, english] = [path, join(docs, `${name}.md`)].map((each) =>
+    slugsOf(readFileSync(each, "utf8")),
+  );
+  return chinese.length === english.length
+    ? new Map(chinese.map((slug, index) => [slug, english[index]]))
+    : new Map();
+}
+
+const headingLine = /^#{1,6} (.*)$/gm;
+
+function slugsOf(markdown) {
+  const seen = new Map();
+  return [...markdown.replaceAll(fence, "").matchAll(headingLine)].map(([, heading]) => {
+    const slug = slugOf(heading);
+    const count = seen.get(slug) ?? 0;
+    seen.set(slug, count + 1);
+    return count === 0 ? slug : `${slug}-${count}`;
+  });
+}
+
+function withAnchors(markdown, ids) {
+  let index = 0;
+  return markdown
+    .split(/(^ *```[\s\S]*?^ *```[^\n]*$)/m)
+    .map((part, place) =>
+      place % 2 === 1 ? part : part.replaceAll(headingLine, (line) => `${line} {#${ids[index++]}}`),
+    )
+    .join("");
+}
+
+/** Whether the Chinese page says what the English one says now. */
+function twinState(english, chinese) {
+  if (chinese === null) return "missing";
+  return twinMark.exec(chinese)?.[1] === markOf(english) ? "whole" : "older";
+}
+
+export function markOf(english) {
+  return createHash("sha256").update(english).digest("hex").slice(0, 12);
+}
+
+/** Writes the mark into a Chinese page: its text says again what the English one says. */
+export function markTwin(name) {
+  const path = join(docs, `${name}.zh.md`);
+  const english = readFileSync(join(docs, `${name}.md`), "utf8");
+  const chinese = readFileSync(path, "utf8").replace(twinMark, "\n").trimEnd();
+  writeFileSync(path, `${chinese}\n\n<!-- twin: ${markOf(english)} -->\n`);
+}
+
+/** Writes what VitePress reads, and returns the files to put beside what it builds. */
+export function layOut(folder) {
+  rmSync(folder, { recursive: true, force: true });
+  const beside = new Map();
+  for (const language of ["en", "zh"]) {
+    const pages = readPages(language);
+    for (const page of pages) {
+      const { address, twin, markdown } = page;
+      const head = `---\ntwin: ${twin}\ndescription: ${JSON.stringify(descriptionOf(page))}\n---\n\n`;
+      write(join(folder, `${address}.md`), head + page.anchored);
+      beside.set(`${address}.md`, plainMarkdown(markdown));
+    }
+    const start = language === "zh" ? "zh/index.md" : "index.md";
+    write(join(folder, start), `---\nlayout: page\nsidebar: false\ntitle: ${startTitles[language]}\n---\n`);
+    beside.set(`search-${language}.json`, JSON.stringify(pages.flatMap(sectionsOf)));
+  }
+  const english = readPages("en");
+  beside.set("llms.txt", llmsText(english));
+  beside.set("llms-full.txt", english.map(({ markdown }) => plainMarkdown(markdown)).join("\n\n---\n\n"));
+  const chinese = readPages("zh").filter(({ twin }) => twin !== "missing");
+  beside.set("zh/llms-full.txt", chinese.map(({ markdown }) => plainMarkdown(markdown)).join("\n\n---\n\n"));
+  return beside;
+}
+
+const startTitles = { en: "Documentation", zh: "文档" };
+
+function write(path, text) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+/**
+ * Links between pages become addresses of the site in the page's own language. The scheme `repository:` marks what only
+ * the repository has.
+ */
+function withLinks(markdown, name, language) {
+  return outsideCode(markdown, (text) =>
+    text.replaceAll(/\]\(([^)\s]+)\)/g, (whole, href) => {
+      if (/^(?:\/|[a-z]+:)/.test(href)) return whole;
+      const [path, named] = href.split("#");
+      const anchorIn = (target) => anchorsOf(target).get(named) ?? named;
+      if (path === "") return `](#${language === "zh" ? anchorIn(name) : named})`;
+      const target = posix.join(posix.dirname(name), path).replace(/(?:\.zh)?\.md$/, "");
+      if (!known.has(target)) return `](repository:${posix.join(posix.dirname(name), path)})`;
+      // A page's link to its own twin changes the language.
+      const isSwitch = target === name;
+      const isChinese = isSwitch ? path.endsWith(".zh.md") : language === "zh";
+      const anchor = named === undefined ? "" : `#${isChinese ? anchorIn(target) : named}`;
+      return `](${isChinese ? "/zh" : ""}/${target}${anchor})`;
+    }),
+  );
+}
+
+const known = new Set(groups.flatMap(({ pages }) => pages));
+
+/** Changes the text between blocks of code and pieces of code. */
+function outsideCode(markdown, change) {
+  const code = /^( *)```.*?^\1```[^\n]*$|`[^`\n]*`/gms;
+  let end = 0;
+  let made = "";
+  for (const match of markdown.matchAll(code)) {
+    made += change(markdown.slice(end, match.index)) + match[0];
+    end = match.index + match[0].length;
+  }
+  return made + change(markdown.slice(end));
+}
+
+/** A page as people copy it: its links lead to the pages as Markdown. */
+function plainMarkdown(markdown) {
+  return outsideCode(markdown, (text) =>
+    text
+      .replaceAll(/\]\(\/([^)#\s]+)(#[^)\s]*)?\)/g, (_, path, anchor = "") =>
+        known.has(path.replace(/^zh\//, "")) ? `](${base}${path}.md${anchor})` : `](/${path}${anchor})`,
+      )
+      .replaceAll(/\[([^[\]]*)\]\(repository:[^)]*\)/g, "$1"),
+  );
+}
+
+/** The first sentence of a page. */
+function descriptionOf({ markdown }) {
+  const paragraph = markdown
+    .replaceAll(fence, "")
+    .split("\n\n")
+    .slice(1)
+    .find((each) => /^[^#|[<\s-]/.test(each.trim()));
+  const text = wordsOf(paragraph ?? "");
+  return /^.{20,}?(?:[.。：:](?=\s|$)|。)/.exec(text)?.[0] ?? text.slice(0, 160);
+}
+
+function llmsText(pages) {
+  const lists = groups.map(({ title, pages: names }) => {
+    const lines = names.map((name) => {
+      const page = pages.find((each) => each.name === name);
+      return `- [${page.title}](${base}${page.address}.md): ${descriptionOf(page)}`;
+    });
+    return `## ${title.en}\n\n${lines.join("\n")}`;
+  });
+  return `# locallm and dataq
+
+> locallm runs large language models on your own machine and serves them over the APIs of Ollama, OpenAI and Anthropic. dataq answers questions about Chinese law, companies, content, parcels and research through one endpoint.
+
+All pages in one file: [English](${base}llms-full.txt), [中文](${base}zh/llms-full.txt).
+
+${lists.join("\n\n")}
+`;
+}
+
+/** What the search looks in: each part of a page below its own heading. */
+function sectionsOf({ name, language, markdown, title, address }) {
+  const anchors = language === "zh" ? anchorsOf(name) : new Map();
+  const blocks = [];
+  const text = markdown.replaceAll(fence, (block) => {
+    blocks.push(block.replaceAll(/^ *```.*$/gm, ""));
+    return `⟦${blocks.length - 1}⟧`;
+  });
+  const seen = new Map();
+  return text.split(/^(?=#{1,4} )/m).flatMap((part) => {
+    const [, marks, heading] = /^(#+) (.*)$/m.exec(part) ?? [];
+    if (heading === undefined) return [];
+    const own = slugOf(heading);
+    const count = seen.get(own) ?? 0;
+    seen.set(own, count + 1);
+    const slug = count === 0 ? own : `${own}-${count}`;
+    const body = part
+      .slice(part.indexOf("\n") + 1)
+      .replaceAll(/⟦(\d+)⟧/g, (_, index) => blocks[Number(index)]);
+    return {
+      address: marks.length === 1 ? address : `${address}#${anchors.get(slug) ?? slug}`,
+      page: title,
+      heading: marks.length === 1 ? "" : wordsOf(heading),
+      text: wordsOf(body),
+    };
+  });
+}
+
+function wordsOf(markdown) {
+  return markdown
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/^\s*(?:\|[\s:|-]+\|)\s*$/gm, "")
+    .replaceAll(/[`|]|\*\*|^[#>-]+ /gm, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+}
+
+/** The anchor that code hosts give a heading. */
+export function slugOf(heading) {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replaceAll(/\s/g, "-");
+}
