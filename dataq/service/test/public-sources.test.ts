@@ -437,6 +437,33 @@ describe("several vendors for one operation", () => {
   });
 });
 
+test("the balance is what was paid in less what requests cost, and a vendor without money is told to the operator", async () => {
+  const since = new Date(Date.now() - 1_000).toISOString();
+  const operations = ["enterprise_company_detail"];
+  await using _ = await connected("tianyancha", { operations, cost_fen: 12.5, balance: { fen: 100, since } });
+  const before = (await service.call("/admin/v1/connectors")).body.data[0];
+  for (let n = 0; n < 2; n++)
+    await ask("enterprise_company_detail", { tax_id: "91330106MA0000007Q" }, { cache: "bypass" });
+  const row = async () => (await service.call("/admin/v1/connectors")).body.data[0];
+  expect((await row()).balance_fen).toBe(before.balance_fen - 25);
+  const vendors = (await service.call("/admin/v1/vendors")).body.data;
+  const [own, other] = ["tianyancha", "gleif"].map((name) =>
+    vendors.find((each: { name: string }) => each.name === name),
+  );
+  expect([own.balance_fen, other.balance_fen]).toEqual([before.balance_fen - 25, null]);
+  sources.behave("poor");
+  const poor = await ask("enterprise_company_detail", { tax_id: "91330106MA0000007Q" }, { cache: "bypass" });
+  expect(poor).toMatchObject({ status: 503, body: { code: "unavailable" } });
+  expect(await row()).toMatchObject({ is_out_of_money: true, paused_why: expect.stringContaining("402") });
+  const { out } = await dataq("connect");
+  expect(out).toContain(`¥${((before.balance_fen - 25) / 100).toFixed(2)} left`);
+  expect(out).toContain("out of money");
+  await service.call("/admin/v1/connectors/enterprise_company_detail/test", { body: {} });
+  sources.behave("well");
+  await service.call("/admin/v1/connectors/enterprise_company_detail/test", { body: {} });
+  expect(await row()).toMatchObject({ is_out_of_money: false, paused_until: null });
+});
+
 describe("what several sources know of one thing is one record", () => {
   const company = { tax_id: "91330106MA0000007Q" };
 

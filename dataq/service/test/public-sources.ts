@@ -25,9 +25,9 @@ export interface Asked {
 
 /**
  * `limited`: 429. `slow`: no answer. `cut`: the connection ends in the answer. `changed`: a field has another type.
- * `refused`: 401. `broken`: 500.
+ * `refused`: 401. `broken`: 500. `poor`: 402.
  */
-export type Behaviour = "well" | "limited" | "slow" | "cut" | "changed" | "refused" | "broken";
+export type Behaviour = "well" | "limited" | "slow" | "cut" | "changed" | "refused" | "broken" | "poor";
 
 export async function startPublicSources(): Promise<PublicSources> {
   const requests: Asked[] = [];
@@ -54,6 +54,7 @@ export async function startPublicSources(): Promise<PublicSources> {
           .writeHead(429, { "retry-after": "7", "content-type": "application/json" })
           .end("{}");
       if (behaviour === "refused") return void response.writeHead(401).end('{"error":"Invalid API key"}');
+      if (behaviour === "poor") return void response.writeHead(402).end("{}");
       if (behaviour === "broken")
         return void response.writeHead(500).end("<html>Internal Server Error</html>");
       const answer = answerTo(asked, registered);

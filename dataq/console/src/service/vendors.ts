@@ -23,6 +23,7 @@ export const connectVendor = (wishes: {
   readonly vendor: string;
   readonly credentials: Readonly<Record<string, string>>;
   readonly cost_fen?: number;
+  readonly balance_fen?: number;
   readonly join?: boolean;
   readonly untested?: boolean;
 }) => call<ConnectedAnswer>("/admin/v1/connectors", { method: "POST", body: wishes });

@@ -847,6 +847,10 @@ export const en = {
     optional: "optional",
     costEach: "Cost of a request, in fen",
     costHint: (fen: number) => `What you pay the vendor; ${fen} if empty.`,
+    balance: "Balance",
+    outOfMoney: "The balance is used up. ",
+    balanceNow: "Balance, in yuan",
+    balanceHint: "What you have paid in and not used. The cost of requests is taken off from now on.",
     join: "Ask it beside other vendors",
     joinHint:
       "It adds what it knows of the same DOI, ISSN, ORCID iD or credit code. Its cost counts with the call.",

@@ -16,6 +16,10 @@ export const connector = z.strictObject({
     .meta({ description: "Also asked for what it knows of records that another vendor found" }),
   requests: z.number().int().meta({ description: "Requests of all services to the vendor" }),
   cost_fen: z.number().meta({ description: "What these requests cost the operator, in fen" }),
+  balance_fen: z.number().nullable().meta({
+    description: "What is left of what the operator paid in, in fen; null if that was not said",
+  }),
+  is_out_of_money: z.boolean().meta({ description: "The vendor said that the balance is used up" }),
   last_failure: z.string().nullable().meta({ description: "Why the last request failed" }),
   paused_until: z.string().nullable().meta({ description: "Nothing is sent until then" }),
   paused_why: z.string().nullable(),
@@ -101,6 +105,9 @@ export const vendor = z.strictObject({
     .number()
     .meta({ description: "What a request costs, in fen, unless the contract says otherwise" }),
   is_connected: z.boolean(),
+  balance_fen: z.number().nullable().meta({
+    description: "What is left of what the operator paid in, in fen; null if that was not said",
+  }),
 });
 export type VendorRow = Received<typeof vendor>;
 
@@ -110,6 +117,9 @@ export const newConnector = z.strictObject({
   cost_fen: z.number().min(0).max(1_000_000).optional().meta({ description: "What a request costs, in fen" }),
   operations: z.array(z.string().max(100)).min(1).max(20).optional().meta({
     description: "The operations that it answers; all that it can if omitted",
+  }),
+  balance_fen: z.number().min(0).max(1_000_000_000_000).optional().meta({
+    description: "What you have paid in and not used, in fen; the cost of requests is taken off from now on",
   }),
   join: z
     .boolean()

@@ -25,6 +25,8 @@ export const contractEntry = z.strictObject({
   limits: limits.optional(),
   /** The operations that it answers; all of the preset if absent. */
   operations: z.array(operationName).min(1).optional(),
+  /** What was paid in, and when; what the requests since then cost is taken off. */
+  balance: z.strictObject({ fen: z.number().min(0), since: z.iso.datetime({ offset: true }) }).optional(),
   /** Also asked for what it knows of records that another vendor found. */
   join: z.boolean().optional(),
 });
@@ -165,6 +167,7 @@ export function contractOf(
     kind: preset.kind,
     licence: preset.licence,
     ...(entry.join === true && { joins: true }),
+    ...(entry.balance && { balance: { fen: entry.balance.fen, since: new Date(entry.balance.since) } }),
     secrets: Object.entries(entry.credentials)
       .filter(([name]) => preset.credentials[name]?.secret !== false)
       .map(([, value]) => value),

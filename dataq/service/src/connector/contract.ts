@@ -32,6 +32,8 @@ export interface ContractParts {
   /** Credentials, which must not appear in logs or pages. */
   readonly secrets: readonly string[];
   readonly terms?: Partial<Terms>;
+  /** What was paid in, and when, as the operator says. */
+  readonly balance?: { readonly fen: number; readonly since: Date };
   /** Asked also for what it knows of records that another source found. */
   readonly joins?: boolean;
 }
@@ -209,7 +211,11 @@ class Conversation {
     const pauseMs = (found.retryAfterS ?? 0) * 1000;
     if (found.reason === "limited") return { outcome: "left", pause: { ms: Math.max(pauseMs, 1000), why } };
     if (found.reason === "out_of_money")
-      return { outcome: "failed", failure: why, pause: { ms: Math.max(pauseMs, OUT_OF_MONEY_MS), why } };
+      return {
+        outcome: "failed",
+        failure: why,
+        pause: { ms: Math.max(pauseMs, OUT_OF_MONEY_MS), why, isOutOfMoney: true },
+      };
     return { outcome: "failed", failure: why, ...(pauseMs > 0 && { pause: { ms: pauseMs, why } }) };
   }
 

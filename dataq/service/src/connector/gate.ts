@@ -50,7 +50,7 @@ export interface Verdict {
   readonly outcome: "answered" | "failed" | "left";
   readonly failure?: string;
   /** Nothing is sent for this time. */
-  readonly pause?: { readonly ms: number; readonly why: string };
+  readonly pause?: { readonly ms: number; readonly why: string; readonly isOutOfMoney?: true };
   /** HTTP status; null if no answer arrived. */
   readonly status?: number | null;
   readonly ms?: number;

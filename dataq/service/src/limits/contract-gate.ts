@@ -9,7 +9,12 @@ export interface ContractState {
   /** Why the last request failed; null if it did not. */
   readonly lastFailure: string | null;
   /** Until when nothing is sent, and why; null if requests are sent. */
-  readonly paused: { readonly until: Date; readonly why: string | null } | null;
+  readonly paused: {
+    readonly until: Date;
+    readonly why: string | null;
+    /** The vendor said that the balance is used up. */
+    readonly isOutOfMoney: boolean;
+  } | null;
 }
 
 /** Number of consecutive failures that stop requests, and for how long. */
@@ -78,7 +83,7 @@ export class ContractGate implements Gate {
         storable(failure),
         FAILURES,
         pause?.ms ?? null,
-        storable(pause?.why),
+        storable(pause && `${pause.isOutOfMoney === true ? outOfMoney : ""}${pause.why}`),
         status,
         ms === null ? null : Math.round(ms),
       ],
@@ -93,6 +98,19 @@ export class ContractGate implements Gate {
         where contract = $1`,
       [contract],
     );
+  }
+
+  /** What is left of what was paid in, in fen; null if the operator has not said. It may be less than nothing. */
+  async leftOf(
+    contract: string,
+    balance: { readonly fen: number; readonly since: Date } | undefined,
+  ): Promise<number | null> {
+    if (balance === undefined) return null;
+    const { rows } = await this.#database.query<{ fen: number }>(
+      "select coalesce(sum(cost_fen), 0)::float8 as fen from vendor_request where contract = $1 and sent_at >= $2",
+      [contract, balance.since],
+    );
+    return Math.round((balance.fen - rows[0]!.fen) * 10_000) / 10_000;
   }
 
   async states(now: Date): Promise<ReadonlyMap<string, ContractState>> {
@@ -118,11 +136,19 @@ export class ContractGate implements Gate {
           requests: row.requests,
           costFen: row.cost_fen,
           lastFailure: row.last_failure,
-          paused: row.until === null ? null : { until: row.until, why: row.paused_why },
+          paused: row.until === null ? null : { until: row.until, ...pauseOf(row.paused_why) },
         },
       ]),
     );
   }
+}
+
+/** How a pause says that it is for money; the rest of the text is the vendor's. */
+const outOfMoney = "out of money: ";
+
+function pauseOf(why: string | null): { readonly why: string | null; readonly isOutOfMoney: boolean } {
+  const isOutOfMoney = why?.startsWith(outOfMoney) === true;
+  return { why: isOutOfMoney ? why.slice(outOfMoney.length) : why, isOutOfMoney };
 }
 
 /** PostgreSQL stores no lone surrogates and no NUL. */

@@ -313,8 +313,8 @@ describe("the limits of a contract", () => {
     now += 119_000;
     await expect(ask()).rejects.toMatchObject({ code: "unavailable", details: { retry_after: 1 } });
     expect(calls).toHaveLength(1);
-    const { lastFailure, costFen } = (await gate.states(new Date(now))).get("kuaidi100")!;
-    expect([lastFailure, costFen]).toEqual([null, 0]);
+    const { lastFailure, costFen, paused } = (await gate.states(new Date(now))).get("kuaidi100")!;
+    expect([lastFailure, costFen, paused?.isOutOfMoney]).toEqual([null, 0, false]);
     now += 1_000;
     expect(await ask()).toMatchObject({ outcome: "found" });
     answer = (_, __, response) => response.writeHead(429, { "retry-after": "120" }).end("{}");

@@ -74,12 +74,18 @@ export function Connectors() {
                     cell: ({ cost_fen }) => `¥${format.number(Math.round(cost_fen) / 100)}`,
                   },
                   {
+                    name: t.vendors.balance,
+                    isNumber: true,
+                    cell: ({ balance_fen }) =>
+                      balance_fen === null ? "–" : `¥${format.number(Math.round(balance_fen) / 100)}`,
+                  },
+                  {
                     name: t.vendors.lastFailure,
                     isWide: true,
-                    cell: ({ last_failure, paused_until, paused_why }) =>
+                    cell: ({ last_failure, paused_until, paused_why, is_out_of_money }) =>
                       paused_until === null
                         ? (last_failure ?? "–")
-                        : `${t.vendors.paused(format.moment(paused_until))} ${paused_why ?? ""}`,
+                        : `${is_out_of_money ? t.vendors.outOfMoney : ""}${t.vendors.paused(format.moment(paused_until))} ${paused_why ?? ""}`,
                   },
                   {
                     name: t.vendors.remove,

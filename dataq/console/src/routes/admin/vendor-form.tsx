@@ -30,10 +30,12 @@ export function VendorForm({
       return value ? [[name, value] as const] : [];
     });
     const cost = Number(values["cost_fen"]);
+    const yuan = Number(values["balance"]);
     const { connector, trials } = await connectVendor({
       vendor: vendor.name,
       credentials: Object.fromEntries(credentials),
       ...(values["cost_fen"]?.trim() && Number.isFinite(cost) && { cost_fen: cost }),
+      ...(values["balance"]?.trim() && Number.isFinite(yuan) && { balance_fen: Math.round(yuan * 100) }),
       join: values["join"] === "on",
       untested: values["untested"] === "on",
     });
@@ -78,6 +80,22 @@ export function VendorForm({
                     <Input
                       {...attributes}
                       name="cost_fen"
+                      type="number"
+                      min={0}
+                      step="any"
+                      autoComplete="off"
+                    />
+                  )}
+                </Field>
+                <Field
+                  label={t.vendors.balanceNow}
+                  optionalText={t.vendors.optional}
+                  hint={t.vendors.balanceHint}
+                >
+                  {(attributes) => (
+                    <Input
+                      {...attributes}
+                      name="balance"
                       type="number"
                       min={0}
                       step="any"

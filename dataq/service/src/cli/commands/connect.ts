@@ -6,9 +6,12 @@ import { Command } from "commander";
 import { readConfig } from "../../config.ts";
 import { type ContractEntry, findPreset, readContracts } from "../../connector/configured.ts";
 import { removeContract } from "../../connector/connectors-file.ts";
+import type { ContractParts } from "../../connector/contract.ts";
 import { type Preset, presets } from "../../connector/preset.ts";
+import { ContractGate } from "../../limits/contract-gate.ts";
 import { connectVendor } from "../../operations/connecting.ts";
 import { readAmount } from "../numbers.ts";
+import { withOwnDatabase } from "../own-database.ts";
 import { linesOf } from "./connector.ts";
 
 interface Options {
@@ -16,6 +19,7 @@ interface Options {
   readonly costFen?: number;
   readonly base?: string;
   readonly operations?: string;
+  readonly balanceFen?: number;
   readonly join?: boolean;
   readonly untested?: boolean;
 }
@@ -43,6 +47,7 @@ export function connectCommand(): Command {
     .option("--cost-fen <fen>", "what a request costs you, in fen", readAmount)
     .option("--base <url>", "another address of the vendor")
     .option("--operations <names>", "only these operations, separated by commas (default: all)")
+    .option("--balance-fen <fen>", "what you have paid in and not used, in fen", readAmount)
     .option("--join", "also ask it for what it knows of records that another vendor found")
     .option("--untested", "connect even if the vendor does not answer the test")
     .addHelpText("after", examples)
@@ -66,7 +71,9 @@ export function disconnectCommand(): Command {
 }
 
 async function list(path: string): Promise<void> {
-  const connected = new Map((await readContracts(path)).map((contract) => [contract.name, contract]));
+  const contracts = await readContracts(path);
+  const connected = new Map(contracts.map((contract) => [contract.name, contract]));
+  const states = await statesOf(contracts);
   const table = new Table({
     head: ["vendor", "publisher", "answers", "asks for", "state"],
     style: { head: [] },
@@ -74,7 +81,7 @@ async function list(path: string): Promise<void> {
   for (const { name, publisher, operations, credentials, checked } of presets()) {
     const asks = Object.entries(credentials).map(([each, { optional }]) => (optional ? `[${each}]` : each));
     const state = connected.has(name)
-      ? "connected"
+      ? (states.get(name) ?? "connected")
       : checked === null
         ? "never run against a real account"
         : `last run on ${checked}`;
@@ -82,9 +89,47 @@ async function list(path: string): Promise<void> {
     connected.delete(name);
   }
   for (const { name, publisher, adapters } of connected.values())
-    table.push([name, publisher, adapters.map(({ operation }) => operation).join("\n"), "", "connected"]);
+    table.push([
+      name,
+      publisher,
+      adapters.map(({ operation }) => operation).join("\n"),
+      "",
+      states.get(name) ?? "connected",
+    ]);
   console.log(table.toString());
   console.log('Connect one with "dataq connect <vendor>".');
+}
+
+/** What is left of each balance, and what is paused. Only this needs the database. */
+async function statesOf(contracts: readonly ContractParts[]): Promise<ReadonlyMap<string, string>> {
+  if (contracts.length === 0) return new Map();
+  const told = await withOwnDatabase(
+    { applicationName: "dataq connect", poolSize: 1, tables: "as is" },
+    async (database) => {
+      const gate = new ContractGate(database);
+      const states = await gate.states(new Date());
+      return Promise.all(
+        contracts.map(async ({ name, balance }): Promise<[string, string]> => {
+          const left = await gate.leftOf(name, balance);
+          const paused = states.get(name)?.paused;
+          const lines = [
+            "connected",
+            ...(left === null ? [] : [`¥${(left / 100).toFixed(2)} left`]),
+            ...(paused?.isOutOfMoney
+              ? [`out of money: ${paused.why}`]
+              : paused
+                ? [`paused: ${paused.why}`]
+                : []),
+          ];
+          return [name, lines.join("\n")];
+        }),
+      );
+    },
+  ).catch((error: Error) => {
+    console.error(`Balances and pauses are not known: ${error.message}`);
+    return [];
+  });
+  return new Map(told);
 }
 
 async function connect(path: string, preset: Preset, name: string, options: Options): Promise<void> {
@@ -95,6 +140,9 @@ async function connect(path: string, preset: Preset, name: string, options: Opti
     credentials: await credentialsOf(preset, given),
     ...(options.base !== undefined && { base: options.base }),
     ...(options.costFen !== undefined && { cost_fen: options.costFen }),
+    ...(options.balanceFen !== undefined && {
+      balance: { fen: options.balanceFen, since: new Date().toISOString() },
+    }),
     ...(options.join === true && { join: true }),
     ...(options.operations !== undefined && {
       operations: options.operations.split(",").map((each) => each.trim()),

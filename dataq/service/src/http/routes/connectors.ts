@@ -28,15 +28,21 @@ export function addConnectorRoutes(
   parts: HttpParts,
   { contracts, gate, path }: { contracts: ContractBook; gate: ContractGate; path: string },
 ): void {
-  const rowOf = async (contract: Contract) => rowFrom(contract, await gate.states(parts.clock()));
+  const rowsOf = async (all: readonly Contract[]) => {
+    const states = await gate.states(parts.clock());
+    return Promise.all(
+      all.map(async (contract) =>
+        rowFrom(contract, states, await gate.leftOf(contract.name, contract.parts.balance)),
+      ),
+    );
+  };
 
   app.get("/admin/v1/connectors", async (): Promise<Sent<typeof routes.listConnectors.answer>> => {
-    const states = await gate.states(parts.clock());
-    return { data: (await contracts.all()).map((contract) => rowFrom(contract, states)) };
+    return { data: await rowsOf(await contracts.all()) };
   });
 
   app.get("/admin/v1/vendors", async (): Promise<Sent<typeof routes.listVendors.answer>> => {
-    const names = new Set((await contracts.all()).map(({ name }) => name));
+    const rows = new Map((await rowsOf(await contracts.all())).map((row) => [row.name, row]));
     return {
       data: presets().map((preset) => ({
         name: preset.name,
@@ -53,7 +59,8 @@ export function addConnectorRoutes(
         documents: preset.documents,
         checked: preset.checked,
         cost_fen: preset.cost_fen,
-        is_connected: names.has(preset.name),
+        is_connected: rows.has(preset.name),
+        balance_fen: rows.get(preset.name)?.balance_fen ?? null,
       })),
     };
   });
@@ -64,6 +71,7 @@ export function addConnectorRoutes(
       credentials,
       cost_fen,
       operations,
+      balance_fen,
       join,
       untested,
     } = check(newConnector, readJson(request));
@@ -77,6 +85,9 @@ export function addConnectorRoutes(
       credentials,
       ...(cost_fen !== undefined && { cost_fen }),
       ...(operations !== undefined && { operations }),
+      ...(balance_fen !== undefined && {
+        balance: { fen: balance_fen, since: parts.clock().toISOString() },
+      }),
       ...(join && { join }),
     };
     const { isWritten, trials } = await connectVendor(path, entry, { untested });
@@ -86,7 +97,7 @@ export function addConnectorRoutes(
       if (trials.every(isAnswer)) await gate.clear(name);
     }
     const contract = isWritten ? (await contracts.all()).find((each) => each.name === name) : undefined;
-    return { connector: contract === undefined ? null : await rowOf(contract), trials };
+    return { connector: contract === undefined ? null : (await rowsOf([contract]))[0]!, trials };
   });
 
   app.delete<{ Params: { name: string } }>("/admin/v1/connectors/:name", async (request, reply) => {
@@ -116,6 +127,7 @@ export function addConnectorRoutes(
 function rowFrom(
   { name, parts, operations }: Contract,
   states: ReadonlyMap<string, ContractState>,
+  leftFen: number | null,
 ): Sent<typeof connector> {
   const state = states.get(name);
   return {
@@ -127,6 +139,8 @@ function rowFrom(
     joins: parts.joins === true,
     requests: state?.requests ?? 0,
     cost_fen: state?.costFen ?? 0,
+    balance_fen: leftFen,
+    is_out_of_money: state?.paused?.isOutOfMoney ?? false,
     last_failure: state?.lastFailure ?? null,
     paused_until: state?.paused?.until.toISOString() ?? null,
     paused_why: state?.paused?.why ?? null,
