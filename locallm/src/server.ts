@@ -27,6 +27,7 @@ import { ResponseStore } from "./http/openai/response-store.ts";
 import { Keys } from "./keys/keys.ts";
 import { systemKeyClock } from "./keys/usage.ts";
 import { makeFolder } from "./library/durable.ts";
+import { removeAbandonedQuantizations } from "./library/quantize.ts";
 import { Store } from "./library/store.ts";
 import { createLog, logTo, type ServerLog, silentLog } from "./log.ts";
 import type { LogDestination } from "./log-output.ts";
@@ -37,6 +38,7 @@ import { RemoteAccess } from "./remotes/remote-access.ts";
 import { createRemotes, type RemoteNews } from "./remotes/remotes.ts";
 import type { StartRunner } from "./runner/handle.ts";
 import { measureLoad } from "./runner/measure.ts";
+import { quantizeInChild } from "./runner/quantize.ts";
 import { rememberingStart } from "./runner/start.ts";
 import { systemClock } from "./scheduler/clock.ts";
 import type { Decision, Scheduler } from "./scheduler/lease.ts";
@@ -81,6 +83,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
   const { log, writeRequest } = openLog(config, parts);
   await makeModelsFolder(config.modelsFolder);
   const store = new Store(config.modelsFolder);
+  await removeAbandonedQuantizations(store);
   const metrics = createMetrics();
   const conversations = await openConversations(config, log, () => scheduler.freeBytes());
   const responses = await openResponses(config, log);
@@ -159,6 +162,8 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     schemas,
     scheduler,
     conversations,
+    quantizer: quantizeInChild,
+    availableBytes,
     pulls,
     responses,
     remoteHosts,

@@ -136,7 +136,6 @@ describe("create", () => {
   });
 
   test.concurrent.each([
-    [["--quantize", "q4_0"], "quantize (q4_0)"],
     [["--draft-quantize", "q8_0"], "draft-quantize (q8_0)"],
     [["--experimental"], "experimental"],
   ])("rejects %s and names it", async (flags, what) => {

@@ -11,6 +11,7 @@ import { requireModelName } from "../src/wire/model-name.ts";
 import { seeded } from "./crowd.ts";
 import { dockerRegistry, faultyProxy } from "./docker-registry.ts";
 import { noiseModel, pushAndPull } from "./faulty-transfers.ts";
+import { createContext } from "./model-store.ts";
 
 const registry = await dockerRegistry();
 afterAll(() => registry?.stop());
@@ -47,13 +48,11 @@ test.skipIf(registry === null)(
     await push(first);
     expect(proxy.stats.pushedBytes).toBeGreaterThan(weights.length);
     const second = `${proxy.host}/ns/second:v`;
-    const context = {
-      store,
-      checkTemplate: async () => {},
-      requireRemote: async () => {},
-      onStatus: () => {},
-    };
-    await createModel(requireModelName(second), { from: first, system: "new" } as CreateRequest, context);
+    await createModel(
+      requireModelName(second),
+      { from: first, system: "new" } as CreateRequest,
+      createContext(store),
+    );
     proxy.stats.pushedBytes = 0;
     await push(second);
     expect(proxy.stats.pushedBytes).toBeLessThan(10_000);

@@ -225,9 +225,9 @@ describe("create", () => {
     ],
     [
       "quantize",
-      { model: "m", from: "mine/tiny:v1", quantize: "q4_0" },
+      { model: "m", from: "mine/tiny:v1", quantize: "q4_00" },
       400,
-      /^quantize \(q4_0\) is not supported yet/,
+      /^quantize must be one of f32, f16, q4_0, .*mxfp4/,
     ],
     [
       "safetensors",

@@ -1,9 +1,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { availableBytes } from "../src/gpu/available-memory.ts";
 import { hashFile } from "../src/library/blob.ts";
-import { createModel } from "../src/library/create.ts";
+import { type CreateContext, createModel } from "../src/library/create.ts";
 import { Store } from "../src/library/store.ts";
+import { quantizeInChild } from "../src/runner/quantize.ts";
 import type { CreateRequest } from "../src/wire/api/library.ts";
 import { requireModelName } from "../src/wire/model-name.ts";
 import { smallLlama } from "./small-llama.ts";
@@ -28,12 +30,7 @@ export async function createModelStore(): Promise<ModelStore> {
   const folder = await mkdtemp(join(tmpdir(), "locallm-store-"));
   const store = new Store(folder);
   const create = async (name: string, request: Partial<CreateRequest>) =>
-    createModel(requireModelName(name), request as CreateRequest, {
-      store,
-      checkTemplate: async () => {},
-      requireRemote: async () => {},
-      onStatus: () => {},
-    });
+    createModel(requireModelName(name), request as CreateRequest, createContext(store));
   return {
     folder,
     async add(name, path, more = {}) {
@@ -57,4 +54,20 @@ export async function createSmallStore(): Promise<ModelStore> {
     await rm(path);
   }
   return store;
+}
+
+/** What `createModel` needs beside the request, without a server. */
+export function createContext(store: Store): CreateContext {
+  return {
+    store,
+    checkTemplate: async () => {},
+    requireRemote: async () => {},
+    onStatus: () => {},
+    quantizing: {
+      quantizer: quantizeInChild,
+      availableBytes,
+      signal: new AbortController().signal,
+      onProgress: () => {},
+    },
+  };
 }

@@ -9,6 +9,7 @@ import type { Remotes } from "../remotes/remotes.ts";
 import type { Scheduler } from "../scheduler/lease.ts";
 import type { Pulls } from "../sources/pulls.ts";
 import type { RemoteHosts } from "../sources/remote-hosts.ts";
+import type { Quantizer } from "../wire/inference/quantize.ts";
 import type { BodyLimits } from "./body.ts";
 import type { DefenceSettings } from "./defences.ts";
 import type { Dialogues } from "./dialogues.ts";
@@ -25,6 +26,9 @@ export interface Parts {
   readonly schemas: SchemaThreads;
   readonly scheduler: Scheduler;
   readonly conversations: { view(): ConversationsView };
+  readonly quantizer: Quantizer;
+  /** The memory that new processes can take. */
+  readonly availableBytes: () => number;
   readonly pulls: Pulls;
   readonly responses: ResponseStore;
   readonly remoteHosts: RemoteHosts;

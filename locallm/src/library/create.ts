@@ -11,6 +11,7 @@ import { joinHeaders, splitPlace } from "./gguf/split.ts";
 import { type Layer, mediaTypes } from "./manifest.ts";
 import type { Model, ModelConfig } from "./model.ts";
 import { detailsFromHeader, headerLengths } from "./model-details.ts";
+import { type QuantizeContext, requestedQuantization, withQuantized } from "./quantize.ts";
 import { type RemoteAddresses, remoteConfig, requestedRemotes } from "./remote.ts";
 import type { Store } from "./store.ts";
 
@@ -21,6 +22,7 @@ export interface CreateContext {
   /** Throws `remote_not_allowed` if a model may not name the host of this URL. */
   requireRemote(url: string): Promise<void>;
   onStatus(status: string): void;
+  readonly quantizing: Omit<QuantizeContext, "store">;
 }
 
 /**
@@ -33,16 +35,37 @@ export async function createModel(
   context: CreateContext,
 ): Promise<void> {
   rejectUnsupported(request);
+  const quantization = requestedQuantization(request);
   const remotes = requestedRemotes(request);
   for (const { url } of remotes ?? []) await context.requireRemote(url);
   const base = remotes === null ? await readBase(request, context.store) : remoteBase(remotes);
   rejectForRemote(request, base);
-  const adapters = await readAdapters(request, base, context.store);
+  base.layers.push(...(await readAdapters(request, base, context.store)));
   if (request.template !== undefined) await context.checkTemplate(request.template);
   const params = checkParameters(request.parameters);
   const messages = checkMessages(request.messages);
+  const write = (finished: Base, adopt?: () => Promise<void>) =>
+    writeModel(name, { ...request, parameters: params, messages }, finished, context, adopt);
+  if (quantization === null || quantization.type.name === base.config.file_type) return await write(base);
+  const { store, quantizing } = context;
+  await withQuantized(base.layers, quantization, { store, ...quantizing }, (weights) =>
+    write(
+      { ...base, layers: weights.layers, config: { ...base.config, file_type: weights.fileType } },
+      weights.adopt,
+    ),
+  );
+}
 
-  const layers = new Layers(context, [...base.layers, ...adapters]);
+/** `adopt` moves weights into the store that are not there yet. */
+async function writeModel(
+  name: ModelName,
+  request: CreateRequest,
+  base: Base,
+  context: CreateContext,
+  adopt?: () => Promise<void>,
+): Promise<void> {
+  const { parameters: params = {}, messages = [] } = request;
+  const layers = new Layers(context, base.layers);
   if (request.template !== undefined) await layers.replace(mediaTypes.template, request.template);
   if (request.system !== undefined) await layers.replace(mediaTypes.system, request.system);
   if (Object.keys(params).length > 0) {
@@ -60,6 +83,7 @@ export async function createModel(
   };
   const config = await context.store.blobs.writeBytes(configBytes(fields, layers.list));
   layers.announce();
+  await adopt?.();
   context.onStatus("writing manifest");
   await context.store.write(name, {
     config: { mediaType: mediaTypes.config, digest: config.digest, sizeBytes: config.sizeBytes },
@@ -83,7 +107,9 @@ function remoteBase(remotes: RemoteAddresses): Base {
 /** Rejects fields that have no effect on a remote model, and fields that have an effect on no other model. */
 function rejectForRemote(request: CreateRequest, { config }: Base): void {
   const isRemote = Boolean(config.remote_host);
-  const unusable = isRemote ? (["adapters", "template", "renderer", "parser"] as const) : (["info"] as const);
+  const unusable = isRemote
+    ? (["adapters", "template", "renderer", "parser", "quantize"] as const)
+    : (["info"] as const);
   for (const field of unusable) {
     if (Object.values(request[field] ?? {}).every((value) => value === undefined)) continue;
     const problem = isRemote
@@ -94,12 +120,6 @@ function rejectForRemote(request: CreateRequest, { config }: Base): void {
 }
 
 function rejectUnsupported(request: CreateRequest): void {
-  if (request.quantize !== undefined && request.quantize !== "") {
-    throw new LocallmError("not_built_yet", {
-      what: `quantize (${request.quantize.slice(0, 40)})`,
-      instead: "upload a file that is already quantised",
-    });
-  }
   const files = [...Object.entries(request.files ?? {}), ...Object.entries(request.adapters ?? {})];
   for (const [path, digest] of files) {
     checkFileName(path);

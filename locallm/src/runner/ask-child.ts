@@ -1,9 +1,9 @@
-import { fork, type Serializable } from "node:child_process";
+import { type ChildProcess, fork, type Serializable } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { runnerEnvironment } from "./start.ts";
 
 /** A process that answers one question about the engine and ends. */
-export type ShortChild = "devices-child" | "measure-child";
+export type ShortChild = "devices-child" | "measure-child" | "quantize-child";
 
 /** How the child ended instead of answering, as a part of a sentence: `SIGSEGV`, `exit code 1`. */
 export class NoAnswer extends Error {}
@@ -14,13 +14,7 @@ export async function askChild<Answer>(
   question: Serializable,
   { env = {}, patienceMs }: { env?: Readonly<Record<string, string>>; patienceMs: number },
 ): Promise<Answer> {
-  const isSource = import.meta.url.endsWith(".ts");
-  const file = `./${name}${isSource ? ".ts" : ".js"}`;
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
-    env: runnerEnvironment(env),
-    execArgv: isSource ? process.execArgv : [],
-    stdio: ["ignore", "ignore", "ignore", "ipc"],
-  });
+  const child = forkShort(name, env);
   const timer = setTimeout(() => child.kill("SIGKILL"), patienceMs);
   try {
     return await new Promise((resolve, reject) => {
@@ -33,4 +27,15 @@ export async function askChild<Answer>(
     clearTimeout(timer);
     child.kill("SIGKILL");
   }
+}
+
+/** Starts the child. It waits for its question. */
+export function forkShort(name: ShortChild, env: Readonly<Record<string, string>> = {}): ChildProcess {
+  const isSource = import.meta.url.endsWith(".ts");
+  const file = `./${name}${isSource ? ".ts" : ".js"}`;
+  return fork(fileURLToPath(new URL(file, import.meta.url)), {
+    env: runnerEnvironment(env),
+    execArgv: isSource ? process.execArgv : [],
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
 }

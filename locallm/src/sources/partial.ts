@@ -1,9 +1,9 @@
-import { readFile, rename, rm, stat } from "node:fs/promises";
-import { hostname } from "node:os";
+import { rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isMissing, readFolder } from "../library/blob.ts";
 import { type Digest, digestHex } from "../library/digest.ts";
 import { makeFolder } from "../library/durable.ts";
+import { hostKey, isOwnerAlive, ownerName } from "../library/owner.ts";
 
 /**
  * Unfinished downloads, one folder each: `partial/<64 hex>.<owner>/`. Only the owning process writes to it. If the
@@ -82,7 +82,7 @@ export class Partials {
   }
 
   #owner(): Promise<string> {
-    this.#me ??= startTime(process.pid).then((started) => `${hostKey()}.${process.pid}.${started}`);
+    this.#me ??= ownerName();
     return this.#me;
   }
 }
@@ -91,31 +91,7 @@ export class Partials {
 const foreignPatienceMs = 10 * 60_000;
 
 async function isAlive(path: string, owner: string): Promise<boolean> {
-  const [host, pid, started] = owner.split(".");
-  if (host !== hostKey()) return (await ageMs(join(path, "data"))) < foreignPatienceMs;
-  const id = Number(pid);
-  if (!Number.isSafeInteger(id) || id < 1) return false;
-  try {
-    process.kill(id, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
-  }
-  // The process ID may have been reused.
-  return (await startTime(id)) === started;
-}
-
-async function startTime(pid: number): Promise<string> {
-  if (process.platform !== "linux") return "0";
-  try {
-    const line = await readFile(`/proc/${pid}/stat`, "latin1");
-    return line.slice(line.lastIndexOf(")") + 2).split(" ")[19] ?? "0";
-  } catch {
-    return "0";
-  }
-}
-
-function hostKey(): string {
-  return hostname().replace(/[^A-Za-z0-9-]/g, "-");
+  return (await isOwnerAlive(owner)) ?? (await ageMs(join(path, "data"))) < foreignPatienceMs;
 }
 
 async function ageMs(path: string): Promise<number> {

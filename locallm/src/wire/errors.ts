@@ -83,6 +83,7 @@ export const errors = {
   },
   engine_not_fetched: { status: 502, message: "{name} could not be downloaded: {reason}" },
   model_load_failed: { status: 500, message: "model failed to load: {reason}" },
+  quantize_failed: { status: 500, message: "the engine could not quantise the model: {reason}" },
   runner_died: {
     status: 500,
     message: "the model process exited during the request ({reason}); send the request again",

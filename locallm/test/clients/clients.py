@@ -41,6 +41,10 @@ def try_ollama():
     assert client.generate(model, prompt="x").response
     client.chat(model, messages=messages, tools=[tool])
     check_forecast(json.loads(client.chat(model, messages=messages, format=schema, options={"num_predict": 100}).message.content))
+    assert client.create(model="eighth:1", from_=model, quantize="q8_0").status == "success"
+    lines = [line.status for line in client.create(model="eighth:2", from_=model, quantize="Q5_1", stream=True)]
+    assert "quantizing F32 model to Q5_1" in lines and lines[-1] == "success", lines
+    assert client.show("eighth:2").details.quantization_level == "Q5_1"
     if embedding_model:
         assert len(client.embed(embedding_model, input=["a", "b"]).embeddings) == 2
     try:

@@ -57,6 +57,7 @@ describe.skipIf(clients === null)("JavaScript clients run unchanged (needs npm's
       generate(request: object): Promise<Answer & AsyncIterable<Answer>>;
       embed(request: object): Promise<{ embeddings: number[][] }>;
       copy(request: object): Promise<unknown>;
+      create(request: object): Promise<AsyncIterable<{ status: string }>>;
       delete(request: object): Promise<unknown>;
       version(): Promise<{ version: string }>;
     }
@@ -75,6 +76,16 @@ describe.skipIf(clients === null)("JavaScript clients run unchanged (needs npm's
       await ollama.copy({ source: model, destination: "copied:1" });
       await ollama.delete({ model: "copied:1" });
       expect((await ollama.list()).models.map(({ name }) => name)).not.toContain("copied:1");
+    });
+
+    it("creates a quantised model, with its progress", async () => {
+      const ollama = await client();
+      const request = { model: "rounded:1", from: model, quantize: "Q5_0", stream: true };
+      const told: string[] = [];
+      for await (const { status } of await ollama.create(request)) told.push(status);
+      expect(told).toContain("quantizing F32 model to Q5_0");
+      expect(told.at(-1)).toBe("success");
+      await ollama.delete({ model: "rounded:1" });
     });
 
     it("chats and generates, streamed and not", async () => {

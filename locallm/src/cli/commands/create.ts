@@ -1,9 +1,11 @@
 import { open } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { type CommandConfig, readCommandConfig } from "../../config.ts";
+import { writableTypes } from "../../library/gguf/quantisation.ts";
 import { modelfileLimitBytes, parseModelfile } from "../../library/modelfile/parse.ts";
 import { modelfileRequest } from "../../library/modelfile/request.ts";
+import { requestedQuantization } from "../../library/quantize.ts";
 import { RemoteHosts } from "../../sources/remote-hosts.ts";
 import { bareHostname, isLoopback } from "../../wire/address.ts";
 import { LocallmError } from "../../wire/errors.ts";
@@ -16,6 +18,7 @@ import { bringFile, modelFiles, uploadNames } from "../upload.ts";
 interface Options {
   file: string;
   quantize?: string;
+  requantize?: true;
   draftQuantize?: string;
   experimental?: true;
 }
@@ -25,7 +28,13 @@ export function createCommand(): Command {
     .description("create a model from a Modelfile")
     .argument("<model>")
     .option("-f, --file <path>", "path of the Modelfile", "Modelfile")
-    .option("-q, --quantize <level>", "not supported yet")
+    .addOption(
+      new Option("-q, --quantize <type>", "write the weights in this type")
+        .choices(writableTypes)
+        // Accepts capitals and llama.cpp's other names, too.
+        .argParser((type: string) => type),
+    )
+    .option("--requantize", "quantise weights that are already quantised, at a loss of quality")
     .option("--draft-quantize <level>", "not supported yet")
     .option("--experimental", "not supported: models are created from GGUF files")
     .action(async (model: string, options: Options) => {
@@ -35,6 +44,9 @@ export function createCommand(): Command {
 
 async function create(model: string, options: Options, config: CommandConfig): Promise<void> {
   refuseConversion(options);
+  const { quantize, requantize } = options;
+  // Before files are read, which may take minutes.
+  requestedQuantization({ quantize, requantize });
   const client = new Client(config);
   const view = progressView(process.stderr);
   const folder = dirname(resolve(options.file));
@@ -66,6 +78,8 @@ async function create(model: string, options: Options, config: CommandConfig): P
     const body = {
       model,
       ...fields,
+      ...(quantize === undefined ? {} : { quantize }),
+      ...(requantize === undefined ? {} : { requantize }),
       ...(base === null ? {} : base.name === null ? { files: await bring(base.files) } : { from: base.name }),
       ...(adapterFiles.length === 0 ? {} : { adapters: await bring(adapterFiles) }),
     };
@@ -88,16 +102,12 @@ async function allowHosts(
     view.show({ status: `allowing remote models to use ${host}` });
 }
 
-/** Rejects options that would convert files, because files are stored unchanged. */
-function refuseConversion({ quantize, draftQuantize, experimental }: Options): void {
+/** Rejects options that would convert other formats. */
+function refuseConversion({ draftQuantize, experimental }: Options): void {
   const what =
-    quantize !== undefined
-      ? `quantize (${quantize})`
-      : draftQuantize !== undefined
-        ? `draft-quantize (${draftQuantize})`
-        : experimental && "experimental";
+    draftQuantize === undefined ? experimental && "experimental" : `draft-quantize (${draftQuantize})`;
   if (!what) return;
-  throw new LocallmError("not_built_yet", { what, instead: "use a GGUF file that is already quantised" });
+  throw new LocallmError("not_built_yet", { what, instead: "use a GGUF file" });
 }
 
 /** A model name or files. If a file exists at that path, it counts as a file. */

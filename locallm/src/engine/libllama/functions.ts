@@ -1,5 +1,5 @@
 import koffi, { type LibraryHandle, type TypeObject } from "koffi";
-import type { ContextParams, layout as Layout, ModelParams } from "./layout-0.5.0.ts";
+import type { ContextParams, layout as Layout, ModelParams, QuantizeParams } from "./layout-0.5.0.ts";
 
 /** An address in the library's memory. C's NULL is represented by null. */
 export type Pointer = bigint;
@@ -73,6 +73,9 @@ export interface Functions {
   llama_log_set(callback: Pointer | null, data: null): void;
   llama_model_default_params(): ModelParams;
   llama_context_default_params(): ContextParams;
+  llama_model_quantize_default_params(): QuantizeParams;
+  /** Returns 0 if the new file was written. */
+  llama_model_quantize(from: string, to: string, params: QuantizeParams): number;
   llama_model_load_from_file(path: string, params: object): Pointer | null;
   /** Takes the files of split weights, in order. */
   llama_model_load_from_splits(paths: readonly string[], count: number, params: object): Pointer | null;
@@ -180,6 +183,8 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
     llama_log_set: ["void", "void *", "void *"],
     llama_model_default_params: [modelParams],
     llama_context_default_params: [contextParams],
+    llama_model_quantize_default_params: [layout.quantizeParams],
+    llama_model_quantize: ["uint32_t", "str", "str", koffi.pointer(layout.quantizeParams)],
     llama_model_load_from_file: ["void *", "str", modelParams],
     llama_model_load_from_splits: ["void *", "const char **", "size_t", modelParams],
     llama_model_free: ["void", "void *"],

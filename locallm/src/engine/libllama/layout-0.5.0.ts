@@ -92,6 +92,24 @@ export const layout = {
     paused: "bool",
   }),
 
+  quantizeParams: koffi.struct({
+    nthread: "int32_t",
+    ftype: "int32_t",
+    output_tensor_type: "int32_t",
+    token_embedding_type: "int32_t",
+    allow_requantize: "bool",
+    quantize_output_tensor: "bool",
+    only_copy: "bool",
+    pure: "bool",
+    keep_split: "bool",
+    dry_run: "bool",
+    imatrix: "void *",
+    kv_overrides: "void *",
+    tt_overrides: "void *",
+    prune_layers: "void *",
+    max_buf_size: "size_t",
+  }),
+
   defaults: {
     modelParams: {
       devices: null,
@@ -151,9 +169,27 @@ export const layout = {
       n_samplers: 0,
       ctx_other: null,
     },
+    quantizeParams: {
+      nthread: 0,
+      ftype: 7,
+      output_tensor_type: 43,
+      token_embedding_type: 43,
+      allow_requantize: false,
+      quantize_output_tensor: true,
+      only_copy: false,
+      pure: false,
+      keep_split: false,
+      dry_run: false,
+      imatrix: null,
+      kv_overrides: null,
+      tt_overrides: null,
+      prune_layers: null,
+      max_buf_size: 8 * 2 ** 30,
+    },
     threadpoolParams: { n_threads: 2, prio: 0, poll: 50, strict_cpu: false, paused: false },
   },
 };
 
 export type ModelParams = typeof layout.defaults.modelParams;
+export type QuantizeParams = typeof layout.defaults.quantizeParams;
 export type ContextParams = typeof layout.defaults.contextParams;

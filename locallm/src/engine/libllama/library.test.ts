@@ -9,6 +9,7 @@ import { checkLayout, openLibrary } from "./library.ts";
 const answers = (contextParams: object = {}) => ({
   llama_model_default_params: () => layout.defaults.modelParams,
   llama_context_default_params: () => ({ ...layout.defaults.contextParams, ...contextParams }),
+  llama_model_quantize_default_params: () => layout.defaults.quantizeParams,
   defaultThreadpoolParams: () => layout.defaults.threadpoolParams,
 });
 

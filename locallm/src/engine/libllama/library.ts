@@ -69,13 +69,17 @@ function findProcessorFile(): string | null {
 export function checkLayout(
   functions: Pick<
     Functions,
-    "llama_model_default_params" | "llama_context_default_params" | "defaultThreadpoolParams"
+    | "llama_model_default_params"
+    | "llama_context_default_params"
+    | "llama_model_quantize_default_params"
+    | "defaultThreadpoolParams"
   >,
   version: string,
 ): void {
   const found: Record<keyof typeof layout.defaults, Record<string, unknown>> = {
     modelParams: functions.llama_model_default_params(),
     contextParams: functions.llama_context_default_params(),
+    quantizeParams: functions.llama_model_quantize_default_params(),
     threadpoolParams: functions.defaultThreadpoolParams(2),
   };
   const differences = Object.entries(layout.defaults).flatMap(([struct, expected]) =>

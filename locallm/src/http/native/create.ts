@@ -17,12 +17,13 @@ export function createRoute(app: FastifyInstance, parts: Parts): void {
     requireWritableName(request, name);
     if (requestedRemotes(body) !== null) requireAllModels(request.caller);
     else if (body.from) visibleName(request, body.from);
-    return await sendProgress(request, reply, body.stream, async (onProgress) => {
+    return await sendProgress(request, reply, body.stream, async (onProgress, signal) => {
       await createModel(name, body, {
         store: parts.store,
         checkTemplate: (text) => checkTemplate(text, parts.templates),
         requireRemote: (url) => parts.remoteHosts.require(url),
         onStatus: (status) => onProgress({ status }),
+        quantizing: { quantizer: parts.quantizer, availableBytes: parts.availableBytes, signal, onProgress },
       });
     });
   });

@@ -89,8 +89,39 @@ const fileTypes: Readonly<Record<number, string>> = {
   38: "MXFP4",
   39: "NVFP4",
   40: "Q1_0",
+  41: "Q2_0",
 };
 
 export function fileTypeName(fileType: number): string {
   return fileTypes[fileType] ?? "unknown";
+}
+
+/** Other names that llama.cpp's `llama-quantize` takes for a type. */
+const aliases: Readonly<Record<string, string>> = {
+  Q3_K: "Q3_K_M",
+  Q4_K: "Q4_K_M",
+  Q5_K: "Q5_K_M",
+  MXFP4_MOE: "MXFP4",
+};
+
+/** The types that the engine can write. It reads NVFP4, but does not write it. */
+const writable = Object.entries(fileTypes)
+  .map(([id, name]) => ({ id: Number(id), name }))
+  .filter(({ name }) => name !== "NVFP4");
+
+export const writableTypes: readonly string[] = writable.map(({ name }) => name.toLowerCase());
+
+/** The type that `quantize` asks for, in upper or lower case, or null. */
+export function writableType(asked: string): { id: number; name: string } | null {
+  const upper = asked.toUpperCase();
+  return writable.find(({ name }) => name === (aliases[upper] ?? upper)) ?? null;
+}
+
+const bytesByName = new Map([...tensorTypes.values()].map((type) => [type.name, type]));
+
+/** The size of a tensor of this type and shape. */
+export function tensorBytes(typeName: string, shape: readonly number[]): number {
+  const type = bytesByName.get(typeName);
+  const elements = shape.reduce((product, length) => product * length, 1);
+  return type === undefined ? elements * 4 : (elements / type.blockLength) * type.blockBytes;
 }

@@ -64,6 +64,8 @@ export const createRequest = z.object({
   parser: optional(z.string()),
   requires: optional(z.string()),
   quantize: optional(z.string()),
+  /** Allows `quantize` for weights that are already quantised. A locallm extension. */
+  requantize: optional(z.boolean()),
   stream: optional(z.boolean()),
 });
 
