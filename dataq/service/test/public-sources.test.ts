@@ -60,6 +60,7 @@ const given: Readonly<Record<string, readonly string[]>> = {
   orcid: ["--set", "token=orcid-token-1"],
   gleif: [],
   epo: ["--set", "key=consumer-1", "--set", "secret=hidden-1"],
+  lens: ["--set", "token=lens-token-1"],
   "17track": ["--set", "token=track-token-1"],
   tianyancha: ["--set", "token=tyc-token-1"],
   qichacha: ["--set", "key=qcc-key-1", "--set", "secret=qcc-secret-1"],
@@ -169,6 +170,22 @@ describe("a public source answers an operation in the form of the contract", () 
         source: { name: "欧洲专利局（OPS）" },
       },
     ],
+    "lens patents": [
+      "research_patent_search",
+      { query: '电池" OR jurisdiction:US', applicant: "某电池有限公司", date_from: "2018-01-01" },
+      {
+        patent_id: "CN108123456A",
+        title: "电池",
+        abstract: "A battery.",
+        application_no: "CN201810012345",
+        application_date: "2018-01-05",
+        publication_date: "2018-06-05",
+        grant_no: null,
+        inventors: ["CHEN MING"],
+        legal_status: "pending",
+        source: { name: "The Lens", url: "https://www.lens.org/lens/patent/186-488-232-022-050" },
+      },
+    ],
     "gleif company": [
       "enterprise_company_detail",
       { tax_id: "91330106MA0000007Q" },
@@ -228,6 +245,28 @@ test("a filter that a caller writes cannot become another filter, another field 
   expect(sources.requests.at(-1)?.query["filter"]).toBe(
     "raw_author_name.search:陈 明 from_publication_date:1900-01-01",
   );
+});
+
+test("what a caller writes stays the value of a match, and a number is looked up as one", async () => {
+  await using _ = await connected("lens");
+  const sent = () => JSON.parse(sources.requests.at(-1)!.body).query.bool.must;
+  await ask("research_patent_search", { query: 'x" } OR *:*' }, { cache: "bypass" });
+  expect(sent()).toEqual([
+    { term: { jurisdiction: "CN" } },
+    {
+      bool: {
+        should: ["title", "abstract", "applicant.name"].map((field) => ({
+          match: { [field]: 'x" } OR *:*' },
+        })),
+      },
+    },
+  ]);
+  const { body } = await ask("research_patent_search", { query: "CN108123456A" }, { page: 2, page_size: 3 });
+  expect(sent()[1].bool.should[0]).toEqual({ term: { doc_number: "108123456" } });
+  expect(body).toMatchObject({
+    total: 4,
+    data: [{ type: "design", legal_status: "expired", publication_no: null }],
+  });
 });
 
 test("pages of ours are the pages of the source, and what lies beyond the last one is free", async () => {
@@ -290,7 +329,7 @@ describe("dataq connect", () => {
     ["a wrong key", ["tianyancha", "--set", "token=tyc-token-2"], "账号失效"],
     ["no key", ["tianyancha"], "needs the credentials token"],
     ["an unknown credential", ["gleif", "--set", "token=x-y-z"], "has no credential token"],
-    ["a vendor that nobody knows", ["lens"], "There is no preset lens"],
+    ["a vendor that nobody knows", ["lense"], "There is no preset lense"],
     [
       "an operation of another vendor",
       ["gleif", "--operations", "legal_cases"],

@@ -115,6 +115,7 @@ const routes: readonly (readonly [string, Route])[] = [
   ["/gleif/lei-records", gleif],
   ["/epo/auth/accesstoken", epoToken],
   ["/epo/rest-services/published-data/search/biblio", epoSearch],
+  ["/lens/patent/search", lens],
   ["/17track/register", register],
   ["/17track/gettrackinfo", trackInfo],
   ["/tianyancha/services/open/ic/baseinfo/normal", tianyanchaCompany],
@@ -317,6 +318,46 @@ function orcidWorks({ path }: Asked): object {
     ],
   });
   return { group: [1, 2, 3, 4, 5, 6, 7].map(one) };
+}
+
+function lens({ headers, body }: Asked): object {
+  if (headers.authorization !== "Bearer lens-token-1")
+    return { status: 401, text: '{"message":"Unauthorized"}' };
+  const { from, size } = JSON.parse(body) as { from: number; size: number };
+  const all = ["A", "B", "U", "S"].map((kind, n) => ({
+    lens_id: `186-488-232-022-0${50 + n}`,
+    jurisdiction: "CN",
+    doc_number: String(108_123_456 + n),
+    kind,
+    date_published: "2018-06-05",
+    biblio: {
+      application_reference: {
+        jurisdiction: "CN",
+        doc_number: "201810012345",
+        kind: "A",
+        date: "2018-01-05",
+      },
+      invention_title: [
+        { text: "Battery", lang: "EN" },
+        { text: "电池", lang: "ZH" },
+      ],
+      parties: {
+        applicants: [{ residence: "CN", sequence: 1, extracted_name: { value: "某电池有限公司" } }],
+        inventors: [
+          { sequence: 1, extracted_name: { value: "CHEN MING" } },
+          { sequence: 2, extracted_name: null },
+        ],
+      },
+      classifications_ipcr: { classifications: [{ symbol: "H01M10/0525" }] },
+      priority_claims: {
+        claims: [{ jurisdiction: "CN", doc_number: "201710000001", kind: "A", sequence: 1 }],
+      },
+      cited_by: { patent_count: 3 },
+    },
+    ...(kind === "A" && { abstract: [{ text: "A battery.", lang: "EN" }] }),
+    legal_status: { patent_status: ["PENDING", "ACTIVE", "DISCONTINUED", "EXPIRED"][n], granted: n > 0 },
+  }));
+  return { total: all.length, max_score: 1, data: all.slice(from, from + size), results: all.length };
 }
 
 function gleif({ query }: Asked): object {

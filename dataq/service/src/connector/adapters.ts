@@ -4,6 +4,7 @@ import { crossrefPapers } from "./adapters/crossref.ts";
 import { doajJournals } from "./adapters/doaj.ts";
 import { epoPatents } from "./adapters/epo.ts";
 import { kuaidi100 } from "./adapters/kuaidi100.ts";
+import { lensPatents } from "./adapters/lens.ts";
 import { openAlexJournals, openAlexPapers, openAlexScholars } from "./adapters/openalex.ts";
 import { orcidScholars } from "./adapters/orcid.ts";
 import { track17 } from "./adapters/track17.ts";
@@ -15,6 +16,7 @@ export const adapters = {
   doaj_journals: doajJournals,
   epo_patents: epoPatents,
   kuaidi100,
+  lens_patents: lensPatents,
   openalex_journals: openAlexJournals,
   openalex_papers: openAlexPapers,
   openalex_scholars: openAlexScholars,
