@@ -4,6 +4,11 @@ export interface PublishedApi {
   readonly route: string;
   /** For `publishedTypes`. */
   readonly type: string;
+  /** The types of an answer, and of a line or an event of a streamed one. */
+  readonly answer: string;
+  readonly event?: string;
+  /** Faults of our answers that are meant, with the reason beside each. */
+  readonly allowed?: readonly RegExp[];
   /** Whether it needs the embedding model. */
   readonly embeds?: true;
   /** Values for fields whose type says too little, by their path. */
@@ -34,6 +39,19 @@ const imageUrl = "data:image/png;base64,iVBORw0KGgo=";
 const noVision = /does not support vision/;
 const textOnly = /is not supported: .*only texts are supported here/;
 
+/** Anthropic sends it to keep connections open; the types leave it out. */
+const ping = /^event: \.type is "ping"/;
+/**
+ * JSON has no dates; Ollama's lines before the last have no counts either; `bytes` of log probabilities are Ollama's and
+ * not in its client's types; the tokens found in the cache are ours.
+ */
+const ollamaAllowed = [
+  /\.created_at is "20\d\d-.*, not an object/,
+  /^event: \.(done_reason|context|\w+_duration|\w+_count) is missing/,
+  /logprobs\[\]\.bytes is not in the type/,
+  /\.prompt_cached_count is not in the type/,
+];
+
 const anthropic = {
   values: {
     model,
@@ -63,6 +81,10 @@ export const apis: readonly PublishedApi[] = [
     name: "POST /v1/chat/completions",
     route: "/v1/chat/completions",
     type: 'import("openai").OpenAI.Chat.ChatCompletionCreateParamsNonStreaming',
+    answer: 'import("openai").OpenAI.Chat.ChatCompletion',
+    event: 'import("openai").OpenAI.Chat.ChatCompletionChunk',
+    // What a model thought, as Ollama and vLLM name it.
+    allowed: [/\.reasoning is not in the type/],
     values: {
       ...{ model, ...schemas, n: 1, logit_bias: { "3": 1 }, logprobs: true },
       "*.image_url.url": imageUrl,
@@ -87,6 +109,14 @@ export const apis: readonly PublishedApi[] = [
     name: "POST /v1/responses",
     route: "/v1/responses",
     type: 'import("openai").OpenAI.Responses.ResponseCreateParamsNonStreaming',
+    answer: 'Omit<import("openai").OpenAI.Responses.Response, "output_text">',
+    event: 'import("openai").OpenAI.Responses.ResponseStreamEvent',
+    // OpenAI sends `store`, and no usage yet while it answers; the client itself makes `output_text`.
+    allowed: [
+      /\.store is not in the type/,
+      /\.response\.usage is null/,
+      /^event: \.response\.output_text is missing/,
+    ],
     values: {
       ...{ model, ...schemas, background: false, top_logprobs: 0, max_output_tokens: 2 },
       previous_response_id: null,
@@ -112,6 +142,9 @@ export const apis: readonly PublishedApi[] = [
     name: "POST /v1/embeddings",
     route: "/v1/embeddings",
     type: 'import("openai").OpenAI.EmbeddingCreateParams',
+    answer: 'import("openai").OpenAI.CreateEmbeddingResponse',
+    // The client decodes base64.
+    allowed: [/\.embedding is "[A-Za-z0-9+/=]*", not an array/],
     embeds: true,
     values: { model: "all-minilm:22m" },
     refused: [],
@@ -122,12 +155,19 @@ export const apis: readonly PublishedApi[] = [
     name: "POST /v1/messages",
     route: "/v1/messages",
     type: 'import("@anthropic-ai/sdk").Anthropic.MessageCreateParamsNonStreaming',
+    answer: 'import("@anthropic-ai/sdk").Anthropic.Message',
+    event: 'import("@anthropic-ai/sdk").Anthropic.RawMessageStreamEvent',
+    allowed: [ping],
   },
   {
     ...anthropic,
     name: "POST /v1/messages (beta)",
     route: "/v1/messages?beta=true",
     type: 'import("@anthropic-ai/sdk").Anthropic.Beta.Messages.MessageCreateParamsNonStreaming',
+    answer: 'import("@anthropic-ai/sdk").Anthropic.Beta.Messages.BetaMessage',
+    event: 'import("@anthropic-ai/sdk").Anthropic.Beta.Messages.BetaRawMessageStreamEvent',
+    // One answer serves both types, and the other one does not have these.
+    allowed: [ping, /\.(context_management|estimated_tokens|fallback_credit|iterations) is missing/],
     refused: [
       ...anthropic.refused,
       ...["tool_addition", "tool_removal"].map(unknownBlock),
@@ -142,6 +182,9 @@ export const apis: readonly PublishedApi[] = [
     name: "POST /api/chat",
     route: "/api/chat",
     type: 'import("ollama").ChatRequest',
+    answer: 'import("ollama").ChatResponse',
+    event: 'import("ollama").ChatResponse',
+    allowed: ollamaAllowed,
     values: {
       ...{ model, options, stream: false, keep_alive: "5m", format: schema },
       ...{ "*.parameters": schema, "messages[*].role": "user", "messages[*].images": [imageUrl.slice(22)] },
@@ -153,6 +196,9 @@ export const apis: readonly PublishedApi[] = [
     name: "POST /api/generate",
     route: "/api/generate",
     type: 'import("ollama").GenerateRequest',
+    answer: 'import("ollama").GenerateResponse',
+    event: 'import("ollama").GenerateResponse',
+    allowed: ollamaAllowed,
     values: {
       ...{ model, options, stream: false, keep_alive: "5m", format: schema, raw: false },
       ...{ template: `{{ .Prompt }}{{ .Suffix }}${thinkingMarks}`, images: [imageUrl.slice(22)] },
@@ -167,6 +213,7 @@ export const apis: readonly PublishedApi[] = [
     name: "POST /api/embed",
     route: "/api/embed",
     type: 'import("ollama").EmbedRequest',
+    answer: 'import("ollama").EmbedResponse',
     embeds: true,
     values: { model: "all-minilm:22m", options: { num_ctx: 64 }, keep_alive: "5m" },
     refused: [],

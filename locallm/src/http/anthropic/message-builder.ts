@@ -41,7 +41,8 @@ export class MessageBuilder {
       stop_sequence: null,
       stop_details: null,
       container: null,
-      usage: usageOf(this.#prompt, 0, 0),
+      diagnostics: null,
+      usage: { ...usageOf(this.#prompt, 0, 0), ...ofMessage },
     };
   }
 
@@ -88,7 +89,7 @@ export class MessageBuilder {
   #begin(): MessageEvent[] {
     if (this.#hasBegun) return [];
     this.#hasBegun = true;
-    this.#message["usage"] = usageOf(this.#prompt, 0, 0);
+    this.#message["usage"] = { ...usageOf(this.#prompt, 0, 0), ...ofMessage };
     return [{ type: "message_start", message: structuredClone(this.#message) }, ping];
   }
 
@@ -152,7 +153,7 @@ export class MessageBuilder {
     const usage = usageOf(done, done.evalTokens, thinkingTokens);
     // An extension of Anthropic's API, as in the other APIs.
     const broken = violations.length === 0 ? {} : { format_violations: violations };
-    Object.assign(this.#message, delta, { usage }, broken);
+    Object.assign(this.#message, delta, { usage: { ...usage, ...ofMessage } }, broken);
     return [{ type: "message_delta", delta, usage, ...broken }, { type: "message_stop" }];
   }
 
@@ -172,10 +173,11 @@ function usageOf({ promptTokens, cachedTokens }: PromptCounts, outputTokens: num
     input_tokens: promptTokens - cachedTokens,
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: cachedTokens,
-    cache_creation: null,
     output_tokens: outputTokens,
     output_tokens_details: { thinking_tokens: thinkingTokens },
     server_tool_use: null,
-    service_tier: "standard",
   };
 }
+
+/** What the usage of a whole message has besides that of the event `message_delta`. */
+const ofMessage = { cache_creation: null, inference_geo: null, service_tier: "standard", speed: null };

@@ -106,6 +106,7 @@ test("the unstreamed answer equals the joined stream", async () => {
     message: {
       role: "assistant",
       content: 'a "b"\u2028é🙂',
+      refusal: null,
       reasoning: "hm\n",
       tool_calls: [
         { id: "call_1", type: "function", function: { name: "f", arguments: '{"a":1}' } },

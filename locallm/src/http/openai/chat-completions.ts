@@ -134,6 +134,7 @@ export async function wholeAnswer(head: AnswerHead, events: AsyncIterable<TurnEv
         const message = {
           role: "assistant",
           content: content === "" && calls.length > 0 ? null : content,
+          refusal: null,
           ...(reasoning === "" ? {} : { reasoning }),
           ...(calls.length === 0 ? {} : { tool_calls: calls }),
         };

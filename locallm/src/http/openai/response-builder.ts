@@ -48,6 +48,7 @@ export class ResponseBuilder {
       output: [],
       ...echoed,
       usage: null,
+      access_programs: null,
     };
   }
 
@@ -170,7 +171,7 @@ export class ResponseBuilder {
     else response["completed_at"] = this.#now();
     response["usage"] = {
       input_tokens: ended.promptTokens,
-      input_tokens_details: { cached_tokens: ended.cachedTokens },
+      input_tokens_details: { cached_tokens: ended.cachedTokens, cache_write_tokens: 0 },
       output_tokens: ended.evalTokens,
       output_tokens_details: { reasoning_tokens: thinkingTokens },
       total_tokens: ended.promptTokens + ended.evalTokens,
