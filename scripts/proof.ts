@@ -53,7 +53,7 @@ for (const [name, path] of parts) {
 }
 
 function findParts(): Map<string, string> {
-  const found = new Map<string, string>();
+  const found = new Map([["search", `${root}fuzz/search.ts`]]);
   for (const folder of ["locallm/proof", "dataq/service/proof"]) {
     const names = readdirSync(`${root}${folder}`, { withFileTypes: true }).filter((entry) => entry.isFile());
     for (const { name } of names)

@@ -79,7 +79,8 @@ function readNotes(content: Buffer): Notes {
   const notes: Notes = {};
   for (let at = 0; at < content.length; ) {
     const space = content.indexOf(32, at);
-    const length = Number(content.toString("latin1", at, space < 0 ? at : space));
+    if (space < 0) throw damaged();
+    const length = Number(content.toString("latin1", at, space));
     if (!Number.isInteger(length) || length <= space - at || at + length > content.length) throw damaged();
     const [, key, value = ""] =
       /^([^=]+)=(.*)$/s.exec(content.toString("utf8", space + 1, at + length - 1)) ?? [];

@@ -137,9 +137,13 @@ const sha256 = z
   .regex(/^[0-9a-f]{64}$/);
 export const verifyQuery = z.strictObject({
   seal: sha256.optional().meta({ description: "A seal of the audit log that was stored elsewhere" }),
-  whole: z.stringbool().default(false).meta({
-    description: "`true`: check every entry of the ledger, also those that were verified before",
-  }),
+  whole: z
+    .stringbool()
+    .default(false)
+    .meta({
+      description: "`true`: check every entry of the ledger, also those that were verified before",
+      enum: ["true", "false", "1", "0", "yes", "no", "on", "off"],
+    }),
 });
 
 /** The result of every check of the ledger and of the audit log. */

@@ -44,13 +44,16 @@ export type ApiKey = Received<typeof apiKey>;
 export const createdKey = apiKey.extend({ key: z.string() });
 export type CreatedKey = Received<typeof createdKey>;
 
-const address = z.string().refine(isNetworkBlock, {
-  error: "must be an IP address or a block of addresses",
-  params: {
-    fix: "send addresses or blocks such as 203.0.113.0/24",
-    fixZh: "请发送地址或网段，例如 203.0.113.0/24",
-  },
-});
+const address = z
+  .string()
+  .refine(isNetworkBlock, {
+    error: "must be an IP address or a block of addresses",
+    params: {
+      fix: "send addresses or blocks such as 203.0.113.0/24",
+      fixZh: "请发送地址或网段，例如 203.0.113.0/24",
+    },
+  })
+  .meta({ format: "network-block" });
 
 const name = wellFormed(z.string().max(100));
 
@@ -60,7 +63,8 @@ const scopeList = z
   .refine((list) => new Set(list).size === list.length, {
     error: "contains a scope twice",
     params: { fix: "send each scope once", fixZh: "每个权限请只发送一次" },
-  });
+  })
+  .meta({ uniqueItems: true });
 
 /**
  * What a key may do, and from which addresses. On a change, omitted fields keep their values; for a new key,

@@ -7,11 +7,16 @@ type Fix = readonly [en: string, zh: string];
 
 /** A problem that a schema found, as a message and a fix. A custom check puts its fix into `params`. */
 export function problemOf(issue: Issue): ParameterProblem {
-  const unknown = issue.code === "unrecognized_keys" ? issue.keys.join(", ").slice(0, 100) : undefined;
+  const unknown =
+    issue.code === "unrecognized_keys" ? issue.keys.map(shown).join(", ").slice(0, 100) : undefined;
   const param = unknown ?? (issue.path.join(".") || "body");
   const [fix, fixZh] = fixOf(issue);
   const wrong = issue.code === "custom" ? issue.message : (messages[issue.code] ?? "is invalid");
   return { param, code: issue.code, message: `${param} ${wrong}`, fix, fixZh };
+}
+
+function shown(name: string): string {
+  return name === "" ? '""' : name;
 }
 
 const messages: Readonly<Partial<Record<Issue["code"], string>>> = {

@@ -33,7 +33,8 @@ export function requestOf(name: string, given: Arguments): Omit<ApiRequest, "sig
   if (name === "balance") return { path: "/v1/balance" };
   if (name === "estimate") return { path: "/v1/data/estimate", body: given };
   // `fields` and similar options are not parameters of the operation, but to a model all of them are arguments.
-  const controls = Object.keys(given).filter((argument) => argument in controlsOf(findOperation(name)!));
+  const known = controlsOf(findOperation(name)!);
+  const controls = Object.keys(given).filter((argument) => Object.hasOwn(known, argument));
   const params = Object.fromEntries(
     Object.entries(given).filter(([argument]) => !controls.includes(argument)),
   );

@@ -88,12 +88,19 @@ function describe(name: string, route: Route): JsonSchema {
     ...(route.access === "public" && { security: [] }),
     parameters: [...pathParameters(route), ...queryParameters(route), ...headers(name)],
     ...(body && { requestBody: { required: !route.isBodyOptional, content: json(body) } }),
-    responses: { [route.status]: success(name, route), ...refusals(route) },
+    ...(name === "uploadPiece" && { requestBody: { required: true, content: bytes } }),
+    responses: {
+      [route.status]: success(name, route),
+      ...refusals(name, route),
+      ...(name === "callMcp" && { 406: notAcceptable }),
+    },
   };
 }
 
+const bytes = { "application/octet-stream": { schema: { type: "string", format: "binary" } } };
+
 /** Each status with the codes that it can carry. */
-function refusals(route: Route): JsonSchema {
+function refusals(name: string, route: Route): JsonSchema {
   const statuses = Map.groupBy(errorCodesOf(route), (code) => errors[code].status);
   return Object.fromEntries(
     [...statuses]
@@ -104,7 +111,12 @@ function refusals(route: Route): JsonSchema {
           description: codes.map(describeError).join("\n"),
           ...((status === 429 || status === 503) && { headers: retryAfter }),
           content: {
-            "application/json": { schema: errorReference },
+            "application/json": {
+              schema:
+                name === "callMcp" && status === 400
+                  ? { anyOf: [errorReference, protocolError] }
+                  : errorReference,
+            },
             "application/problem+json": { schema: errorReference },
           },
         },
@@ -112,6 +124,24 @@ function refusals(route: Route): JsonSchema {
   );
 }
 
+/** What is not a message of the Model Context Protocol is refused by its own rules (JSON-RPC 2.0). */
+const protocolError: JsonSchema = {
+  type: "object",
+  properties: {
+    jsonrpc: { const: "2.0" },
+    id: { type: ["string", "number", "null"] },
+    error: {
+      type: "object",
+      properties: { code: { type: "integer" }, message: { type: "string" } },
+      required: ["code", "message"],
+    },
+  },
+  required: ["jsonrpc", "error"],
+};
+const notAcceptable: JsonSchema = {
+  description: "The client must accept both application/json and text/event-stream",
+  content: { "application/json": { schema: protocolError } },
+};
 const errorReference = { $ref: "#/components/schemas/error" };
 const retryAfter = { "Retry-After": { description: "Seconds to wait", schema: { type: "integer" } } };
 
@@ -134,7 +164,10 @@ function success(name: string, route: Route): JsonSchema {
   const { answer } = route;
   if (answer === undefined) return { description };
   if (answer instanceof z.ZodType) return { description, content: json(answerBody(answer)) };
-  const content = [answer].flat().map((type) => [type, { schema: { type: "string" } }]);
+  // A schema of a stream would be that of its events.
+  const content = [answer]
+    .flat()
+    .map((type) => [type, type === "text/event-stream" ? {} : { schema: { type: "string" } }]);
   return { description, content: Object.fromEntries(content) };
 }
 
@@ -187,6 +220,8 @@ function queryParameters({ query }: Route): object[] {
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: "query",
+    // Not read from the schema: what is converted from a text may be anything there, also nothing.
+    ...(!query.shape[name]!.safeParse(undefined).success && { required: true }),
     ...(description !== undefined && { description }),
     schema,
   }));

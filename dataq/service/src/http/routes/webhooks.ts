@@ -61,7 +61,7 @@ export function addWebhookRoutes(
 
   app.post<ById>("/v1/webhooks/:id/rotate", async (request, reply): Promise<Sent<typeof createdWebhook>> => {
     const { account } = principalOf(request);
-    const { grace_s } = check(secretRotation, readJson(request, {}));
+    const { grace_s } = check(secretRotation, readJson(request, { whenEmpty: {} }));
     const made = await webhooks.rotate(account.id, request.params.id, grace_s, authorOf(parts, request));
     reply.code(201).header("cache-control", "no-store");
     return { ...webhookBody(made.webhook), secret: made.secret };
