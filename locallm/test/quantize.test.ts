@@ -3,13 +3,15 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fastTypes } from "../src/gpu/fast-types.ts";
+import { thisMachine } from "../src/gpu/hardware.ts";
 import { createModel } from "../src/library/create.ts";
 import { readGguf } from "../src/library/gguf/header.ts";
 import { Store } from "../src/library/store.ts";
 import type { CreateRequest, ProgressLine } from "../src/wire/api/library.ts";
 import { requireModelName } from "../src/wire/model-name.ts";
 import { createContext, embeddingModelPath } from "./model-store.ts";
-import { lines, startServer, startServerHere, type TestServer, until } from "./server-process.ts";
+import { command, lines, startServer, startServerHere, type TestServer, until } from "./server-process.ts";
 import { smallLlama } from "./small-llama.ts";
 import { splitGguf } from "./split-gguf.ts";
 import { loadableModel } from "./tiny-gguf.ts";
@@ -164,6 +166,22 @@ describe("quantize", () => {
     expect(told.some(({ status }) => status?.startsWith("quantizing"))).toBe(false);
     expect(told.at(-1)).toEqual({ status: "success" });
   });
+
+  test.skipIf(fastTypes(thisMachine) === null)(
+    "doctor names a model whose type is slow on this processor, and no other",
+    async () => {
+      expect((await create({ model: "slow", from: "plain", quantize: "q5_1" })).at(-1)?.status).toBe(
+        "success",
+      );
+      const { out } = await command(["doctor", "--quick"], {
+        LOCALLM_MODELS: models,
+        LOCALLM_HOST: "127.0.0.1:21498",
+      });
+      const told = out.split("\n").filter((line) => line.includes("no fast kernel"));
+      expect(told.join("\n")).toMatch(/slow:latest is mostly Q5_1.*it has for .*q8_0.*q4_0.*q4_k_m/);
+      expect(told.some((line) => /plain|eight|typed/.test(line))).toBe(false);
+    },
+  );
 
   test("refuses a remote model", async () => {
     const context = createContext(new Store(models));

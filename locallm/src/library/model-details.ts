@@ -92,6 +92,14 @@ export function headerValue(header: GgufHeader, key: string) {
   return header.metadata.get(`${String(header.metadata.get("general.architecture"))}.${key}`);
 }
 
+/** The type of most bytes of the matrices, or null if there are none. */
+export function mainType({ tensors }: Pick<GgufHeader, "tensors">): string | null {
+  const bytes = new Map<string, number>();
+  for (const { type, shape, sizeBytes } of tensors)
+    if (shape.length > 1) bytes.set(type, (bytes.get(type) ?? 0) + sizeBytes);
+  return [...bytes].sort(([, a], [, b]) => b - a)[0]?.[0] ?? null;
+}
+
 /** 134515008 → `134.52M`, like Ollama. */
 export function humanCount(count: number): string {
   if (count >= 1e9) return `${trimmed(count / 1e9, 1)}B`;

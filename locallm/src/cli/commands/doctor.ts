@@ -13,6 +13,7 @@ import {
 } from "../../config.ts";
 import { availableBytes } from "../../gpu/available-memory.ts";
 import { cudaPackages, hasCudaRuntime } from "../../gpu/cuda-runtime.ts";
+import { fastTypes } from "../../gpu/fast-types.ts";
 import { thisMachine } from "../../gpu/hardware.ts";
 import { installEngine, unwritable } from "../../gpu/install.ts";
 import { librariesOf, packageFolder } from "../../gpu/installed.ts";
@@ -20,6 +21,8 @@ import { devicesIn, type GpuSettings, inspectGpus } from "../../gpu/machine.ts";
 import { packagePlatform, processorPackage } from "../../gpu/packages.ts";
 import { freeBytes } from "../../library/disk-space.ts";
 import { makeFolder } from "../../library/durable.ts";
+import { writableTypes } from "../../library/gguf/quantisation.ts";
+import { headerOf, mainType } from "../../library/model-details.ts";
 import { Store } from "../../library/store.ts";
 import { checkStore } from "../../library/store-check.ts";
 import { checkReplica } from "../../remotes/check.ts";
@@ -61,11 +64,12 @@ export function doctorCommand(): Command {
       const { config: serverConfig, problems: settingsProblems } = readSettings();
       const machineProblems = await tellMachine();
       if (serverConfig !== null) await tellConversations(serverConfig);
-      await tellGpus(config);
+      const isOnProcessor = await tellGpus(config);
       await tellServer(config);
       const remoteProblems = serverConfig === null ? 0 : await tellRemotes(serverConfig);
       const problems =
         settingsProblems + machineProblems + remoteProblems + (await tellStore(config, options));
+      if (isOnProcessor) await tellSlowTypes(config);
       say("verdict", problems === 0 ? "no problems" : counted(problems, "problem"));
       if (problems > 0) process.exitCode = 1;
     });
@@ -123,8 +127,8 @@ async function engineVersion(): Promise<string | null> {
   return null;
 }
 
-/** Reports the system's GPUs, which of them the engine uses, and how to change that. */
-async function tellGpus(config: GpuSettings): Promise<void> {
+/** Reports the system's GPUs, which of them the engine uses, and how to change that. Returns whether it uses none. */
+async function tellGpus(config: GpuSettings): Promise<boolean> {
   const found = await inspectGpus(config);
   say("GPU", found.hardware.map(({ name }) => name).join(", ") || "none found");
   say("backend", `${found.choice.backend ?? "the processor"}: ${found.choice.why}`);
@@ -142,6 +146,26 @@ async function tellGpus(config: GpuSettings): Promise<void> {
   const build = found.toFetch;
   if (build !== null)
     say("advice", `locallm doctor --install fetches ${build.name}${sizeText(build)} for ${build.backend}`);
+  return found.devices.every(({ isUsed }) => !isUsed);
+}
+
+/** Names the models whose weights this processor multiplies slowly, and the types that are fast. */
+async function tellSlowTypes(config: CommandConfig): Promise<void> {
+  const fast = fastTypes(thisMachine);
+  if (fast === null) return;
+  const store = new Store(config.modelsFolder);
+  for (const model of (await store.list()).models) {
+    const header = await headerOf(store, model).catch(() => null);
+    const type = header === null ? null : mainType(header);
+    if (type === null || fast.has(type)) continue;
+    const others = writableTypes.filter((each) =>
+      fast.has(each.toUpperCase().replace(/(?<=^Q[456]_K)_[SM]$/, "")),
+    );
+    say(
+      "advice",
+      `${displayModelName(model.name)} is mostly ${type}, for which this processor has no fast kernel; it has for ${others.join(", ")}. What another type costs in quality is yours to weigh: locallm create NAME --quantize TYPE, from the F16 file`,
+    );
+  }
 }
 
 function sizeText({ sizeMb }: { sizeMb: number | null }): string {
