@@ -1,8 +1,8 @@
-import { reachOf } from "../../../sources/reach.ts";
 import { SearchSource } from "../../../sources/search-source.ts";
 import { numbered, type OperationParts } from "../../operation.ts";
 import { judgmentDocument, legalIndexFill } from "./corpus.ts";
 import { judgmentImport } from "./import.ts";
+import { caseReach } from "./reach.ts";
 import { sampleJudgment } from "./sample/judgments.ts";
 import { cases } from "./source.ts";
 
@@ -20,5 +20,5 @@ export const legalCases: OperationParts = {
   samples: ["民间借贷", "离婚", "借款 利息", "劳动争议"].map((query) => ({ query })),
   import: judgmentImport,
   unit: { en: "judgment", zh: "篇裁判文书" },
-  reach: reachOf,
+  reach: caseReach,
 };

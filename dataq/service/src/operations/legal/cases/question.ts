@@ -82,6 +82,13 @@ export async function readCaseQuestion(asked: string, { count, countPhrase }: He
   };
 }
 
+/** The days that the fields `date:` of a query leave; undefined if there are none. */
+export function datesIn(asked: string): DateRange | undefined {
+  return tokens(asked.normalize("NFKC"))
+    .filter(({ field }) => field === "date")
+    .reduce<DateRange | undefined>((dates, { value }) => both(dates, datesOf(value)), undefined);
+}
+
 /** Counts documents in the index that match terms of the question. */
 export interface Held {
   /** How many documents have all of these terms. */
