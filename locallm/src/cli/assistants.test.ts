@@ -54,6 +54,13 @@ it("gives claude the address, the key, the model for all of its tasks, and the w
   });
 });
 
+it("gives claude a window to compact in only from the size that it accepts without a complaint", () => {
+  const compactsIn = (contextLength: number) =>
+    assistants["claude"]!.wiring({ url: "http://127.0.0.1:1", apiKey: null, model, contextLength })
+      .environment["CLAUDE_CODE_AUTO_COMPACT_WINDOW"];
+  expect([99_999, 100_000].map(compactsIn)).toEqual([undefined, "100000"]);
+});
+
 describe.each(Object.keys(assistants).filter((name) => assistants[name]!.needsWindow))("%s", (name) => {
   it("is told the window", () => {
     expect(settingsOf(wired(name, "http://127.0.0.1:1"))).toMatch(/\b40000\b/);

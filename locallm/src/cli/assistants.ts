@@ -198,10 +198,15 @@ export const assistants: Readonly<Record<string, Assistant>> = {
 function claudeWindow(contextLength: number): Record<string, string> {
   return {
     CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(contextLength),
-    CLAUDE_CODE_AUTO_COMPACT_WINDOW: String(contextLength),
+    ...(contextLength < smallestCompactWindow
+      ? {}
+      : { CLAUDE_CODE_AUTO_COMPACT_WINDOW: String(contextLength) }),
     CLAUDE_CODE_MAX_OUTPUT_TOKENS: String(answerOf(contextLength)),
   };
 }
+
+/** Claude Code takes a smaller one for this one, and complains at each start. */
+const smallestCompactWindow = 100_000;
 
 /** How many tokens of the window a program may ask for in one answer. */
 function answerOf(contextLength: number): number {

@@ -59,7 +59,7 @@ describe.skipIf(folder === null || process.platform === "win32")(
         const bins = [join(folder!, "node_modules", ".bin")];
         const called = guarded.reads(desk.note);
         for (const agent of quick) {
-          const started = startAgent(agent, guarded, desk, bins, "scripted", { LOCALLM_API_KEY });
+          const started = startAgent(agent, guarded, desk, bins, { environment: { LOCALLM_API_KEY } });
           const { code } = await started.exited;
           expect([agent.name, code, started.stderr()]).toEqual([
             agent.name,

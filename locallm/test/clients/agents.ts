@@ -12,41 +12,46 @@ export interface Agent {
   readonly npm: readonly [name: string, version: string] | null;
   /** Whether its install script must run. */
   readonly isBuilt?: true;
-  readonly parameters: readonly string[];
+  parameters(question: string): readonly string[];
   readonly callsTools: boolean;
   /** Whether it is small and quick enough for each test run; `npm run proof -- agents` runs all. */
   readonly isQuick: boolean;
 }
 
-const question = "What does note.txt say?";
+export const question = "What does note.txt say?";
 
 export const agents: readonly Agent[] = [
   {
     name: "claude",
     npm: ["@anthropic-ai/claude-code", "2.1.332"],
     isBuilt: true,
-    parameters: ["-p", question, "--allowedTools", "Read"],
+    parameters: (question) => ["-p", question, "--allowedTools", "Read,Write"],
     callsTools: true,
     isQuick: true,
   },
   {
     name: "codex",
     npm: ["@openai/codex", "0.171.0"],
-    parameters: ["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", question],
+    parameters: (question) => [
+      "exec",
+      "--skip-git-repo-check",
+      "--dangerously-bypass-approvals-and-sandbox",
+      question,
+    ],
     callsTools: true,
     isQuick: true,
   },
   {
     name: "continue",
     npm: ["@continuedev/cli", "1.5.47"],
-    parameters: ["-p", question, "--auto"],
+    parameters: (question) => ["-p", question, "--auto"],
     callsTools: true,
     isQuick: true,
   },
   {
     name: "qwen",
     npm: ["@qwen-code/qwen-code", "0.24.4"],
-    parameters: ["-p", question, "--yolo"],
+    parameters: (question) => ["-p", question, "--yolo"],
     callsTools: true,
     isQuick: true,
   },
@@ -54,14 +59,17 @@ export const agents: readonly Agent[] = [
     name: "opencode",
     npm: ["opencode-ai", "1.18.33"],
     isBuilt: true,
-    parameters: ["run", question],
+    parameters: (question) => ["run", question],
     callsTools: true,
     isQuick: false,
   },
   {
     name: "aider",
     npm: null,
-    parameters: ["--no-git", "--yes-always", "--no-check-update", "--no-analytics", "--message", question],
+    parameters: (question) => [
+      ...["--no-git", "--yes-always", "--no-check-update", "--no-analytics"],
+      ...["--message", question],
+    ],
     callsTools: false,
     isQuick: false,
   },
@@ -80,33 +88,48 @@ export async function createDesk(word: string) {
 
 export type Desk = Awaited<ReturnType<typeof createDesk>>;
 
+/** Programs find these settings instead of those of the person who runs the tests. */
+export function deskEnvironment(desk: Desk, bins: readonly string[]): Record<string, string> {
+  return {
+    HOME: desk.home,
+    XDG_CONFIG_HOME: join(desk.home, ".config"),
+    LOCALLM_CREDENTIALS: join(desk.home, "credentials.json"),
+    // OpenCode believes this more than the working folder.
+    PWD: desk.work,
+    PATH: [...bins, process.env["PATH"]].join(delimiter),
+    TERM: "dumb",
+  };
+}
+
+interface Start {
+  readonly model?: string;
+  readonly asked?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 /** Starts the program as a user does: by `locallm launch` in the working folder. */
 export function startAgent(
   { name, parameters }: Agent,
   { server }: Pick<ScriptedModel, "server">,
   desk: Desk,
   bins: readonly string[],
-  model = "scripted",
-  more: Readonly<Record<string, string>> = {},
+  { model = "scripted", asked = question, environment = {} }: Start = {},
 ) {
-  const environment = {
-    ...more,
-    HOME: desk.home,
-    XDG_CONFIG_HOME: join(desk.home, ".config"),
-    LOCALLM_CREDENTIALS: join(desk.home, "credentials.json"),
-    LOCALLM_HOST: server.url,
-    // OpenCode believes this more than the working folder.
-    PWD: desk.work,
-    PATH: [...bins, process.env["PATH"]].join(delimiter),
-    TERM: "dumb",
-  };
-  const words = ["launch", name, "--model", model, "--", ...parameters];
-  return launch(words, environment, { folder: desk.work, isGroup: true });
+  const settings = { ...environment, ...deskEnvironment(desk, bins), LOCALLM_HOST: server.url };
+  const words = ["launch", name, "--model", model, "--", ...parameters(asked)];
+  return launch(words, settings, { folder: desk.work, isGroup: true });
 }
 
 /** Runs a program that `locallm launch` printed. `text` is its standard input. */
-export function startPrinted(program: string, parameters: readonly string[], folder: string, text = "") {
-  const child = spawn(program, parameters, { cwd: folder, detached: true, stdio: "pipe" });
+export function startPrinted(
+  program: string,
+  parameters: readonly string[],
+  folder: string,
+  text = "",
+  environment: Readonly<Record<string, string>> = {},
+) {
+  const env = { ...process.env, ...environment };
+  const child = spawn(program, parameters, { cwd: folder, detached: true, stdio: "pipe", env });
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (part: string) => {
