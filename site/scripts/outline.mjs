@@ -31,6 +31,7 @@ export const groups = [
       "dataq/sources-and-imports",
       "dataq/backups",
       "dataq/scaling",
+      "dataq/search-engine",
       "dataq/everyday-words",
       "dataq/opensearch",
       "dataq/adding-an-operation",

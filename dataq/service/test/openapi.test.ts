@@ -37,9 +37,9 @@ describe("/openapi.json", () => {
     );
   });
 
-  test("lists exactly the routes of the service, except the console's own", async () => {
+  test("lists exactly the routes of the service, except the pages of the console and the documentation", async () => {
     const served = service.routes
-      .filter(({ url }) => url !== "/" && !url.startsWith("/console"))
+      .filter(({ url }) => url !== "/" && !/^\/(?:console|docs\/\*)/.test(url))
       .map(({ method, url }) => `${method} ${url.replace(/:(\w+)/g, "{$1}")}`);
     expect(described.map(([name]) => name).sort()).toEqual(served.sort());
   });

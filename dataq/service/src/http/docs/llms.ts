@@ -54,7 +54,7 @@ ${list.map((operation) => line(operation, termsOf)).join("\n")}
 
 - [OpenAPI 3.1](/openapi.json): every route, and every operation with its request and record
 - [Tool definitions](/v1/catalog?format=openai-tools): the operations as functions that a model can call
-- [Documentation](/docs): for people, in English and Chinese
+- [Documentation](/docs/dataq/start): for people; [in Chinese](/docs/zh/dataq/start)
 - [Documentation as Markdown](/docs/llms.txt): the same pages, one by one; [in one file](/docs/llms-full.txt)
 - [Prices](/v1/pricing): current and announced
 - [Data status](/v1/status): what answers each operation (a vendor, imported records, samples), and how old it is
