@@ -1,0 +1,51 @@
+import { readFileSync } from "node:fs";
+import koffi from "koffi";
+import { describe, expect, it } from "vitest";
+import { layout } from "../../src/engine/libllama/layout-0.5.0.ts";
+import { fileTypeName, tensorType } from "../../src/library/gguf/quantisation.ts";
+import { type MeasuredLayout, membersOf, structs } from "./measured.ts";
+
+const measured = JSON.parse(
+  readFileSync(new URL(`measured-${layout.version}.json`, import.meta.url), "utf8"),
+) as MeasuredLayout;
+const names = Object.keys(structs) as (keyof typeof structs)[];
+
+describe("the layout, compared with what the compiler measured", () => {
+  it.each(names)("places each member of %s where the compiler does", (name) => {
+    const { bytes, members } = measured.structs[name];
+    expect(membersOf(layout[name])).toEqual(members);
+    expect(layout[name].size).toBe(bytes);
+  });
+
+  it("notices any two neighbours that are exchanged", () => {
+    let exchanged = 0;
+    for (const name of names) {
+      const order = Object.entries(layout[name].members ?? {}).map(
+        ([member, { type }]) => [member, type] as const,
+      );
+      for (let index = 1; index < order.length; index++) {
+        const swapped = order.with(index - 1, order[index]!).with(index, order[index - 1]!);
+        const other = koffi.struct(Object.fromEntries(swapped));
+        expect(membersOf(other)).not.toEqual(measured.structs[name].members);
+        exchanged++;
+      }
+    }
+    expect(exchanged).toBeGreaterThan(60);
+  });
+});
+
+describe("the table of types, compared with the library's", () => {
+  it.each(measured.tensorTypes)("knows $name", ({ id, name, blockLength, blockBytes }) => {
+    expect(tensorType(id)).toEqual({ name: name.toUpperCase(), blockLength, blockBytes });
+  });
+
+  it("knows no other types", () => {
+    const ids = new Set(measured.tensorTypes.map(({ id }) => id));
+    for (let id = 0; id < 256; id++) if (!ids.has(id)) expect(tensorType(id)).toBeUndefined();
+  });
+
+  it.each(measured.fileTypes)("names files of type $id as $name", ({ id, name }) => {
+    // The engine writes MXFP4 only into experts and says so in the name. People call the file by its type.
+    expect(fileTypeName(id)).toBe(name === "MXFP4_MOE" ? "MXFP4" : name);
+  });
+});
