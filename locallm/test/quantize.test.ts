@@ -76,6 +76,7 @@ describe("quantize", () => {
     expect(told.at(-1)).toEqual({ status: "success" });
     const steps = told.filter(({ status }) => status === "quantizing F32 model to Q8_0");
     expect(steps.length).toBeGreaterThan(0);
+    expect(told.some(({ status }) => status?.startsWith("creating new layer"))).toBe(true);
     expect(steps.at(-1)?.completed).toBe(steps.at(-1)?.total);
     const { details, tensors } = await show("eight");
     expect(details.quantization_level).toBe("Q8_0");

@@ -11,7 +11,12 @@ import { joinHeaders, splitPlace } from "./gguf/split.ts";
 import { type Layer, mediaTypes } from "./manifest.ts";
 import type { Model, ModelConfig } from "./model.ts";
 import { detailsFromHeader, headerLengths } from "./model-details.ts";
-import { type QuantizeContext, requestedQuantization, withQuantized } from "./quantize.ts";
+import {
+  type QuantizeContext,
+  type QuantizedWeights,
+  requestedQuantization,
+  withQuantized,
+} from "./quantize.ts";
 import { type RemoteAddresses, remoteConfig, requestedRemotes } from "./remote.ts";
 import type { Store } from "./store.ts";
 
@@ -44,28 +49,29 @@ export async function createModel(
   if (request.template !== undefined) await context.checkTemplate(request.template);
   const params = checkParameters(request.parameters);
   const messages = checkMessages(request.messages);
-  const write = (finished: Base, adopt?: () => Promise<void>) =>
-    writeModel(name, { ...request, parameters: params, messages }, finished, context, adopt);
+  const write = (finished: Base, weights?: QuantizedWeights) =>
+    writeModel(name, { ...request, parameters: params, messages }, finished, context, weights);
   if (quantization === null || quantization.type.name === base.config.file_type) return await write(base);
   const { store, quantizing } = context;
   await withQuantized(base.layers, quantization, { store, ...quantizing }, (weights) =>
     write(
       { ...base, layers: weights.layers, config: { ...base.config, file_type: weights.fileType } },
-      weights.adopt,
+      weights,
     ),
   );
 }
 
-/** `adopt` moves weights into the store that are not there yet. */
+/** `weights` are not in the store yet. */
 async function writeModel(
   name: ModelName,
   request: CreateRequest,
   base: Base,
   context: CreateContext,
-  adopt?: () => Promise<void>,
+  weights?: QuantizedWeights,
 ): Promise<void> {
   const { parameters: params = {}, messages = [] } = request;
   const layers = new Layers(context, base.layers);
+  if (weights?.isNew) layers.markNew(weights.digest);
   if (request.template !== undefined) await layers.replace(mediaTypes.template, request.template);
   if (request.system !== undefined) await layers.replace(mediaTypes.system, request.system);
   if (Object.keys(params).length > 0) {
@@ -83,7 +89,7 @@ async function writeModel(
   };
   const config = await context.store.blobs.writeBytes(configBytes(fields, layers.list));
   layers.announce();
-  await adopt?.();
+  await weights?.adopt();
   context.onStatus("writing manifest");
   await context.store.write(name, {
     config: { mediaType: mediaTypes.config, digest: config.digest, sizeBytes: config.sizeBytes },
@@ -307,6 +313,11 @@ class Layers {
     const { digest, sizeBytes, isNew } = await this.#context.store.blobs.writeBytes(text);
     if (isNew) this.#created.add(digest);
     this.list.push({ mediaType, digest, sizeBytes });
+  }
+
+  /** For weights, which are written elsewhere. */
+  markNew(digest: Digest): void {
+    this.#created.add(digest);
   }
 
   announce(): void {

@@ -34,6 +34,9 @@ export interface QuantizeContext {
 /** Weights in another type. They are not in the store until `adopt`. */
 export interface QuantizedWeights {
   readonly layers: Layer[];
+  readonly digest: Digest;
+  /** False if the store already has this file. */
+  readonly isNew: boolean;
   /** The name of the type for the configuration. */
   readonly fileType: string;
   /** Moves the file into the store. Call it right before the manifest is written. */
@@ -93,12 +96,15 @@ export async function withQuantized(
     const result = await store.headers.of(job.to);
     const layer = { mediaType: mediaTypes.model, digest, sizeBytes: result.sizeBytes };
     const others = layers.filter(({ mediaType }) => mediaType !== mediaTypes.model);
+    const isNew = (await store.blobs.size(digest)) === null;
     await use({
       layers: [layer, ...others],
+      digest,
+      isNew,
       fileType: detailsFromHeader(result).file_type,
       adopt: async () => {
         // A killed server leaves this note, which says that no manifest may name the blob yet.
-        if ((await store.blobs.size(digest)) === null) await writeFile(join(folder, digestHex(digest)), "");
+        if (isNew) await writeFile(join(folder, digestHex(digest)), "");
         await store.blobs.adopt(job.to, digest);
       },
     });
