@@ -67,7 +67,7 @@ function entry(code: ErrorCode, language: "en" | "zh"): string {
     text
       .replaceAll(/^\{(?:summary|fix|problems)\}$/g, text.includes("fix") ? fixedByCall : summary)
       .replaceAll(/\{(\w+)(?:\|[^}]*)?\}/g, (_, name) => `\`{${name}}\``)
-      .replaceAll(/<(\w+)>/g, "`<$1>`");
+      .replaceAll(/<\w+>|\*\/\*/g, "`$&`");
   return `### ${code}
 
 - **${causeIs}** ${shown(cause)}
