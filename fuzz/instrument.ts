@@ -17,8 +17,8 @@ const mostPoints = 1 << 17;
 const counted = /^(?:locallm\/src|dataq\/(?:service|contract)\/src|node_modules\/@huggingface\/jinja)\//;
 
 /**
- * From now on, our modules are loaded with a counter at each branch. V8's own coverage takes milliseconds for each reading,
- * which is more than most inputs take.
+ * From now on, our modules are loaded with a counter at each branch. V8's own coverage takes more for each reading
+ * than most inputs take.
  */
 export function instrument(): Instrumented {
   const hits = new Uint32Array(mostPoints);

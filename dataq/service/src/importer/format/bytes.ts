@@ -1,5 +1,6 @@
 import { createReadStream, type ReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
+import { pipeline } from "node:stream";
 import { createGunzip, createZstdDecompress } from "node:zlib";
 
 /** The container format. It is detected from the first bytes, because file names are often wrong. */
@@ -37,6 +38,6 @@ export async function* contentOf(
 function inflated(stream: ReadStream, container: Container): AsyncIterable<Uint8Array> {
   if (container !== "gzip" && container !== "zstd") return stream;
   const inflater = container === "gzip" ? createGunzip() : createZstdDecompress();
-  stream.on("error", (error) => inflater.destroy(error));
-  return stream.pipe(inflater);
+  // Whoever reads gets the error. A reader who stops early closes both, and an error after that has nobody to tell.
+  return pipeline(stream, inflater, () => {});
 }
