@@ -20,6 +20,8 @@ import { type Library, openLibrary } from "./libllama/library.ts";
 import { hearLog } from "./libllama/log.ts";
 import type { Threadpool } from "./libllama/threadpool.ts";
 import { Model, poolingValue } from "./model.ts";
+import { Pooler } from "./pooler.ts";
+import { Ranker } from "./ranker.ts";
 import { type SlotEvent, Slots } from "./slots.ts";
 import { fixedThreads, physicalCores, SharedThreads, type Threads } from "./threads.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -39,8 +41,10 @@ export interface Engine {
   fullBytes(): number | null;
   /** Gives memory of the cache back to the system until it is used. Call it before the first job. */
   giveBackMemory(): void;
-  /** Created on the first call, because it has its own context. */
+  /** Throws `model_cannot`. Its context is created on the first call. */
   embedder(): Embedder;
+  /** Throws `model_cannot`. */
+  ranker(): Ranker;
   /** One number per loop that computes steps. If a number stops changing, its loop hangs. */
   progress(): readonly number[];
 }
@@ -154,7 +158,7 @@ export function measureEngine(request: LoadRequest): ModelInfo["sizeBytes"] {
       const model = Model.load(library, dry, () => {}, "dry");
       const window = Math.max(1, Math.min(dry.numCtx, model.trainContext));
       if (!model.canGenerate) {
-        newEmbedder(library, model, dry, window, fixedThreads(1), null);
+        newPooler(library, model, dry, window, fixedThreads(1), null);
         return sizesOf(model, allocation, dry.slots, noCheckpoints);
       }
       const context = newSlotsContext(library, model, dry, window, 1, null);
@@ -200,14 +204,15 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
   const threadpool = library.newThreadpool(threads, poll);
   const window = Math.max(1, Math.min(request.numCtx, model.trainContext));
   const { vocabulary, canGenerate } = model;
-  const makeEmbedder = (pool: Threadpool | null) =>
-    newEmbedder(library, model, request, window, newThreads(), pool);
+  const makePooler = (pool: Threadpool | null) =>
+    newPooler(library, model, request, window, newThreads(), pool);
 
   const isOnProcessor = request.placement.devices.length === 0;
   let slots: Slots | null = null;
   let checkpoints = noCheckpoints;
   let kept: KeptStates | null = null;
-  let embedder: Embedder | null = null;
+  let pooler: Pooler | null = null;
+  let ranker: Ranker | null = null;
   let contextLength = window;
   let giveBackMemory = () => {};
   if (canGenerate) {
@@ -241,7 +246,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
       },
     });
   } else {
-    embedder = makeEmbedder(threadpool);
+    pooler = makePooler(threadpool);
   }
   const sizeBytes = sizesOf(model, allocation, request.slots, checkpoints);
 
@@ -258,14 +263,19 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
     },
     giveBackMemory,
     embedder() {
-      if (pooling === "rank")
-        throw new LocallmError("decode_failed", { reason: "a ranking model makes no vectors" });
+      if (pooling === "rank") throw new LocallmError("model_cannot", { ability: "embed" });
       // Do not share the slots' thread pool: both contexts may compute at once, and a pool serves only one.
-      embedder ??= makeEmbedder(null);
-      return embedder;
+      pooler ??= makePooler(null);
+      return new Embedder(vocabulary, pooler);
+    },
+    ranker() {
+      if (pooling !== "rank" || pooler === null) throw new LocallmError("model_cannot", { ability: "rank" });
+      const { rankTemplate: template, ranksInProbabilities: areProbabilities } = model;
+      ranker ??= new Ranker({ vocabulary, pooler, template, areProbabilities });
+      return ranker;
     },
     progress() {
-      return [slots, embedder].filter((loop) => loop !== null).map((loop) => loop.progress());
+      return [slots, pooler].filter((loop) => loop !== null).map((loop) => loop.progress());
     },
     info: {
       description: model.description,
@@ -280,6 +290,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
       pooling,
       canGenerate,
       canEmbed: pooling !== "rank",
+      canRank: pooling === "rank",
       sizeBytes,
       devices: placedDevices(library, request, allocation),
       engine: {
@@ -353,14 +364,14 @@ function warmUp(context: Context): void {
   }
 }
 
-function newEmbedder(
+function newPooler(
   library: Library,
   model: Model,
   request: LoadRequest,
   window: number,
   threads: Threads,
   threadpool: Threadpool | null,
-): Embedder {
+): Pooler {
   const perSequence = Math.ceil(window / embedSequences);
   // The engine aborts if the number of sequences does not divide the batch.
   const batch = perSequence * embedSequences;
@@ -383,11 +394,6 @@ function newEmbedder(
     memory: model.memory,
   });
   model.applyAdapters(context.pointer);
-  return new Embedder({
-    vocabulary: model.vocabulary,
-    context,
-    sequences: embedSequences,
-    threads,
-    embeddingLength: model.embeddingLength,
-  });
+  const length = model.pooling === "rank" ? model.rankLength : model.embeddingLength;
+  return new Pooler({ context, sequences: embedSequences, threads, length });
 }

@@ -92,6 +92,22 @@ export class Model {
     return value === null ? null : (poolings[Number(value)] ?? null);
   }
 
+  /** How many numbers a rank head gives for one sequence. */
+  get rankLength(): number {
+    return Math.max(1, this.#library.llama_model_n_cls_out(this.pointer));
+  }
+
+  /** The file's own template for a query and a document, or null. */
+  get rankTemplate(): string | null {
+    return this.#library.llama_model_chat_template(this.pointer, "rerank");
+  }
+
+  /** Whether the engine turns what the rank head gives into probabilities; see llama.cpp's `build_pooling`. */
+  get ranksInProbabilities(): boolean {
+    const architecture = this.#value("general.architecture");
+    return architecture === "qwen3" || architecture === "qwen3vl";
+  }
+
   /** Whether the model can generate text: it reads from left to right and has a decoder. */
   get canGenerate(): boolean {
     const causal = this.#metadata("attention.causal") !== "false";

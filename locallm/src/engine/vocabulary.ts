@@ -13,6 +13,10 @@ type VocabularyFunctions = Pick<
   | "llama_vocab_is_eog"
   | "llama_vocab_bos"
   | "llama_vocab_get_add_bos"
+  | "llama_vocab_eos"
+  | "llama_vocab_sep"
+  | "llama_vocab_get_add_eos"
+  | "llama_vocab_get_add_sep"
   | "llama_tokenize"
   | "llama_token_to_piece"
 >;
@@ -56,6 +60,21 @@ export class Vocabulary {
     this.keepsBytes = this.#kind === kinds.bpe || this.#kind === kinds.sentencePiece;
     this.#special = new SpecialTokens(specialTokens(library, pointer, this.size));
     this.markers = this.#special.all.filter(isMarker).map(({ text }) => text);
+  }
+
+  /** The tokens that mark a query and its document, and which of them this vocabulary puts there. */
+  get pairMarks() {
+    const library = this.#library;
+    const eos = library.llama_vocab_eos(this.pointer);
+    const sep = library.llama_vocab_sep(this.pointer);
+    return {
+      addBos: this.addBos,
+      bos: this.bos,
+      addEos: library.llama_vocab_get_add_eos(this.pointer),
+      end: eos < 0 ? sep : eos,
+      addSep: library.llama_vocab_get_add_sep(this.pointer),
+      sep,
+    };
   }
 
   /** Tokenizes a short text. Blocks until it is done. */

@@ -23,6 +23,7 @@ import { usageRoute } from "./native/usage.ts";
 import { openAiRoutes } from "./openai/routes.ts";
 import type { Parts } from "./parts.ts";
 import { logRequest } from "./request-log.ts";
+import { rerankRoutes } from "./rerank.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -106,6 +107,7 @@ export function createApp(parts: Parts): FastifyInstance {
   generateRoute(app, parts);
   chatRoute(app, parts);
   embedRoutes(app, parts);
+  rerankRoutes(app, parts);
   psRoute(app, parts);
   remoteRoutes(app, parts);
   usageRoute(app, parts);

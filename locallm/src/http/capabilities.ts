@@ -14,7 +14,7 @@ export async function modelCapabilities(
 ): Promise<Capability[]> {
   if (model.remotes !== null) return remoteCapabilities(model);
   const purpose = await modelPurpose(parts.store, model);
-  if (purpose === "embedding") return [purpose];
+  if (purpose !== "completion") return [purpose];
   const traits = await parts.dialogues.traits(model, late);
   return [
     purpose,

@@ -2,6 +2,7 @@ import type { Caller } from "../keys/keys.ts";
 import type { Lease } from "../scheduler/lease.ts";
 import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
 import type { GenerateEvent, GenerateJob, Prompt } from "../wire/inference/generate.ts";
+import type { RankJob, Ranks } from "../wire/inference/rank.ts";
 
 type Runner = Lease["runner"];
 
@@ -45,22 +46,42 @@ async function* counted(
 }
 
 /** Embeds, and counts the tokens of the caller's key. Throws `key_tokens_used_up` like `meteredGenerate`. */
-export async function meteredEmbed(
+export function meteredEmbed(
   runner: Pick<Runner, "embed">,
   job: EmbedJob,
   caller: Caller,
   signal: AbortSignal,
 ): Promise<Embeddings> {
+  return whole(() => runner.embed(job, signal), job.inputs, caller, signal);
+}
+
+/** Ranks, and counts the tokens of the caller's key. Throws `key_tokens_used_up` like `meteredGenerate`. */
+export function meteredRank(
+  runner: Pick<Runner, "rank">,
+  job: RankJob,
+  caller: Caller,
+  signal: AbortSignal,
+): Promise<Ranks> {
+  return whole(() => runner.rank(job, signal), job.documents, caller, signal);
+}
+
+/** Counts the tokens of an answer that comes as a whole. */
+async function whole<Answer extends { readonly tokens: readonly number[] }>(
+  work: () => Promise<Answer>,
+  texts: Prompt,
+  caller: Caller,
+  signal: AbortSignal,
+): Promise<Answer> {
   caller.requireTokens();
   try {
-    const embeddings = await runner.embed(job, signal);
+    const answer = await work();
     caller.count(
-      embeddings.tokens.reduce((sum, each) => sum + each, 0),
+      answer.tokens.reduce((sum, each) => sum + each, 0),
       0,
     );
-    return embeddings;
+    return answer;
   } catch (error) {
-    if (signal.aborted) caller.count(estimatedTokens(job.inputs), 0);
+    if (signal.aborted) caller.count(estimatedTokens(texts), 0);
     throw error;
   }
 }

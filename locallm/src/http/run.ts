@@ -3,7 +3,13 @@ import type { PromptVocabulary } from "../dialogue/dialogue.ts";
 import type { SchemaThreads } from "../dialogue/grammar/schema-threads.ts";
 import type { Caller } from "../keys/keys.ts";
 import type { Model } from "../library/model.ts";
-import { headerLengths, headerOf, modelPurpose } from "../library/model-details.ts";
+import {
+  hasRankHead,
+  headerLengths,
+  headerOf,
+  modelPurpose,
+  type Purpose,
+} from "../library/model-details.ts";
 import type { RemoteModel } from "../remotes/remotes.ts";
 import type {
   Lease,
@@ -17,6 +23,7 @@ import { parseKeepAlive } from "../wire/duration.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
 import type { GenerateDone, GenerateEvent, GenerateJob } from "../wire/inference/generate.ts";
+import type { RankJob, Ranks } from "../wire/inference/rank.ts";
 import { displayModelName } from "../wire/model-name.ts";
 import {
   type CompleteOptions,
@@ -28,7 +35,7 @@ import {
 import { tellIgnored } from "./body.ts";
 import { remoteCapability } from "./capabilities.ts";
 import { requireModel } from "./known-model.ts";
-import { meteredEmbed, meteredGenerate } from "./metering.ts";
+import { meteredEmbed, meteredGenerate, meteredRank } from "./metering.ts";
 import type { Parts } from "./parts.ts";
 import { RequestWindow, type WindowSource, windowSource } from "./window.ts";
 
@@ -84,6 +91,8 @@ export interface LocalRun extends AnyRun {
   generate(lease: Lease, job: GenerateJob): AsyncIterable<GenerateEvent>;
   /** Embeds in the lease's slot. The tokens count towards the caller's limits. */
   embed(lease: Lease, job: EmbedJob): Promise<Embeddings>;
+  /** Ranks in the lease's slot. The tokens count towards the caller's limits. */
+  rank(lease: Lease, job: RankJob): Promise<Ranks>;
 }
 
 /** Resolves the model and validates the options. Makes every check that does not need to wait. */
@@ -179,23 +188,21 @@ async function prepareLocalRun(
     },
     generate: (lease, job) => meteredGenerate(lease.runner, job, caller, request.clientGone),
     embed: (lease, job) => meteredEmbed(lease.runner, job, caller, request.clientGone),
+    rank: (lease, job) => meteredRank(lease.runner, job, caller, request.clientGone),
   };
 }
 
 /** Rejects a model whose weights do not fit the request, before it is loaded. */
-export async function requirePurpose(
-  parts: Parts,
-  run: Run,
-  needed: "completion" | "embedding",
-  asked: string,
-): Promise<void> {
+export async function requirePurpose(parts: Parts, run: Run, needed: Purpose, asked: string): Promise<void> {
   const { model } = run;
   const isFit =
     model.remotes === null
-      ? (await modelPurpose(parts.store, model)) === needed
+      ? (await modelPurpose(parts.store, model)) === needed &&
+        (needed !== "rerank" || (await hasRankHead(parts.store, model)))
       : remoteCapability(model, needed);
   if (isFit) return;
   const name = run.typedName;
+  if (needed === "rerank") throw new LocallmError("not_for_reranking", { model: name });
   if (needed === "embedding") throw new LocallmError("not_for_embedding", { model: name });
   throw new LocallmError("unsupported_capability", { model: name, capability: asked });
 }

@@ -38,11 +38,25 @@ export async function modelDetails(store: Store, model: Model): Promise<ModelDet
   };
 }
 
-/** Whether the weights are for completion or embedding. */
-export async function modelPurpose(store: Store, model: Model): Promise<"completion" | "embedding"> {
+/** What weights are made for. */
+export type Purpose = "completion" | "embedding" | "rerank";
+
+/** Reads from the header what the weights are made for. */
+export async function modelPurpose(store: Store, model: Model): Promise<Purpose> {
   const header = await headerOf(store, model);
-  return header !== null && headerValue(header, "pooling_type") !== undefined ? "embedding" : "completion";
+  const pooling = header === null ? undefined : headerValue(header, "pooling_type");
+  if (pooling === undefined) return "completion";
+  return pooling === rankPooling ? "rerank" : "embedding";
 }
+
+/** Whether the file holds the weights of a rank head. */
+export async function hasRankHead(store: Store, model: Model): Promise<boolean> {
+  const header = await headerOf(store, model);
+  return header?.tensors.some(({ name }) => name === "cls.weight" || name === "cls.output.weight") ?? false;
+}
+
+/** llama.cpp's number for the pooling of a rank head. */
+const rankPooling = 4;
 
 export interface TemplateSource {
   language: "go" | "jinja";

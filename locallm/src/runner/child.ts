@@ -135,6 +135,12 @@ function obey(engine: Engine, command: EngineCommand): void {
     case "embed":
       void abortable(command.id, (signal) => embed(engine, command.id, command.job, signal));
       break;
+    case "rank":
+      void abortable(command.id, async (signal) => {
+        const ranks = await engine.ranker().rank(command.job, signal);
+        report({ kind: "ranked", id: command.id, ranks });
+      });
+      break;
     case "tokenize":
     case "detokenize":
       convert(engine.vocabulary, command);

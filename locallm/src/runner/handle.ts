@@ -2,6 +2,7 @@ import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
 import type { GenerateEvent, GenerateJob, PromptText } from "../wire/inference/generate.ts";
 import type { KeptEntry } from "../wire/inference/kept-state.ts";
 import type { LoadRequest, ModelInfo, VocabularyInfo, WindowChoice } from "../wire/inference/load.ts";
+import type { RankJob, Ranks } from "../wire/inference/rank.ts";
 import type { HeartbeatLimits } from "./heartbeat.ts";
 
 /** How a runner process ended. */
@@ -85,6 +86,7 @@ export interface Runner {
    */
   generate(job: GenerateJob, signal?: AbortSignal): AsyncIterable<GenerateEvent>;
   embed(job: EmbedJob, signal?: AbortSignal): Promise<Embeddings>;
+  rank(job: RankJob, signal?: AbortSignal): Promise<Ranks>;
   /** Tokenizes a text. If it has more tokens than `limit`, stops early and returns only the first ones. */
   tokenize(
     text: PromptText,

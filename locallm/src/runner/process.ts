@@ -12,6 +12,7 @@ import {
   surelyTooLong,
 } from "../wire/inference/generate.ts";
 import type { LoadRequest, ModelInfo, VocabularyInfo } from "../wire/inference/load.ts";
+import type { RankJob, Ranks } from "../wire/inference/rank.ts";
 import type { Runner, RunnerExit, RunnerStart, Shelf } from "./handle.ts";
 import { Heartbeat, heartbeatLimits } from "./heartbeat.ts";
 import { JobStream } from "./job-stream.ts";
@@ -176,6 +177,12 @@ export class RunnerProcess implements Runner {
       floats.subarray(index * report.length, (index + 1) * report.length),
     );
     return { vectors, tokens: report.tokens };
+  }
+
+  async rank(job: RankJob, signal?: AbortSignal): Promise<Ranks> {
+    const report = await this.#call((id) => ({ kind: "rank", id, job }), signal);
+    if (report.kind !== "ranked") throw unexpected(report);
+    return report.ranks;
   }
 
   async tokenize(

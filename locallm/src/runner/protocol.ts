@@ -3,6 +3,7 @@ import type { EmbedJob } from "../wire/inference/embed.ts";
 import type { GenerateDone, GenerateJob, PromptText, TextDetails } from "../wire/inference/generate.ts";
 import type { KeptEntry } from "../wire/inference/kept-state.ts";
 import type { LoadRequest, ModelInfo, VocabularyInfo, WindowChoice } from "../wire/inference/load.ts";
+import type { RankJob, Ranks } from "../wire/inference/rank.ts";
 
 /** An error as it is sent through the pipe. */
 export interface SentError {
@@ -30,6 +31,7 @@ export type Command =
   | { readonly kind: "state"; readonly id: number; readonly entry: KeptEntry | null }
   | { readonly kind: "generate"; readonly id: number; readonly job: GenerateJob }
   | { readonly kind: "embed"; readonly id: number; readonly job: EmbedJob }
+  | { readonly kind: "rank"; readonly id: number; readonly job: RankJob }
   | {
       readonly kind: "tokenize";
       readonly id: number;
@@ -70,6 +72,7 @@ export type Report =
       readonly length: number;
       readonly tokens: readonly number[];
     }
+  | { readonly kind: "ranked"; readonly id: number; readonly ranks: Ranks }
   /** Asks for a place for the state of a conversation. */
   | { readonly kind: "reserve"; readonly id: number; readonly bytes: number }
   /** The state is in shared memory, which this descriptor of the runner refers to. */

@@ -215,6 +215,11 @@ export const errors = {
     message:
       '"{model}" does not support embeddings; use a model that was made for them, such as all-minilm (locallm pull all-minilm)',
   },
+  not_for_reranking: {
+    status: 400,
+    message:
+      '"{model}" does not rerank; use a model with a rank head, such as bge-reranker-v2-m3 or Qwen3-Reranker',
+  },
   unsupported_capability: { status: 400, message: '"{model}" does not support {capability}' },
   raw_conflict: { status: 400, message: "raw mode does not support template, system, or context" },
   invalid_format: { status: 400, message: 'invalid format: expected "json" or a JSON schema{detail}' },

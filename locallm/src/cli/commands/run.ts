@@ -62,6 +62,12 @@ async function run(reference: string, words: string[], options: Options): Promis
     await printEmbedding(client, model, prompt, options);
     return;
   }
+  if (capabilities.includes("rerank")) {
+    throw new LocallmError("unsupported_capability", {
+      model,
+      capability: "answers in words: it ranks documents; send a query and documents to /v1/rerank",
+    });
+  }
   const conversation = new Conversation(client, settings(model, options), process.stdout);
   if (prompt !== "") await conversation.ask(prompt);
   else if (process.stdin.isTTY) {

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { readCommandConfig } from "../../config.ts";
-import { abilitiesAnswer, chatLine, embedAnswer } from "../../wire/api/answers.ts";
+import { abilitiesAnswer, chatLine, embedAnswer, rerankAnswer } from "../../wire/api/answers.ts";
 import { Client } from "../client.ts";
 
 export function stopCommand(): Command {
@@ -10,9 +10,11 @@ export function stopCommand(): Command {
     .action(async (model: string) => {
       const client = new Client(readCommandConfig());
       const { capabilities } = await client.json("/api/show", abilitiesAnswer, { body: { model } });
-      const embeds = capabilities.includes("embedding");
-      const body = embeds ? { model, input: [], keep_alive: 0 } : { model, keep_alive: 0, stream: false };
-      if (embeds) await client.json("/api/embed", embedAnswer, { body });
-      else await client.json("/api/generate", chatLine, { body });
+      const unload = { model, keep_alive: 0 };
+      if (capabilities.includes("embedding"))
+        await client.json("/api/embed", embedAnswer, { body: { ...unload, input: [] } });
+      else if (capabilities.includes("rerank"))
+        await client.json("/api/rerank", rerankAnswer, { body: { ...unload, query: "", documents: [] } });
+      else await client.json("/api/generate", chatLine, { body: { ...unload, stream: false } });
     });
 }

@@ -97,6 +97,10 @@ export interface Functions {
   /** Whether the model has both a state and a cache. */
   llama_model_is_hybrid(model: Pointer): boolean;
   llama_model_desc(model: Pointer, buffer: Buffer, size: number): number;
+  /** The length of what a rank head gives. */
+  llama_model_n_cls_out(model: Pointer): number;
+  /** Returns null if the file has no template of this name. */
+  llama_model_chat_template(model: Pointer, name: string): string | null;
   llama_model_meta_val_str(model: Pointer, key: string, buffer: Buffer, size: number): number;
   llama_adapter_lora_init(model: Pointer, path: string): Pointer | null;
   llama_set_adapters_lora(
@@ -114,6 +118,11 @@ export interface Functions {
   llama_vocab_is_eog(vocab: Pointer, token: number): boolean;
   llama_vocab_bos(vocab: Pointer): number;
   llama_vocab_get_add_bos(vocab: Pointer): boolean;
+  /** The end and the separator are -1 if the vocabulary has none. */
+  llama_vocab_eos(vocab: Pointer): number;
+  llama_vocab_sep(vocab: Pointer): number;
+  llama_vocab_get_add_eos(vocab: Pointer): boolean;
+  llama_vocab_get_add_sep(vocab: Pointer): boolean;
   llama_tokenize: Tokenize;
   llama_token_to_piece(
     vocab: Pointer,
@@ -201,6 +210,8 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
     llama_model_has_decoder: ["bool", "void *"],
     llama_model_is_recurrent: ["bool", "void *"],
     llama_model_is_hybrid: ["bool", "void *"],
+    llama_model_n_cls_out: ["uint32_t", "void *"],
+    llama_model_chat_template: ["str", "void *", "str"],
     llama_model_desc: ["int32_t", "void *", "void *", "size_t"],
     llama_model_meta_val_str: ["int32_t", "void *", "str", "void *", "size_t"],
     llama_adapter_lora_init: ["void *", "void *", "str"],
@@ -212,6 +223,10 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
     llama_vocab_is_eog: ["bool", "void *", "int32_t"],
     llama_vocab_bos: ["int32_t", "void *"],
     llama_vocab_get_add_bos: ["bool", "void *"],
+    llama_vocab_eos: ["int32_t", "void *"],
+    llama_vocab_sep: ["int32_t", "void *"],
+    llama_vocab_get_add_eos: ["bool", "void *"],
+    llama_vocab_get_add_sep: ["bool", "void *"],
     llama_tokenize: ["int32_t", "void *", "void *", "int32_t", "void *", "int32_t", "bool", "bool"],
     llama_token_to_piece: ["int32_t", "void *", "int32_t", "void *", "int32_t", "int32_t", "bool"],
     llama_decode: ["int32_t", "void *", batch],

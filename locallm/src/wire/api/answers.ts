@@ -140,4 +140,5 @@ export const chatLine = z.object({
 
 export type ChatLine = z.output<typeof chatLine>;
 
+export const rerankAnswer = z.object({ results: z.array(z.object({ relevance_score: z.number() })) });
 export const embedAnswer = z.object({ embeddings: z.array(z.array(z.number())) });

@@ -44,6 +44,22 @@ export const embedRequest = z.object({
   dimensions: optional(z.int().min(1)),
 });
 
+/** The fields of Jina, Cohere and llama-server; with `texts`, those of Hugging Face's text-embeddings-inference. */
+export const rerankRequest = z.object({
+  ...running,
+  query: z.string(),
+  documents: optional(list(z.union([z.string(), z.object({ text: z.string() })]))),
+  texts: optional(list(z.string())),
+  top_n: optional(z.int().min(1)),
+  return_documents: optional(z.boolean()),
+  return_text: optional(z.boolean()),
+  /** True gives probabilities instead of the numbers of the model's head. */
+  normalize: optional(z.boolean()),
+  raw_scores: optional(z.boolean()),
+  truncate: optional(z.boolean()),
+  max_tokens_per_doc: optional(z.int().min(1)),
+});
+
 /** The older route, which takes one text and returns one vector that is not normalised. */
 export const embeddingsRequest = z.object({ ...running, prompt: optional(z.string()) });
 
@@ -56,5 +72,6 @@ export const tokenizeRequest = z.object({
 
 export const detokenizeRequest = z.object({ ...running, tokens: list(z.int().min(0)) });
 
+export type RerankRequest = z.output<typeof rerankRequest>;
 export type GenerateRequest = z.output<typeof generateRequest>;
 export type ChatRequest = z.output<typeof chatRequest>;

@@ -6,7 +6,15 @@ import { remoteKeyName, remoteLimits, remoteProtocols } from "../remote-address.
 const named = { model: optional(z.string()), name: optional(z.string()) };
 const digestsByFile = optional(z.record(z.string().max(1024), z.string().max(256)));
 
-export const capabilities = ["completion", "tools", "insert", "vision", "embedding", "thinking"] as const;
+export const capabilities = [
+  "completion",
+  "tools",
+  "insert",
+  "vision",
+  "embedding",
+  "rerank",
+  "thinking",
+] as const;
 export type Capability = (typeof capabilities)[number];
 
 export const showRequest = z.object({

@@ -71,6 +71,7 @@ export interface ModelInfo {
   readonly pooling: "none" | "mean" | "cls" | "last" | "rank";
   readonly canGenerate: boolean;
   readonly canEmbed: boolean;
+  readonly canRank: boolean;
   /** Sizes as allocated by the engine. Checkpoints are in host memory, allocated when a prompt needs them. */
   readonly sizeBytes: {
     readonly weights: number;

@@ -1,0 +1,102 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type RerankRequest, rerankRequest } from "../wire/api/inference.ts";
+import { counted } from "../wire/counted.ts";
+import { LocallmError } from "../wire/errors.ts";
+import type { Ranks } from "../wire/inference/rank.ts";
+import { readBody } from "./body.ts";
+import { nanoseconds } from "./native/counters.ts";
+import type { Parts } from "./parts.ts";
+import { type LocalRun, localRun, prepareRun, requirePurpose } from "./run.ts";
+
+/** Cohere allows 1,000. An answer with more documents than this would block the server while it is printed. */
+const mostDocuments = 16_384;
+/** How many tokens a template may add to a query and its document. */
+const templateTokens = 128;
+
+/**
+ * `POST /v1/rerank`, `/v2/rerank`, `/rerank` and `/api/rerank`: how well documents answer a query, best first. The
+ * shape is Jina's and Cohere's; with `texts` instead of `documents` it is that of text-embeddings-inference.
+ */
+export function rerankRoutes(app: FastifyInstance, parts: Parts): void {
+  for (const path of ["/v1/rerank", "/v2/rerank", "/rerank", "/api/rerank"])
+    app.post(path, (request, reply) => rerank(parts, request, reply));
+}
+
+async function rerank(parts: Parts, request: FastifyRequest, reply: FastifyReply) {
+  const body = readBody(request, reply, rerankRequest);
+  const documents = documentsOf(body);
+  const prepared = await prepareRun(parts, request, reply, body);
+  const run = localRun(prepared, "rerank");
+  await requirePurpose(parts, run, "rerank", "rerank");
+  const { ranks, waitedMs } = await ranked(run, body, documents);
+  const tokens = run.countEmbedded(ranks.tokens);
+  if (body.texts !== undefined) return textScores(body, documents, ranks);
+  const numbers = body.normalize === true ? probabilities(ranks) : ranks.scores;
+  const best = bestFirst(numbers).slice(0, body.top_n);
+  return {
+    model: run.typedName,
+    object: "list",
+    results: best.map((index) => ({
+      index,
+      relevance_score: numbers[index],
+      ...(body.return_documents === true ? { document: { text: documents[index] } } : {}),
+    })),
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+    total_duration: nanoseconds(performance.now() - run.startedMs),
+    load_duration: nanoseconds(waitedMs),
+    prompt_eval_count: tokens,
+  };
+}
+
+function documentsOf({ documents, texts }: RerankRequest): string[] {
+  const all = documents ?? texts;
+  if (all === undefined)
+    throw new LocallmError("invalid_field", { field: "documents", problem: "must be a list of texts" });
+  if (all.length > mostDocuments) {
+    throw new LocallmError("invalid_field", {
+      field: documents === undefined ? "texts" : "documents",
+      problem: `must have at most ${counted(mostDocuments, "text")}; send the rest in further requests`,
+    });
+  }
+  return all.map((document) => (typeof document === "string" ? document : document.text));
+}
+
+async function ranked(run: LocalRun, body: RerankRequest, documents: readonly string[]) {
+  const { query, truncate = false, max_tokens_per_doc: documentTokens = null } = body;
+  const growth = { answer: templateTokens, canShorten: truncate };
+  const longest = documents.reduce((most, each) => (each.length > most.length ? each : most), "");
+  const pair = [`${query}\n${longest}`];
+  let lease = await run.lease(
+    "slot",
+    run.window.sizingFor(async () => pair, growth),
+  );
+  try {
+    const { waitedMs } = lease;
+    if (documents.length === 0)
+      return { ranks: { scores: [], areProbabilities: true, tokens: [] }, waitedMs };
+    lease = await run.window.growFor(lease, pair, growth);
+    const job = { query, documents, truncate, documentTokens, numCtx: lease.numCtx };
+    return { ranks: await run.rank(lease, job), waitedMs };
+  } finally {
+    lease.release();
+  }
+}
+
+/** The indices of the numbers, largest first; of equal ones the earlier first. */
+function bestFirst(numbers: readonly number[]): number[] {
+  return numbers.map((_, index) => index).sort((a, b) => numbers[b]! - numbers[a]! || a - b);
+}
+
+/** text-embeddings-inference answers probabilities unless the request says `raw_scores`. */
+function textScores(body: RerankRequest, documents: readonly string[], ranks: Ranks) {
+  const numbers = body.raw_scores === true ? ranks.scores : probabilities(ranks);
+  return bestFirst(numbers).map((index) => ({
+    index,
+    score: numbers[index],
+    ...(body.return_text === true ? { text: documents[index] } : {}),
+  }));
+}
+
+function probabilities({ scores, areProbabilities }: Ranks): readonly number[] {
+  return areProbabilities ? scores : scores.map((score) => 1 / (1 + Math.exp(-score)));
+}
