@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { type CommandConfig, readCommandConfig } from "../../config.ts";
 import { abilitiesAnswer, embedAnswer } from "../../wire/api/answers.ts";
+import { LocallmError } from "../../wire/errors.ts";
 import { Client, ServerError } from "../client.ts";
 import { type ChatSettings, Conversation, readFormat, readSwitch } from "../conversation.ts";
 import { converse } from "../repl.ts";
