@@ -70,7 +70,7 @@ test("the contract lists every route and what it requires", () => {
     known.set(`${method} ${path.replace(/\{(\w+)\}/g, ":$1")}`, access);
   for (const [route, { access }] of Object.entries(routeAccess)) {
     // Pages, sign-in by better-auth, and answers of the model server.
-    if (/ \/(?:console(?:\/\*|\/auth\/\*|\/api\/models\/\w+)?)?$/.test(route)) continue;
+    if (/ \/(?:docs\/\*|console(?:\/\*|\/auth\/\*|\/api\/models\/\w+)?)?$/.test(route)) continue;
     const needs = access === "public" ? "public" : access === "visitor" ? "session" : "key";
     expect(known.get(route), route).toBe(needs);
     known.delete(route);

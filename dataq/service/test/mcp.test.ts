@@ -724,7 +724,7 @@ describe("a real answer", () => {
   });
 
   test("over stdio is an error when the service is gone, or is another one", async () => {
-    for (const DATAQ_BASE_URL of ["http://127.0.0.1:9", `${samples.url}/docs`]) {
+    for (const DATAQ_BASE_URL of ["http://127.0.0.1:9", `${samples.url}/elsewhere`]) {
       const { client } = await connectStdio([], { DATAQ_API_KEY: samples.key, DATAQ_BASE_URL });
       const error = errorOf(await call(client, "balance"));
       expect(error.code, DATAQ_BASE_URL).toMatch(/^(unavailable|no_such_route)$/);
