@@ -65,7 +65,7 @@ function envelope(): string {
     return `    ${attribute(name)}: ${required.includes(name) ? type : `Optional[${type}]`}\n${docstring(schema.description, "    ")}`;
   });
   return [
-    "from typing import List, Literal, Optional, TypedDict, Union",
+    "from typing import Any, List, Literal, Optional, TypedDict, Union",
     `# Names that the envelope uses itself. A record's field of the same name is read from \`data\`.\nenvelope_fields = frozenset(\n    ${JSON.stringify(Object.keys(envelopeSchema(first).shape)).replaceAll(",", ", ")}\n)\n`,
     types.text(),
     `\nclass Envelope:\n    """What every answer contains besides its data."""\n\n${attributes.join("")}`,

@@ -62,7 +62,8 @@ async function readSiteFile(folder: string, name: string): Promise<StaticFile | 
     const etag = `"${createHash("sha256").update(plain).digest("base64url").slice(0, 22)}"`;
     return { type: types[extname(name)]!, etag, plain, gzip };
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    if (["ENOENT", "ENOTDIR", "EISDIR", "ENAMETOOLONG"].includes((error as NodeJS.ErrnoException).code ?? ""))
+      return undefined;
     throw error;
   }
 }

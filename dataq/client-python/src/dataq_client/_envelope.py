@@ -1,7 +1,7 @@
 # Written by scripts/generate.ts; change the contract, or the script, and run it again.
 from __future__ import annotations
 
-from typing import List, Literal, Optional, TypedDict, Union
+from typing import Any, List, Literal, Optional, TypedDict, Union
 
 # Names that the envelope uses itself. A record's field of the same name is read from `data`.
 envelope_fields = frozenset(
