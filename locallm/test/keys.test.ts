@@ -133,6 +133,9 @@ describe("each route", () => {
       ]),
     ),
     ...Object.fromEntries(
+      ["/api/rerank", "/rerank", "/v1/rerank", "/v2/rerank"].map((path) => [`POST ${path}`, "ask"]),
+    ),
+    ...Object.fromEntries(
       ["create", "copy", "pull", "push", "remotes/drain", "remotes/resume"].map((name) => [
         `POST /api/${name}`,
         "manage",
@@ -227,6 +230,11 @@ describe("a key that is limited to models", () => {
     ["POST", "/api/chat", message],
     ["POST", "/api/embed", { input: "x" }],
     ["POST", "/api/embeddings", { prompt: "x" }],
+    ...["/api/rerank", "/rerank", "/v1/rerank", "/v2/rerank"].map((path): [string, string, Answer] => [
+      "POST",
+      path,
+      { query: "x", documents: ["x"] },
+    ]),
     ["POST", "/api/tokenize", { content: "x" }],
     ["POST", "/api/detokenize", { tokens: [1] }],
     ["POST", "/api/push", {}],
