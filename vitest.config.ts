@@ -26,7 +26,7 @@ export default defineConfig({
         ...source,
         test: {
           name: "unit",
-          include: ["{autostart,locallm,dataq/*}/src/**/*.test.ts", "{fuzz,scripts}/**/*.test.ts"],
+          include: ["{autostart,site-files,locallm,dataq/*}/src/**/*.test.ts", "{fuzz,scripts}/**/*.test.ts"],
           expect: patient,
           testTimeout: 60_000,
           hookTimeout: 120_000,

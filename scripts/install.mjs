@@ -99,7 +99,13 @@ function install(level) {
     // Without the second option npm installs TypeScript and vitest too, because packages name them as optional peers.
     ...(level === "everything" ? ["--include=dev"] : ["--omit=dev", "--legacy-peer-deps"]),
     ...(level === "locallm"
-      ? ["--workspace=locallm", "--workspace=autostart", "--workspace=site", "--include-workspace-root"]
+      ? [
+          "--workspace=locallm",
+          "--workspace=autostart",
+          "--workspace=site",
+          "--workspace=site-files",
+          "--include-workspace-root",
+        ]
       : []),
   ];
   // What the cache knows need not be asked again: this saves a request for each package. But the cache may be older

@@ -127,6 +127,7 @@ const closed: ReadonlySet<string> = new Set(["server.ts", "config.ts"]);
 /** The folders of our packages by their names in imports. */
 const ownPackages: ReadonlyMap<string, string> = new Map([
   ["@locallm/autostart", "autostart"],
+  ["@locallm/site-files", "site-files"],
   ["locallm", "locallm"],
   ["@dataq/contract", "dataq/contract"],
   ["dataq-client", "dataq/client"],

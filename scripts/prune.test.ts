@@ -14,7 +14,7 @@ const { reachable, removeSourceMaps } = (await import(`${root}scripts/prune.mjs`
 const { packages } = JSON.parse(readFileSync(`${root}package-lock.json`, "utf8"));
 const needed = reachable(packages);
 
-it.each(["autostart", "locallm", "dataq/contract", "dataq/client", "dataq/service"])(
+it.each(["autostart", "site-files", "locallm", "dataq/contract", "dataq/client", "dataq/service"])(
   "pruning keeps every package that %s imports",
   (folder) => {
     const imported = importsBelow(`${root}${folder}/src`);

@@ -1,0 +1,44 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { afterAll, expect, it } from "vitest";
+import { SiteFiles } from "./site-files.ts";
+
+const root = mkdtempSync(join(tmpdir(), "site-files-"));
+afterAll(() => rmSync(root, { recursive: true }));
+mkdirSync(join(root, "site", "zh.html"), { recursive: true });
+for (const name of ["../secret.txt", "index.html", "zh/index.html", "zh/a-b.c.html", "notes.txt"]) {
+  mkdirSync(join(root, "site", name, ".."), { recursive: true });
+  writeFileSync(join(root, "site", name), name);
+  writeFileSync(join(root, "site", `${name}.gz`), gzipSync(name));
+}
+writeFileSync(join(root, "site", "alone.txt"), "without a compressed form");
+const files = new SiteFiles(root);
+
+it.each([
+  ["", "index.html"],
+  ["zh/", "zh/index.html"],
+  ["zh/a-b.c", "zh/a-b.c.html"],
+  ["notes.txt", "notes.txt"],
+])("%j is %s", async (path, name) => {
+  const file = (await files.file(path))!;
+  expect([String(file.plain), String(gunzipSync(file.gzip))]).toEqual([name, name]);
+  expect(await files.file(path)).toBe(file);
+});
+
+it.each([
+  ...[
+    "..",
+    "../secret.txt",
+    "zh/../notes.txt",
+    "zh/..%2fsecret.txt",
+    "/notes.txt",
+    "zh//index",
+    "./notes.txt",
+  ],
+  ...["\0", "notes.txt\0", "zh", "alone.txt", "notes.txt/", "notes.txt/x", "法规", "💥", " ", "constructor"],
+  ...["a".repeat(300), `${"a/".repeat(5_000)}b`, "C:\\notes.txt", ".gz", "index.html.gz"],
+])("%j is no page", async (path) => {
+  expect(await files.file(path)).toBeUndefined();
+});

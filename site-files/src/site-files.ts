@@ -1,0 +1,75 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The site loads nothing from elsewhere, runs no inline code, and no other page can frame it. */
+export const sitePolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".json": "application/json",
+  ".md": "text/markdown; charset=utf-8",
+  ".txt": "text/plain; charset=utf-8",
+};
+/** No part begins with a dot, so none leads out of the folder. */
+const validPath = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/;
+
+/** How the system says that there is no such file. */
+const absences: ReadonlySet<string | undefined> = new Set(["ENOENT", "ENOTDIR", "EISDIR", "ENAMETOOLONG"]);
+
+/** A file that browsers load, with its compressed form. */
+export interface SiteFile {
+  readonly type: string;
+  readonly etag: string;
+  readonly plain: Buffer;
+  readonly gzip: Buffer;
+}
+
+/** The documentation of both products, as the build wrote it. Each file is read at its first request. */
+export class SiteFiles {
+  readonly #folder: string;
+  readonly #files = new Map<string, SiteFile>();
+
+  /** A published package has the site in its root; in the repository it is where the build writes it. */
+  constructor(packageRoot: string) {
+    const packed = join(packageRoot, "site");
+    this.#folder = existsSync(join(packed, "index.html"))
+      ? packed
+      : fileURLToPath(new URL("../../site/dist", import.meta.url));
+  }
+
+  /** The file of an address below `/docs/`; undefined if there is none. */
+  async file(path: string): Promise<SiteFile | undefined> {
+    const name = fileName(path);
+    const file = this.#files.get(name) ?? (await readSiteFile(this.#folder, name));
+    if (file !== undefined) this.#files.set(name, file);
+    return file;
+  }
+}
+
+/** Addresses of pages have no ending. */
+function fileName(path: string): string {
+  if (path === "" || path.endsWith("/")) return `${path}index.html`;
+  return types[extname(path)] === undefined ? `${path}.html` : path;
+}
+
+async function readSiteFile(folder: string, name: string): Promise<SiteFile | undefined> {
+  if (!validPath.test(name)) return undefined;
+  try {
+    const [plain, gzip] = await Promise.all([
+      readFile(join(folder, name)),
+      readFile(join(folder, `${name}.gz`)),
+    ]);
+    const etag = `"${createHash("sha256").update(plain).digest("base64url").slice(0, 22)}"`;
+    return { type: types[extname(name)]!, etag, plain, gzip };
+  } catch (error) {
+    if (absences.has((error as NodeJS.ErrnoException).code)) return undefined;
+    throw error;
+  }
+}
