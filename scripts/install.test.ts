@@ -14,7 +14,12 @@ it.each([
 ] as const)("%s", (_, refused, status, runs) => {
   const folder = mkdtempSync(join(tmpdir(), "install-"));
   try {
-    for (const name of ["scripts/install.mjs", "dataq/console/scripts/built.mjs", "site/scripts/built.mjs"]) {
+    for (const name of [
+      "scripts/install.mjs",
+      "scripts/build-stamp.mjs",
+      "dataq/console/scripts/built.mjs",
+      "site/scripts/built.mjs",
+    ]) {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       copyFileSync(join(root, name), join(folder, name));
     }

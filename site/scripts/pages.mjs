@@ -54,13 +54,19 @@ function anchorsOf(name) {
 const headingLine = /^#{1,6} (.*)$/gm;
 
 function slugsOf(markdown) {
+  const next = slugs();
+  return [...markdown.replaceAll(fence, "").matchAll(headingLine)].map(([, heading]) => next(heading));
+}
+
+/** Gives the headings of one page their anchors, in order: of equal ones, all but the first get a number. */
+function slugs() {
   const seen = new Map();
-  return [...markdown.replaceAll(fence, "").matchAll(headingLine)].map(([, heading]) => {
+  return (heading) => {
     const slug = slugOf(heading);
     const count = seen.get(slug) ?? 0;
     seen.set(slug, count + 1);
     return count === 0 ? slug : `${slug}-${count}`;
-  });
+  };
 }
 
 function withAnchors(markdown, ids) {
@@ -95,8 +101,8 @@ export function markTwin(name) {
 export function layOut(folder) {
   rmSync(folder, { recursive: true, force: true });
   const beside = new Map();
-  for (const language of ["en", "zh"]) {
-    const pages = readPages(language);
+  const all = { en: readPages("en"), zh: readPages("zh") };
+  for (const [language, pages] of Object.entries(all)) {
     for (const page of pages) {
       const { address, twin, markdown } = page;
       const head = `---\ntwin: ${twin}\ndescription: ${JSON.stringify(descriptionOf(page))}\n---\n\n`;
@@ -107,12 +113,14 @@ export function layOut(folder) {
     write(join(folder, start), `---\nlayout: page\nsidebar: false\ntitle: ${startTitles[language]}\n---\n`);
     beside.set(`search-${language}.json`, JSON.stringify(pages.flatMap(sectionsOf)));
   }
-  const english = readPages("en");
-  beside.set("llms.txt", llmsText(english));
-  beside.set("llms-full.txt", english.map(({ markdown }) => plainMarkdown(markdown)).join("\n\n---\n\n"));
-  const chinese = readPages("zh").filter(({ twin }) => twin !== "missing");
-  beside.set("zh/llms-full.txt", chinese.map(({ markdown }) => plainMarkdown(markdown)).join("\n\n---\n\n"));
+  beside.set("llms.txt", llmsText(all.en));
+  beside.set("llms-full.txt", inOneFile(all.en));
+  beside.set("zh/llms-full.txt", inOneFile(all.zh.filter(({ twin }) => twin !== "missing")));
   return beside;
+}
+
+function inOneFile(pages) {
+  return pages.map(({ markdown }) => plainMarkdown(markdown)).join("\n\n---\n\n");
 }
 
 const startTitles = { en: "Documentation", zh: "文档" };
@@ -206,14 +214,11 @@ function sectionsOf({ name, language, markdown, title, address }) {
     blocks.push(block.replaceAll(/^ *```.*$/gm, ""));
     return `⟦${blocks.length - 1}⟧`;
   });
-  const seen = new Map();
+  const next = slugs();
   return text.split(/^(?=#{1,4} )/m).flatMap((part) => {
     const [, marks, heading] = /^(#+) (.*)$/m.exec(part) ?? [];
     if (heading === undefined) return [];
-    const own = slugOf(heading);
-    const count = seen.get(own) ?? 0;
-    seen.set(own, count + 1);
-    const slug = count === 0 ? own : `${own}-${count}`;
+    const slug = next(heading);
     const body = part
       .slice(part.indexOf("\n") + 1)
       .replaceAll(/⟦(\d+)⟧/g, (_, index) => blocks[Number(index)]);
