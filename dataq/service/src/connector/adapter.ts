@@ -12,15 +12,16 @@ export interface Adapter {
    * also holds `page` and `page_size`.
    */
   ask(params: Params, send: Send): Promise<Found>;
-  /**
-   * Asks what the vendor knows of things that others found, by their numbers: terms such as `d:10.1000/1`. Sends nothing
-   * if the vendor cannot be asked by any of them.
-   */
-  find?(identities: readonly string[], send: Send): Promise<Found>;
+  /** How the vendor is asked what it knows of things that others found; absent if it cannot be asked by number. */
+  readonly byNumber?: ByNumber;
 }
 
-/** Nothing to ask for, or nothing found. */
-export const noRecords: Found = { outcome: "records", list: [], total: 0 };
+export interface ByNumber {
+  /** How the terms of these numbers begin: `d:` for a DOI as in `d:10.1000/1`. */
+  readonly kind: string;
+  /** Asks for at least one number, without its kind, and for no more than one request holds. */
+  find(numbers: readonly string[], send: Send): Promise<Found>;
+}
 
 /** What an adapter in code is made from. */
 export interface AdapterParts {

@@ -1,14 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Failure, type Params } from "@dataq/contract";
-import {
-  type Adapter,
-  type Found,
-  noRecords,
-  type Send,
-  type VendorAnswer,
-  type VendorRequest,
-} from "./adapter.ts";
+import type { Adapter, Found, Send, VendorAnswer, VendorRequest } from "./adapter.ts";
 import { exchange, reasonOf } from "./exchange.ts";
 import type { Gate, Terms, Verdict } from "./gate.ts";
 import { masked } from "./masking.ts";
@@ -105,11 +98,11 @@ export class Contract {
 
   /** What the vendor knows of things with these numbers. Throws a `Failure` like `ask`. */
   find(operation: string, identities: readonly string[], asking: Asking): Promise<Found> {
-    return this.#talk(
-      operation,
-      asking,
-      async (adapter, send) => adapter.find?.(identities, send) ?? noRecords,
-    );
+    return this.#talk(operation, asking, async ({ byNumber }, send) => {
+      const numbers = byNumber === undefined ? [] : numbersOf(byNumber.kind, identities);
+      if (byNumber === undefined || numbers.length === 0) return { outcome: "records", list: [], total: 0 };
+      return byNumber.find(numbers, send);
+    });
   }
 
   async #talk(
@@ -269,3 +262,15 @@ class Conversation {
     await this.#gate.leave(open.id, this.#contract.name, now, { ...answered, ...verdict }).catch(() => {});
   }
 }
+
+/** The numbers of a kind among terms. A text that could end a filter is left out. */
+function numbersOf(kind: string, identities: readonly string[]): string[] {
+  return identities
+    .filter((each) => each.startsWith(kind))
+    .map((each) => each.slice(kind.length))
+    .filter((number) => /^[^\s,|"()]{1,200}$/.test(number))
+    .slice(0, MOST_AT_ONCE);
+}
+
+/** No publisher is asked about more things in one request. */
+const MOST_AT_ONCE = 50;

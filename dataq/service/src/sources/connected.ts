@@ -110,29 +110,14 @@ export function connected(
         const isTooDear = context.priceFen !== undefined && spentFen + costFen > context.priceFen;
         if (place > 0 && (leftMs < LEAST_TIME_MS || isTooDear)) break;
         const isLast = place === able.length - 1;
+        let answer: Answer;
         try {
           const found = await contract.ask(operation.name, asked, {
             signal: context.signal,
             patienceMs: Math.max(0, isLast ? leftMs - LEAST_TIME_MS : PATIENCE_BESIDE_OTHERS_MS),
             requestId: context.requestId,
           });
-          const answer = answerOf(contract, found, params, page, context.now);
-          if (joining === undefined) return answer;
-          const others = contracts.filter(
-            (each) => each !== contract && !failed.has(each) && mayJoin(each, operation),
-          );
-          return await withOthers(answer, joining, {
-            ...{ operation, params, page, context, until, others },
-            spentFen: spentFen + costFen,
-            async read(other, question, signal) {
-              const asking = { signal, patienceMs: PATIENCE_BESIDE_OTHERS_MS, requestId: context.requestId };
-              const told =
-                question === "same question"
-                  ? await other.ask(operation.name, params, asking)
-                  : await other.find(operation.name, question, asking);
-              return answerOf(other, told, params, page, context.now);
-            },
-          });
+          answer = answerOf(contract, found, params, page, context.now);
         } catch (error) {
           if (!(error instanceof Failure) || !mayBeAnsweredByAnother.has(error.code)) throw error;
           if (context.signal.aborted) throw error;
@@ -140,7 +125,24 @@ export function connected(
           if (error.code === "upstream_error") spentFen += costFen;
           failed.add(contract);
           failure = worse(failure, error);
+          continue;
         }
+        if (joining === undefined) return answer;
+        const others = contracts.filter(
+          (each) => each !== contract && !failed.has(each) && mayJoin(each, operation),
+        );
+        return await withOthers(answer, joining, {
+          ...{ operation, params, page, context, until, others },
+          spentFen: spentFen + costFen,
+          async read(other, question, signal) {
+            const asking = { signal, patienceMs: PATIENCE_BESIDE_OTHERS_MS, requestId: context.requestId };
+            const told =
+              question === "same question"
+                ? await other.ask(operation.name, params, asking)
+                : await other.find(operation.name, question, asking);
+            return answerOf(other, told, params, page, context.now);
+          },
+        });
       }
       throw failure ?? new Failure("unavailable", { operation: operation.name, retry_after: 1 });
     },
@@ -149,7 +151,7 @@ export function connected(
 
 /** A list is asked for by numbers, which not every vendor can be. */
 function mayJoin(contract: Contract, operation: Operation): boolean {
-  const isAble = operation.kind === "single" || contract.adapter(operation.name)?.find !== undefined;
+  const isAble = operation.kind === "single" || contract.adapter(operation.name)?.byNumber !== undefined;
   return contract.parts.joins === true && isAble;
 }
 

@@ -3,12 +3,11 @@ import {
   type AdapterParts,
   type Fields,
   type Found,
-  noRecords,
   refusalByStatus,
   type VendorAnswer,
   wrong,
 } from "../adapter.ts";
-import { address, doiIn, pageOf, valuesOf } from "./page.ts";
+import { address, doiIn, pageOf } from "./page.ts";
 
 /** Preprints by words, author and date. The answer is an Atom feed. */
 export function arxivPapers({ operation, base }: AdapterParts): Adapter {
@@ -38,11 +37,12 @@ export function arxivPapers({ operation, base }: AdapterParts): Adapter {
       });
       return papersIn(await send({ method: "GET", url, headers: atom }));
     },
-    async find(identities, send) {
-      const ids = valuesOf("x:", identities);
-      if (ids.length === 0) return noRecords;
-      const url = address(`${base}/query`, { id_list: ids.join(","), max_results: ids.length });
-      return papersIn(await send({ method: "GET", url, headers: atom }));
+    byNumber: {
+      kind: "x:",
+      async find(ids, send) {
+        const url = address(`${base}/query`, { id_list: ids.join(","), max_results: ids.length });
+        return papersIn(await send({ method: "GET", url, headers: atom }));
+      },
     },
   };
 }

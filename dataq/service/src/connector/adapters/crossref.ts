@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { type Adapter, type AdapterParts, type Fields, noRecords } from "../adapter.ts";
-import { address, doiIn, pageOf, valuesOf } from "./page.ts";
+import type { Adapter, AdapterParts, Fields } from "../adapter.ts";
+import { address, doiIn, pageOf } from "./page.ts";
 import { nameOf } from "./person.ts";
 import { readJson } from "./read-json.ts";
 
@@ -52,18 +52,19 @@ export function crossrefPapers({ operation, base, credentials }: AdapterParts): 
   return {
     operation,
     takes: new Set(["query", "author", "year", "date_from", "date_to"]),
-    async find(identities, send) {
-      const dois = valuesOf("d:", identities);
-      if (dois.length === 0) return noRecords;
-      const filter = dois.map((doi) => `doi:${doi}`).join(",");
-      const url = address(`${base}/works`, { filter, rows: dois.length, mailto });
-      const read = readJson(
-        await send({ method: "GET", url, headers: { accept: "application/json" } }),
-        list,
-      );
-      if ("found" in read) return read.found;
-      const { items, "total-results": total } = read.value.message;
-      return { outcome: "records", list: items.map(paperOf), total };
+    byNumber: {
+      kind: "d:",
+      async find(dois, send) {
+        const filter = dois.map((doi) => `doi:${doi}`).join(",");
+        const url = address(`${base}/works`, { filter, rows: dois.length, mailto });
+        const read = readJson(
+          await send({ method: "GET", url, headers: { accept: "application/json" } }),
+          list,
+        );
+        if ("found" in read) return read.found;
+        const { items, "total-results": total } = read.value.message;
+        return { outcome: "records", list: items.map(paperOf), total };
+      },
     },
     async ask(params, send) {
       const { size, from } = pageOf(params);

@@ -1,13 +1,6 @@
 import { z } from "zod";
-import {
-  type Adapter,
-  type AdapterParts,
-  type Fields,
-  type Found,
-  noRecords,
-  type Send,
-} from "../adapter.ts";
-import { address, issnIn, pageOf, valuesOf } from "./page.ts";
+import type { Adapter, AdapterParts, Fields, Found, Send } from "../adapter.ts";
+import { address, issnIn, pageOf } from "./page.ts";
 import { readJson } from "./read-json.ts";
 
 const text = z.string().nullish();
@@ -39,10 +32,10 @@ export function doajJournals({ operation, base, credentials }: AdapterParts): Ad
       const query = issn === undefined ? escaped(params["query"] ?? "") : `issn:${issn}`;
       return search(query, page, size, send);
     },
-    async find(identities, send) {
-      const numbers = valuesOf("n:", identities);
-      if (numbers.length === 0) return noRecords;
-      return search(numbers.map((issn) => `issn:${issn}`).join(" OR "), 1, numbers.length, send);
+    byNumber: {
+      kind: "n:",
+      find: (numbers, send) =>
+        search(numbers.map((issn) => `issn:${issn}`).join(" OR "), 1, numbers.length, send),
     },
   };
 

@@ -1,14 +1,7 @@
 import type { Params } from "@dataq/contract";
 import { z } from "zod";
-import {
-  type Adapter,
-  type AdapterParts,
-  type Fields,
-  type Found,
-  noRecords,
-  type Send,
-} from "../adapter.ts";
-import { address, doiIn, issnIn, pageOf, valuesOf } from "./page.ts";
+import type { Adapter, AdapterParts, Fields, Found, Send } from "../adapter.ts";
+import { address, doiIn, issnIn, pageOf } from "./page.ts";
 import { readJson } from "./read-json.ts";
 
 /** OpenAlex gives no more than the first 10,000 results by page number. */
@@ -101,8 +94,10 @@ export function openAlexPapers(parts: AdapterParts): Adapter {
         ],
       });
     },
-    find: (identities, send) =>
-      listOfThese(parts, "works", "doi", valuesOf("d:", identities), send, work, paperOf),
+    byNumber: {
+      kind: "d:",
+      find: (dois, send) => listOfThese(parts, "works", "doi", dois, send, work, paperOf),
+    },
   };
 }
 
@@ -112,10 +107,10 @@ export function openAlexScholars(parts: AdapterParts): Adapter {
     operation: parts.operation,
     takes: new Set(["name"]),
     ask: (params, send) => scholars(params, send, { search: params["name"], filter: [] }),
-    async find(identities, send) {
-      const ids = valuesOf("o:", identities);
-      if (ids.length === 0) return noRecords;
-      return scholars(pageOfAll(ids), send, { search: undefined, filter: [`orcid:${ids.join("|")}`] });
+    byNumber: {
+      kind: "o:",
+      find: (ids, send) =>
+        scholars(pageOfAll(ids), send, { search: undefined, filter: [`orcid:${ids.join("|")}`] }),
     },
   };
 
@@ -147,10 +142,13 @@ export function openAlexJournals(parts: AdapterParts): Adapter {
         filter: ["type:journal", named("issn", issn)],
       });
     },
-    find: (identities, send) => {
-      const year = parts.now().getUTCFullYear();
-      const render = (each: z.output<typeof journal>) => journalOf(each, year);
-      return listOfThese(parts, "sources", "issn", valuesOf("n:", identities), send, journal, render);
+    byNumber: {
+      kind: "n:",
+      find: (numbers, send) => {
+        const year = parts.now().getUTCFullYear();
+        const render = (each: z.output<typeof journal>) => journalOf(each, year);
+        return listOfThese(parts, "sources", "issn", numbers, send, journal, render);
+      },
     },
   };
 }
@@ -187,7 +185,6 @@ async function listOfThese<Item extends z.ZodType>(
   item: Item,
   render: (each: z.output<Item>) => Fields,
 ): Promise<Found> {
-  if (numbers.length === 0) return noRecords;
   const wanted = { search: undefined, filter: [`${filter}:${numbers.join("|")}`] };
   return list(parts, path, pageOfAll(numbers), send, item, render, wanted);
 }

@@ -1,13 +1,6 @@
 import { z } from "zod";
-import {
-  type Adapter,
-  type AdapterParts,
-  type Fields,
-  type Found,
-  noRecords,
-  type Send,
-} from "../adapter.ts";
-import { address, pageOf, valuesOf } from "./page.ts";
+import type { Adapter, AdapterParts, Fields, Found, Send } from "../adapter.ts";
+import { address, pageOf } from "./page.ts";
 import { nameOf } from "./person.ts";
 import { type Read, readJson } from "./read-json.ts";
 
@@ -50,10 +43,9 @@ export function orcidScholars({ operation, base, credentials }: AdapterParts): A
       const query = `given-and-family-names:"${name}" OR credit-name:"${name}" OR other-names:"${name}"`;
       return search(query, from, size, send);
     },
-    async find(identities, send) {
-      const ids = valuesOf("o:", identities);
-      if (ids.length === 0) return noRecords;
-      return search(ids.map((id) => `orcid:${id}`).join(" OR "), 0, ids.length, send);
+    byNumber: {
+      kind: "o:",
+      find: (ids, send) => search(ids.map((id) => `orcid:${id}`).join(" OR "), 0, ids.length, send),
     },
   };
 

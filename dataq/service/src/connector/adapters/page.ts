@@ -30,15 +30,3 @@ export function issnIn(query: string | undefined): string | undefined {
   const [, first, last] = /^(\d{4})-?(\d{3}[\dXx])$/.exec(query?.trim() ?? "") ?? [];
   return first === undefined || last === undefined ? undefined : `${first}-${last.toUpperCase()}`;
 }
-
-/** The values of the identities of a kind: with `d:`, the DOIs. A text that could end a filter is left out. */
-export function valuesOf(kind: string, identities: readonly string[]): string[] {
-  return identities
-    .filter((each) => each.startsWith(kind))
-    .map((each) => each.slice(kind.length))
-    .filter((value) => /^[^\s,|"()]{1,200}$/.test(value))
-    .slice(0, MOST_AT_ONCE);
-}
-
-/** No publisher is asked about more things in one request. */
-const MOST_AT_ONCE = 50;
