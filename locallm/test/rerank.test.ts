@@ -5,6 +5,7 @@ import { hasLlamaServer, startLlamaServer } from "./llama-server.ts";
 import { createSmallStore, embeddingModelPath, type ModelStore } from "./model-store.ts";
 import { withRankHead } from "./rank-head.ts";
 import { startServerHere, type TestServer } from "./server-process.ts";
+import { gaussian } from "./small-llama.ts";
 
 interface Answer {
   results: { index: number; relevance_score: number; document?: { text: string } }[];
@@ -121,6 +122,8 @@ describe.skipIf(embeddingModelPath === null)("rerank (needs TEST_MODELS)", () =>
     }
     const { capabilities } = await server.ask<{ capabilities: string[] }>("/api/show", { model: "ranker:1" });
     expect(capabilities).toEqual(["rerank"]);
+    const headless = await server.ask<{ capabilities: string[] }>("/api/show", { model: "headless:1" });
+    expect(headless.capabilities).toEqual([]);
   });
 
   it("lets a short call pass a long one", async () => {
@@ -143,14 +146,10 @@ function byIndex({ results }: Answer): number[] {
 
 /** A head of two layers, as BERT's classifiers have it. */
 function randomHead(width: number) {
-  let state = 20_261_127;
-  const random = () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return (state / 2 ** 32 - 0.5) * 0.06;
-  };
+  const random = gaussian(20_261_127);
   const tensor = (name: string, shape: number[]) => {
     const data = Buffer.alloc(4 * shape.reduce((product, each) => product * each, 1));
-    for (let at = 0; at < data.length; at += 4) data.writeFloatLE(random(), at);
+    for (let at = 0; at < data.length; at += 4) data.writeFloatLE(random() * 0.02, at);
     return { name, shape, data };
   };
   return [

@@ -224,7 +224,7 @@ function floats(count: number, value: () => number): Buffer {
 }
 
 /** Random numbers with mean 0 and deviation 1, the same for the same seed. */
-function gaussian(seed: number): () => number {
+export function gaussian(seed: number): () => number {
   let state = (seed * 2_654_435_761) >>> 0 || 1;
   const uniform = () => {
     state ^= state << 13;

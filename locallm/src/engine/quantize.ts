@@ -1,12 +1,9 @@
 import { LocallmError } from "../wire/errors.ts";
-import type { QuantizeJob, QuantizeReport } from "../wire/inference/quantize.ts";
+import { type QuantizeJob, type QuantizeReport, quantizeBufferBytes } from "../wire/inference/quantize.ts";
 import { openLibrary } from "./libllama/library.ts";
 import { hearLog } from "./libllama/log.ts";
 import { withoutPaths } from "./libllama/without-paths.ts";
 import { physicalCores } from "./threads.ts";
-
-/** Rows in memory at once: the source, its floats and the result. Larger tensors are converted in parts. */
-const bufferBytes = 512 * 2 ** 20;
 
 /** Blocks until the file is written. Throws `quantize_failed`. Call it in a process that ends afterwards. */
 export function quantizeFile(job: QuantizeJob, onReport: (report: QuantizeReport) => void): void {
@@ -18,7 +15,7 @@ export function quantizeFile(job: QuantizeJob, onReport: (report: QuantizeReport
     ftype: job.fileType,
     allow_requantize: job.allowRequantize,
     dry_run: job.isDry,
-    max_buf_size: bufferBytes,
+    max_buf_size: quantizeBufferBytes,
   };
   const status = hearLog(
     library,

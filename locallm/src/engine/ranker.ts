@@ -51,8 +51,10 @@ export class Ranker {
     for (;;) {
       const pair = await join(document, kept);
       if (pair.length <= window) return pair;
-      if (!truncate)
-        throw new LocallmError("input_too_long", { index, inputTokens: pair.length, contextLength: window });
+      if (!truncate) {
+        const inputTokens = document.isWhole ? pair.length : `over ${window}`;
+        throw new LocallmError("input_too_long", { index, inputTokens, contextLength: window });
+      }
       if (kept === 0) throw new LocallmError("input_cut_away", { index, contextLength: window });
       kept = Math.max(0, kept - Math.max(pair.length - window, 1));
     }
@@ -63,21 +65,22 @@ export class Ranker {
     const { vocabulary, template } = this.#request;
     if (template !== null) {
       return async (document, kept) => {
-        const text = kept < document.ids.length ? this.#beginning(document, kept) : document.text;
+        const isCut = !document.isWhole || kept < document.ids.length;
+        const text = isCut ? this.#beginning(document, kept) : document.text;
         return await vocabulary.tokenizeAside(this.#filled(template, query, text), templated, signal);
       };
     }
     const { ids } = await this.#tokens(query, window, signal);
-    const { addBos, bos, addEos, addSep, sep } = vocabulary.pairMarks;
-    const end = addEos ? [vocabulary.pairMarks.end] : [];
-    const before = [...(addBos ? [bos] : []), ...ids, ...end, ...(addSep ? [sep] : [])];
+    const { start, end, between } = vocabulary.pairMarks;
+    const before = [...start, ...ids, ...end, ...between];
     return async (document, kept) => [...before, ...document.ids.slice(0, kept), ...end];
   }
 
   async #tokens(text: string, limit: number, signal: AbortSignal): Promise<Document> {
     const { vocabulary } = this.#request;
-    const limited = text.length > countedChars ? { limit: limit + spareTokens } : {};
-    return { text, ids: await vocabulary.tokenizeAside(text, { ...plain, ...limited }, signal) };
+    const isWhole = text.length <= countedChars;
+    const limited = isWhole ? {} : { limit: limit + spareTokens };
+    return { text, ids: await vocabulary.tokenizeAside(text, { ...plain, ...limited }, signal), isWhole };
   }
 
   /** The text of a document's first tokens, without a character that was cut. */
@@ -100,6 +103,8 @@ export class Ranker {
 interface Document {
   readonly text: string;
   readonly ids: readonly number[];
+  /** False for a text so long that only its beginning was tokenized. */
+  readonly isWhole: boolean;
 }
 
 type Join = (document: Document, kept: number) => Promise<readonly number[]>;

@@ -62,18 +62,15 @@ export class Vocabulary {
     this.markers = this.#special.all.filter(isMarker).map(({ text }) => text);
   }
 
-  /** The tokens that mark a query and its document, and which of them this vocabulary puts there. */
-  get pairMarks() {
+  /** What this vocabulary puts before a query, after a query and after a document, and between the two. */
+  get pairMarks(): Readonly<Record<"start" | "end" | "between", readonly number[]>> {
     const library = this.#library;
     const eos = library.llama_vocab_eos(this.pointer);
     const sep = library.llama_vocab_sep(this.pointer);
     return {
-      addBos: this.addBos,
-      bos: this.bos,
-      addEos: library.llama_vocab_get_add_eos(this.pointer),
-      end: eos < 0 ? sep : eos,
-      addSep: library.llama_vocab_get_add_sep(this.pointer),
-      sep,
+      start: this.addBos ? [this.bos] : [],
+      end: library.llama_vocab_get_add_eos(this.pointer) ? [eos < 0 ? sep : eos] : [],
+      between: library.llama_vocab_get_add_sep(this.pointer) ? [sep] : [],
     };
   }
 

@@ -14,6 +14,7 @@ export async function modelCapabilities(
 ): Promise<Capability[]> {
   if (model.remotes !== null) return remoteCapabilities(model);
   const purpose = await modelPurpose(parts.store, model);
+  if (purpose === null) return [];
   if (purpose !== "completion") return [purpose];
   const traits = await parts.dialogues.traits(model, late);
   return [

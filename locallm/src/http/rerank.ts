@@ -71,16 +71,16 @@ async function ranked(run: LocalRun, body: RerankRequest, documents: readonly st
     run.window.sizingFor(async () => pair, growth),
   );
   try {
-    const { waitedMs } = lease;
-    if (documents.length === 0)
-      return { ranks: { scores: [], areProbabilities: true, tokens: [] }, waitedMs };
+    if (documents.length === 0) return { ranks: noRanks, waitedMs: lease.waitedMs };
     lease = await run.window.growFor(lease, pair, growth);
     const job = { query, documents, truncate, documentTokens, numCtx: lease.numCtx };
-    return { ranks: await run.rank(lease, job), waitedMs };
+    return { ranks: await run.rank(lease, job), waitedMs: lease.waitedMs };
   } finally {
     lease.release();
   }
 }
+
+const noRanks: Ranks = { scores: [], areProbabilities: true, tokens: [] };
 
 /** The indices of the numbers, largest first; of equal ones the earlier first. */
 function bestFirst(numbers: readonly number[]): number[] {

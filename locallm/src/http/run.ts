@@ -3,13 +3,7 @@ import type { PromptVocabulary } from "../dialogue/dialogue.ts";
 import type { SchemaThreads } from "../dialogue/grammar/schema-threads.ts";
 import type { Caller } from "../keys/keys.ts";
 import type { Model } from "../library/model.ts";
-import {
-  hasRankHead,
-  headerLengths,
-  headerOf,
-  modelPurpose,
-  type Purpose,
-} from "../library/model-details.ts";
+import { headerLengths, headerOf, modelPurpose, type Purpose } from "../library/model-details.ts";
 import type { RemoteModel } from "../remotes/remotes.ts";
 import type {
   Lease,
@@ -197,8 +191,7 @@ export async function requirePurpose(parts: Parts, run: Run, needed: Purpose, as
   const { model } = run;
   const isFit =
     model.remotes === null
-      ? (await modelPurpose(parts.store, model)) === needed &&
-        (needed !== "rerank" || (await hasRankHead(parts.store, model)))
+      ? (await modelPurpose(parts.store, model)) === needed
       : remoteCapability(model, needed);
   if (isFit) return;
   const name = run.typedName;

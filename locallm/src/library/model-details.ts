@@ -41,18 +41,14 @@ export async function modelDetails(store: Store, model: Model): Promise<ModelDet
 /** What weights are made for. */
 export type Purpose = "completion" | "embedding" | "rerank";
 
-/** Reads from the header what the weights are made for. */
-export async function modelPurpose(store: Store, model: Model): Promise<Purpose> {
+/** Reads from the header what the weights are made for. Null if they lack the head that ranks. */
+export async function modelPurpose(store: Store, model: Model): Promise<Purpose | null> {
   const header = await headerOf(store, model);
   const pooling = header === null ? undefined : headerValue(header, "pooling_type");
   if (pooling === undefined) return "completion";
-  return pooling === rankPooling ? "rerank" : "embedding";
-}
-
-/** Whether the file holds the weights of a rank head. */
-export async function hasRankHead(store: Store, model: Model): Promise<boolean> {
-  const header = await headerOf(store, model);
-  return header?.tensors.some(({ name }) => name === "cls.weight" || name === "cls.output.weight") ?? false;
+  if (pooling !== rankPooling) return "embedding";
+  const hasHead = header?.tensors.some(({ name }) => name === "cls.weight" || name === "cls.output.weight");
+  return hasHead ? "rerank" : null;
 }
 
 /** llama.cpp's number for the pooling of a rank head. */

@@ -4,7 +4,12 @@ import { join } from "node:path";
 import type { ProgressLine } from "../wire/api/library.ts";
 import { counted } from "../wire/counted.ts";
 import { LocallmError } from "../wire/errors.ts";
-import type { QuantizeJob, QuantizeReport, Quantizer } from "../wire/inference/quantize.ts";
+import {
+  type QuantizeJob,
+  type QuantizeReport,
+  type Quantizer,
+  quantizeBufferBytes,
+} from "../wire/inference/quantize.ts";
 import { hashFile, readFolder } from "./blob.ts";
 import { type Digest, digestFromHex, digestHex } from "./digest.ts";
 import { freeBytes, requireSpace } from "./disk-space.ts";
@@ -222,8 +227,6 @@ function grouped(fallbacks: readonly (QuantizeReport & { kind: "fallback" })[]):
   return groups;
 }
 
-/** The engine converts a tensor in parts that take at most this. */
-const bufferBytes = 512 * 2 ** 20;
 /** The process itself, the header and the vocabulary. */
 const processBytes = 128 * 2 ** 20;
 
@@ -233,7 +236,7 @@ function requireMemory(header: GgufHeader, availableBytes: number): void {
     (most, { shape, sizeBytes }) => Math.max(most, 2 * sizeBytes + tensorBytes("F32", shape)),
     0,
   );
-  const neededBytes = processBytes + Math.min(largest, bufferBytes);
+  const neededBytes = processBytes + Math.min(largest, quantizeBufferBytes);
   if (neededBytes <= availableBytes) return;
   throw new LocallmError("model_too_large", {
     needed: mebibytes(neededBytes),

@@ -10,6 +10,9 @@ export interface QuantizeJob {
   readonly isDry: boolean;
 }
 
+/** Rows in memory at once: the source, its floats and the result. Larger tensors are converted in parts. */
+export const quantizeBufferBytes = 512 * 2 ** 20;
+
 /** What the engine tells while it works. Types are ggml's names in capitals. */
 export type QuantizeReport =
   /** A tensor is done. */
