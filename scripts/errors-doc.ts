@@ -19,12 +19,7 @@ export function errorsDoc(language: "en" | "zh"): string {
   return `${heads[language]}\n\n${sections.join("\n\n")}\n`;
 }
 
-const heads = {
-  en: `# Errors
-
-Every error that dataq can return, by HTTP status. A call that ends in an error costs nothing. What stands in braces is filled by the answer.
-
-\`\`\`json
+const example = `\`\`\`json
 {
   "error": { "code": "not_found", "message": "…", "type": "invalid_request_error" },
   "code": "not_found",
@@ -35,25 +30,21 @@ Every error that dataq can return, by HTTP status. A call that ends in an error 
   "next_action": "…",
   "request_id": "…"
 }
-\`\`\`
+\`\`\``;
+
+const heads = {
+  en: `# Errors
+
+Every error that dataq can return, by HTTP status. A call that ends in an error costs nothing. What stands in braces is filled by the answer.
+
+${example}
 
 The message and the next step come in the language of \`Accept-Language\`; the code never changes. \`type\` is an address: it opens the entry of the code on this page. Retry only what says so, after \`retry_after\` seconds where it is given, with the same \`Idempotency-Key\`. What an error alone cannot tell stands in [troubleshooting](troubleshooting.md).`,
   zh: `# 错误码
 
 dataq 返回的全部错误，按 HTTP 状态码排列。出错的调用一律不扣点数。花括号中的内容由实际响应填入。
 
-\`\`\`json
-{
-  "error": { "code": "not_found", "message": "…", "type": "invalid_request_error" },
-  "code": "not_found",
-  "type": "/docs/errors/not_found",
-  "status": 404,
-  "detail": "…",
-  "retryable": false,
-  "next_action": "…",
-  "request_id": "…"
-}
-\`\`\`
+${example}
 
 错误说明和处理建议的语言由 \`Accept-Language\` 决定，错误码始终不变。\`type\` 是一个可以打开的地址，直接跳到本页对应的错误码。只重试标明可以重试的错误；给出 \`retry_after\` 时先等待相应秒数，并沿用同一个 \`Idempotency-Key\`。光看错误码还不明白的情况，见[疑难解答](troubleshooting.zh.md)。`,
 };
