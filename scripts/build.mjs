@@ -1,8 +1,7 @@
 // Builds the code that users run. It writes each package's src/ as plain JavaScript to dist/ and replaces types by
 // blanks, so that lines and columns match the source. Data files are copied unchanged. It writes only changed files,
-// which takes a few milliseconds if nothing changed. Then it builds the documentation, and the console, unless only locallm is
-// installed.
-//   node scripts/build.mjs             builds all packages, the documentation and the console
+// which takes a few milliseconds if nothing changed. Then it builds the console, unless only locallm is installed.
+//   node scripts/build.mjs             builds all packages and the console
 //   node scripts/build.mjs locallm     builds the packages in these folders, with declarations (before npm pack)
 import { spawnSync } from "node:child_process";
 import {
@@ -20,7 +19,6 @@ import * as nodeModule from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isConsoleBuilt } from "../dataq/console/scripts/built.mjs";
-import { isSiteBuilt } from "../site/scripts/built.mjs";
 import { installedLevel, underLock } from "./install.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -46,19 +44,9 @@ async function build() {
   else {
     if (!isLocallmOnly && !isConsoleBuilt())
       await underLock(() => import("../dataq/console/scripts/build.mjs"));
-    if (!isSiteBuilt()) await underLock(buildSite);
     // Keep only what users need at run time. Developers have the level "everything".
     if (canBePruned()) await underLock(pruneOnce);
   }
-}
-
-/** An installation without the tools, because they were pruned, keeps the site that it has: reading an older one does no harm. */
-async function buildSite() {
-  if (existsSync(join(root, "node_modules", "vitepress"))) await import("../site/scripts/build.mjs");
-  else
-    console.log(
-      "The documentation is not built: node_modules has no vitepress. Run: node scripts/install.mjs",
-    );
 }
 
 /** Another start may have pruned while this one waited for the lock. */

@@ -1,7 +1,7 @@
 // Installs only missing packages. It has no dependencies, because it runs before any are installed. It runs on any
 // Node, because a new machine may have an old one and Node 24 is one of the packages.
 //   node scripts/install.mjs            installs everything, including tests and checks
-//   node scripts/install.mjs runtime    installs what the products need, and the tools that build the console and the documentation if one is stale
+//   node scripts/install.mjs runtime    installs what the products need, and the tools that build the console if it is stale
 //   node scripts/install.mjs locallm    installs what locallm needs
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -9,11 +9,23 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, wr
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isConsoleBuilt } from "../dataq/console/scripts/built.mjs";
-import { isSiteBuilt } from "../site/scripts/built.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const lock = join(root, ".install.lock");
 const stamp = join(root, "node_modules", ".installed");
+/** The tools of the documentation are not among them: documentation.mjs installs those in a tree of its own. */
+const workspaces = {
+  locallm: ["autostart", "locallm", "site-files"],
+  runtime: [
+    "autostart",
+    "dataq/client",
+    "dataq/console",
+    "dataq/contract",
+    "dataq/service",
+    "locallm",
+    "site-files",
+  ],
+};
 
 if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
   await main(["runtime", "locallm"].includes(process.argv[2]) ? process.argv[2] : "everything");
@@ -81,8 +93,7 @@ export function markInstalled(level) {
 
 function isInstalled(level) {
   const installed = installedLevel();
-  if (installed === "lean")
-    return level === "locallm" || (level === "runtime" && isConsoleBuilt() && isSiteBuilt());
+  if (installed === "lean") return level === "locallm" || (level === "runtime" && isConsoleBuilt());
   return installed !== null && rank(installed) >= rank(level);
 }
 
@@ -98,15 +109,9 @@ function install(level) {
     "--json=false",
     // Without the second option npm installs TypeScript and vitest too, because packages name them as optional peers.
     ...(level === "everything" ? ["--include=dev"] : ["--omit=dev", "--legacy-peer-deps"]),
-    ...(level === "locallm"
-      ? [
-          "--workspace=locallm",
-          "--workspace=autostart",
-          "--workspace=site",
-          "--workspace=site-files",
-          "--include-workspace-root",
-        ]
-      : []),
+    ...(level === "everything"
+      ? []
+      : ["--include-workspace-root", ...workspaces[level].map((name) => `--workspace=${name}`)]),
   ];
   // What the cache knows need not be asked again: this saves a request for each package. But the cache may be older
   // than a version in the lock file.

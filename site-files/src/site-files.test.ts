@@ -42,3 +42,13 @@ it.each([
 ])("%j is no page", async (path) => {
   expect(await files.file(path)).toBeUndefined();
 });
+
+it("a site that is built later is found without a restart", async () => {
+  const files = new SiteFiles(root);
+  expect(files.isBuilt()).toBe(true);
+  rmSync(join(root, "site", "index.html"));
+  expect(files.isBuilt()).toBe(false);
+  expect(await files.file("")).toBeUndefined();
+  writeFileSync(join(root, "site", "index.html"), "again");
+  expect([files.isBuilt(), String((await files.file(""))?.plain)]).toEqual([true, "again"]);
+});

@@ -31,6 +31,28 @@ export interface SiteFile {
   readonly gzip: Buffer;
 }
 
+/** The answer while the documentation is still being built, which happens beside the running product: browsers ask again. */
+export const notBuilt = {
+  status: 503,
+  headers: {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": sitePolicy,
+    "cache-control": "no-store",
+    "retry-after": "10",
+    refresh: "10",
+  },
+  page: `<!doctype html>
+<meta charset="utf-8">
+<title>Documentation · 文档</title>
+<h1>The documentation is being built</h1>
+<p>It takes about a minute after the first start. This page looks again every ten seconds. If nothing comes, run
+<code>node scripts/documentation.mjs</code>: it says why. The same pages are Markdown files in <code>docs/</code>.</p>
+<h1 lang="zh-CN">正在生成文档</h1>
+<p lang="zh-CN">首次启动后大约需要一分钟，本页每十秒自动刷新。若一直没有出现，请运行
+<code>node scripts/documentation.mjs</code> 查看原因。<code>docs/</code> 目录里有同样内容的 Markdown 文件。</p>
+`,
+} as const;
+
 /** The documentation of both products, as the build wrote it. Each file is read at its first request. */
 export class SiteFiles {
   readonly #folder: string;
@@ -42,6 +64,11 @@ export class SiteFiles {
     this.#folder = existsSync(join(packed, "index.html"))
       ? packed
       : fileURLToPath(new URL("../../site/dist", import.meta.url));
+  }
+
+  /** Whether the site is there. It may come while the product runs. */
+  isBuilt(): boolean {
+    return existsSync(join(this.#folder, "index.html"));
   }
 
   /** The file of an address below `/docs/`; undefined if there is none. */

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { SiteFiles, sitePolicy } from "@locallm/site-files";
+import { notBuilt, SiteFiles, sitePolicy } from "@locallm/site-files";
 import type { FastifyInstance } from "fastify";
 import { LocallmError } from "../wire/errors.ts";
 import { sendStatic } from "./static-file.ts";
@@ -16,6 +16,8 @@ export function addDocumentation(app: FastifyInstance): void {
   app.get<{ Params: { "*": string } }>("/docs/*", { config: { quiet: true } }, async (request, reply) => {
     const path = request.params["*"];
     const file = await files.file(path);
+    if (file === undefined && !files.isBuilt())
+      return reply.code(notBuilt.status).headers(notBuilt.headers).send(notBuilt.page);
     if (file === undefined) throw new LocallmError("not_found", { path: `/docs/${path}`.slice(0, 200) });
     return sendStatic(file, request, reply.header("content-security-policy", sitePolicy));
   });

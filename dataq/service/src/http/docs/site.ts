@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { errors, Failure } from "@dataq/contract";
-import { type SiteFile, SiteFiles, sitePolicy } from "@locallm/site-files";
+import { notBuilt, type SiteFile, SiteFiles, sitePolicy } from "@locallm/site-files";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { languageOf } from "../language.ts";
 
@@ -17,6 +17,8 @@ export function addDocumentation(app: FastifyInstance): void {
   });
   app.get<{ Params: { "*": string } }>("/docs/*", async (request, reply) => {
     const file = await files.file(request.params["*"]);
+    if (file === undefined && !files.isBuilt())
+      return reply.code(notBuilt.status).headers(notBuilt.headers).send(notBuilt.page);
     if (file === undefined) throw new Failure("not_found", { what: "The page" });
     return send(file, request, reply);
   });
