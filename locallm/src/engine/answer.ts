@@ -11,6 +11,7 @@ import type { Context } from "./context.ts";
 import type { Grammars } from "./grammar.ts";
 import type { Functions } from "./libllama/functions.ts";
 import { readLogits, tokenLogprobs } from "./logprobs.ts";
+import type { Pictures } from "./pictures.ts";
 import { cutPrompt } from "./prefix.ts";
 import { Sampler } from "./sampler.ts";
 import { AnswerText } from "./text.ts";
@@ -19,6 +20,7 @@ import type { Vocabulary } from "./vocabulary.ts";
 export interface AnswerMakers {
   readonly library: Functions;
   readonly vocabulary: Vocabulary;
+  readonly pictures: Pictures;
   readonly grammars: Grammars;
   /** Nanoseconds since an arbitrary fixed time. */
   readonly now: () => number;
@@ -56,11 +58,17 @@ export class Answer {
   #shiftedTokens = 0;
   #evalTokens = 0;
 
-  constructor(makers: AnswerMakers, job: GenerateJob, contextLength: number) {
+  /** `cells` is the prompt if it is already encoded. Throws `prompt_too_long`, `prompt_empty` or `invalid_token`. */
+  constructor(
+    makers: AnswerMakers,
+    job: GenerateJob,
+    contextLength: number,
+    cells: readonly number[] | null = null,
+  ) {
     this.#makers = makers;
     this.job = job;
     this.window = Math.min(job.numCtx, contextLength);
-    const whole = makers.vocabulary.encodePrompt(job.prompt);
+    const whole = cells ?? makers.vocabulary.encodePrompt(job.prompt, makers.pictures);
     if (whole.length > this.window && !job.truncate) {
       throw new LocallmError("prompt_too_long", { promptTokens: whole.length, contextLength: this.window });
     }

@@ -20,6 +20,7 @@ import { type Library, openLibrary } from "./libllama/library.ts";
 import { hearLog } from "./libllama/log.ts";
 import type { Threadpool } from "./libllama/threadpool.ts";
 import { Model, poolingValue } from "./model.ts";
+import { Pictures } from "./pictures.ts";
 import { Pooler } from "./pooler.ts";
 import { Ranker } from "./ranker.ts";
 import { type SlotEvent, Slots } from "./slots.ts";
@@ -30,6 +31,7 @@ import type { Vocabulary } from "./vocabulary.ts";
 export interface Engine {
   readonly info: ModelInfo;
   readonly vocabulary: Vocabulary;
+  readonly pictures: Pictures;
   /** Null for a model that only computes embeddings. */
   readonly slots: Slots | null;
   /** Null if no states are kept. */
@@ -204,6 +206,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
   const threadpool = library.newThreadpool(threads, poll);
   const window = Math.max(1, Math.min(request.numCtx, model.trainContext));
   const { vocabulary, canGenerate } = model;
+  const pictures = new Pictures();
   const makePooler = (pool: Threadpool | null) =>
     newPooler(library, model, request, window, newThreads(), pool);
 
@@ -239,6 +242,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
       makers: {
         library,
         vocabulary,
+        pictures,
         grammars: new Grammars(library, vocabulary),
         now: () => performance.now() * 1e6,
         // The seed is not a secret, and loading `node:crypto` would take 5 ms.
@@ -253,6 +257,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
   const pooling = model.pooling ?? "mean";
   return {
     vocabulary,
+    pictures,
     slots,
     kept,
     fullBytes() {
@@ -284,6 +289,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
       slots: request.slots,
       vocabSize: vocabulary.size,
       embeddingLength: model.embeddingLength,
+      inputLength: model.inputLength,
       addBos: vocabulary.addBos,
       markers: vocabulary.markers,
       longestToken: vocabulary.keepsBytes ? allocation.longestToken : null,
@@ -326,7 +332,8 @@ function newSlotsContext(
   threads: number,
   threadpool: Threadpool | null,
 ): Context {
-  const batch = Math.max(request.numBatch ?? defaultBatch, request.slots, 2);
+  const { numBatch, wholePicture = 0 } = request;
+  const batch = Math.max(numBatch ?? defaultBatch, wholePicture, request.slots, 2);
   const context = new Context(library, model.pointer, {
     sequences: request.slots,
     contextPerSequence: window,

@@ -72,6 +72,11 @@ export class Model {
     return this.#library.llama_model_n_ctx_train(this.pointer);
   }
 
+  /** How many numbers a row has that stands in a sequence in place of a token. */
+  get inputLength(): number {
+    return this.#library.llama_model_n_embd_inp(this.pointer);
+  }
+
   get embeddingLength(): number {
     return this.#library.llama_model_n_embd_out(this.pointer);
   }

@@ -1,10 +1,18 @@
-import { countedChars, type Prompt, type PromptText, promptChars } from "../wire/inference/generate.ts";
+import {
+  countedChars,
+  type Prompt,
+  type PromptPart,
+  type PromptText,
+  promptChars,
+} from "../wire/inference/generate.ts";
+import { isPicture } from "../wire/inference/picture.ts";
+import type { Pictures } from "./pictures.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
-/** The tokens of a prompt's beginning and end. */
+/** The cells of a prompt's beginning and end. */
 export interface PromptEnds {
-  readonly ids: readonly number[];
-  /** The estimated number of tokens in the middle, which is not in `ids`. */
+  readonly cells: readonly number[];
+  /** The estimated number of cells in the middle, which is not in `cells`. */
   readonly skippedTokens: number;
 }
 
@@ -13,12 +21,13 @@ const slackChars = 4096;
 
 /**
  * Tokenizes the first `head` and the last `tail` tokens of a long prompt whose middle will be cut, so that a
- * small window does not require tokenizing megabytes of text. Returns null if tokenizing the whole prompt is
- * no more work.
+ * small window does not require tokenizing megabytes of text. A picture that does not fit into the beginning is left
+ * out. Returns null if tokenizing the whole prompt is no more work.
  */
 export async function encodeEnds(
   vocabulary: Pick<Vocabulary, "tokenizeAside" | "encodePromptAside">,
   prompt: Prompt,
+  pictures: Pictures,
   { head, tail }: { readonly head: number; readonly tail: number },
   signal?: AbortSignal,
 ): Promise<PromptEnds | null> {
@@ -32,25 +41,27 @@ export async function encodeEnds(
     const ids = await vocabulary.tokenizeAside(endOf(last, taken + slackChars), options, signal);
     const perChar = ids.length / (taken + slackChars);
     if (ids.length - Math.ceil(perChar * slackChars) < tail) continue;
-    const first = await vocabulary.encodePromptAside(prompt, head + 64, signal);
+    const first = await vocabulary.encodePromptAside(prompt, pictures, head + 64, signal);
+    const kept = pictures.borderBefore(first, Math.min(head, first.length));
     const whole = earlierTokens(parts) + Math.round(chars * perChar);
     return {
-      ids: [...first.slice(0, head), ...ids.slice(-tail)],
-      skippedTokens: Math.max(0, whole - head - tail),
+      cells: [...first.slice(0, kept), ...ids.slice(-tail)],
+      skippedTokens: Math.max(0, whole - kept - tail),
     };
   }
   return null;
 }
 
-function isText(part: Prompt): part is PromptText {
+function isText(part: Prompt | PromptPart): part is PromptText {
   return typeof part === "string" || "pieces" in part;
 }
 
-/** Counts the token ids in the parts before the last one. Does not count texts there. */
-function earlierTokens(parts: readonly (number | PromptText | readonly number[])[]): number {
-  return parts
-    .slice(0, -1)
-    .reduce<number>((sum, part) => sum + (typeof part === "object" && "length" in part ? part.length : 0), 0);
+/** Counts the token ids and the cells of pictures in the parts before the last one. Does not count texts there. */
+function earlierTokens(parts: readonly (number | PromptPart)[]): number {
+  return parts.slice(0, -1).reduce<number>((sum, part) => {
+    if (isPicture(part)) return sum + part.cells;
+    return sum + (typeof part === "object" && "length" in part ? part.length : 0);
+  }, 0);
 }
 
 /** Returns the last `chars` characters and the borders inside them. */

@@ -82,7 +82,7 @@ export class Slots {
   readonly #request: SlotsRequest;
   readonly #context: Context;
   readonly #slots: readonly Slot[];
-  readonly #waiting: { readonly id: number; readonly job: GenerateJob }[] = [];
+  readonly #waiting: Waiting[] = [];
   #events: SlotEvent[] = [];
   /**
    * The parts of the current step until they are committed. Messages can arrive before that, even in a quick
@@ -111,8 +111,9 @@ export class Slots {
     this.#canCopy = request.slots > 1;
   }
 
-  submit(id: number, job: GenerateJob): void {
-    this.#waiting.push({ id, job });
+  /** `cells` is the job's prompt if it is already encoded. */
+  submit(id: number, job: GenerateJob, cells: readonly number[] | null = null): void {
+    this.#waiting.push({ id, job, cells });
     if (this.#isAhead) this.#context.abort();
     this.#wake();
   }
@@ -244,9 +245,9 @@ export class Slots {
   /** Gives free slots to waiting jobs. Each job gets the slot whose cache holds most of its prompt. */
   async #admit(): Promise<void> {
     while (this.#waiting.length > 0 && this.#slots.some((slot) => slot.isFree)) {
-      const { id, job } = this.#waiting.shift()!;
+      const { id, job, cells } = this.#waiting.shift()!;
       try {
-        await this.#place(id, new Answer(this.#request.makers, job, this.#context.contextPerSequence));
+        await this.#place(id, new Answer(this.#request.makers, job, this.#context.contextPerSequence, cells));
       } catch (error) {
         const slot = this.#slots.find((candidate) => candidate.id === id);
         if (slot !== undefined) this.#drop(slot);
@@ -604,6 +605,12 @@ export class Slots {
   #fail(id: number, error: unknown): void {
     this.#events.push({ id, text: "", tokens: 0, done: null, error: decodeFailure(error) });
   }
+}
+
+interface Waiting {
+  readonly id: number;
+  readonly job: GenerateJob;
+  readonly cells: readonly number[] | null;
 }
 
 /** To how many tokens a slot's cache is cut, and the checkpoint that this needs. */

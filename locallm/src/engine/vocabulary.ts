@@ -1,7 +1,9 @@
 import { LocallmError } from "../wire/errors.ts";
 import { type Prompt, type PromptText, promptChars } from "../wire/inference/generate.ts";
+import { type EncodedPicture, isPicture } from "../wire/inference/picture.ts";
 import type { Functions, Pointer } from "./libllama/functions.ts";
 import { joinParts, type LongText } from "./long-text.ts";
+import type { Pictures } from "./pictures.ts";
 import { type Fragment, type SpecialToken, SpecialTokens } from "./special-tokens.ts";
 
 type VocabularyFunctions = Pick<
@@ -116,20 +118,30 @@ export class Vocabulary {
   }
 
   /**
-   * Tokenizes a prompt. Adds the vocabulary's start token if it requires one, unless the text or the ids
-   * before it already contain it.
+   * Makes cells of a prompt: tokens, and those of its pictures. Adds the vocabulary's start token if it requires one,
+   * unless the text or the ids before it already contain it. Throws `invalid_token`.
    */
-  encodePrompt(prompt: Prompt): number[] {
-    const parts = promptParts(prompt);
-    return this.#join(
-      parts.map((part) => this.#ids(part, "text" in part ? this.tokenize(part.text, part) : part.ids)),
-    );
+  encodePrompt(prompt: Prompt, pictures: Pictures): number[] {
+    const all = promptParts(prompt).map((part) => {
+      if (isPicture(part)) return pictures.cellsOf(part);
+      return this.#ids(part, "text" in part ? this.tokenize(part.text, part) : part.ids);
+    });
+    return this.#join(all);
   }
 
-  /** Tokenizes a prompt with long texts; see `tokenizeAside`. */
-  async encodePromptAside(prompt: Prompt, limit?: number, signal?: AbortSignal): Promise<number[]> {
+  /** Like `encodePrompt`, for long texts; see `tokenizeAside`. */
+  async encodePromptAside(
+    prompt: Prompt,
+    pictures: Pictures,
+    limit?: number,
+    signal?: AbortSignal,
+  ): Promise<number[]> {
     const all: (readonly number[])[] = [];
     for (const part of promptParts(prompt)) {
+      if (isPicture(part)) {
+        all.push(pictures.cellsOf(part));
+        continue;
+      }
       const limited = limit === undefined ? {} : { limit };
       const ids =
         "text" in part ? await this.tokenizeAside(part.text, { ...part, ...limited }, signal) : part.ids;
@@ -252,7 +264,7 @@ export class Vocabulary {
     return { first: all.slice(0, from), last: all.slice(from + bare.length) };
   }
 
-  #ids(part: PromptPart, ids: readonly number[]): readonly number[] {
+  #ids(part: TextPart, ids: readonly number[]): readonly number[] {
     if (!("text" in part)) this.checkIds(ids);
     else if (part.addSpecial && this.addBos && ids[0] === this.bos && ids[1] === this.bos)
       return ids.slice(1);
@@ -342,17 +354,18 @@ function partsOf(fragment: Fragment): (string | number)[] {
   return [0, ...cuts].map((from, index) => text.slice(from, cuts[index] ?? text.length));
 }
 
-type PromptPart = ({ readonly text: PromptText } & TokenizeOptions) | { readonly ids: readonly number[] };
+type TextPart = ({ readonly text: PromptText } & TokenizeOptions) | { readonly ids: readonly number[] };
 
-function promptParts(prompt: Prompt): PromptPart[] {
+function promptParts(prompt: Prompt): (TextPart | EncodedPicture)[] {
   const parts = typeof prompt === "string" || "pieces" in prompt || isIds(prompt) ? [prompt] : prompt;
   return parts
-    .filter((part) => (typeof part === "string" || !("pieces" in part) ? part.length > 0 : true))
-    .map((part, index) =>
-      typeof part === "string" || "pieces" in part
+    .filter((part) => (typeof part === "string" || "length" in part ? part.length > 0 : true))
+    .map((part, index) => {
+      if (isPicture(part)) return part;
+      return typeof part === "string" || "pieces" in part
         ? { text: part, addSpecial: index === 0, parseSpecial: true }
-        : { ids: part },
-    );
+        : { ids: part };
+    });
 }
 
 function isIds(prompt: readonly unknown[]): prompt is readonly number[] {

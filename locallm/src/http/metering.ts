@@ -1,7 +1,8 @@
 import type { Caller } from "../keys/keys.ts";
 import type { Lease } from "../scheduler/lease.ts";
 import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
-import type { GenerateEvent, GenerateJob, Prompt } from "../wire/inference/generate.ts";
+import type { GenerateEvent, GenerateJob, Prompt, PromptPart } from "../wire/inference/generate.ts";
+import { isPicture } from "../wire/inference/picture.ts";
 import type { RankJob, Ranks } from "../wire/inference/rank.ts";
 
 type Runner = Lease["runner"];
@@ -94,6 +95,9 @@ export const bytesPerToken = 4;
  */
 export function estimatedTokens(prompt: Prompt): number {
   if (typeof prompt === "string") return Math.ceil(Buffer.byteLength(prompt) / bytesPerToken);
-  const parts: readonly (number | Prompt)[] = "pieces" in prompt ? prompt.pieces : prompt;
-  return parts.reduce<number>((sum, part) => sum + (typeof part === "number" ? 1 : estimatedTokens(part)), 0);
+  const parts: readonly (number | PromptPart)[] = "pieces" in prompt ? prompt.pieces : prompt;
+  return parts.reduce<number>((sum, part) => {
+    if (typeof part === "number") return sum + 1;
+    return sum + (isPicture(part) ? part.cells : estimatedTokens(part));
+  }, 0);
 }

@@ -11,6 +11,7 @@ import { contextLengthOf } from "../scheduler/residency.ts";
 import { counted } from "../wire/counted.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { countedChars, type Prompt, type PromptText, promptChars } from "../wire/inference/generate.ts";
+import { isPicture } from "../wire/inference/picture.ts";
 import { type CompleteOptions, firstWindow, type Options } from "../wire/options.ts";
 
 /**
@@ -185,8 +186,10 @@ export class RequestWindow {
       return (await vocabulary.runner.tokenize(prompt, { ...options, ...limit }, this.#parts.signal)).length;
     }
     let tokens = 0;
-    for (const part of prompt)
-      tokens += typeof part === "number" ? 1 : await this.#tokensOf(vocabulary, part, 0);
+    for (const part of prompt) {
+      if (typeof part === "number") tokens++;
+      else tokens += isPicture(part) ? part.cells : await this.#tokensOf(vocabulary, part, 0);
+    }
     return tokens;
   }
 

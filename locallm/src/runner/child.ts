@@ -190,18 +190,18 @@ async function submitLong(engine: Engine, slots: Slots, { id, job }: Generate): 
     const window = Math.min(job.numCtx, engine.info.contextLength);
     if (job.truncate) {
       const sizes = { head: Math.min(Math.max(job.numKeep, 1), window), tail: window + 1 };
-      const ends = await encodeEnds(engine.vocabulary, job.prompt, sizes, signal);
+      const ends = await encodeEnds(engine.vocabulary, job.prompt, engine.pictures, sizes, signal);
       if (ends !== null) {
-        const { ids: prompt, skippedTokens } = ends;
-        if (!signal.aborted) slots.submit(id, { ...job, prompt, skippedTokens });
+        const { cells, skippedTokens } = ends;
+        if (!signal.aborted) slots.submit(id, { ...job, skippedTokens }, cells);
         return;
       }
     }
     const limit = job.truncate || promptChars(job.prompt) <= countedChars ? undefined : window;
-    const prompt = await engine.vocabulary.encodePromptAside(job.prompt, limit, signal);
-    if (limit !== undefined && prompt.length > limit)
+    const cells = await engine.vocabulary.encodePromptAside(job.prompt, engine.pictures, limit, signal);
+    if (limit !== undefined && cells.length > limit)
       throw new LocallmError("prompt_too_long", { promptTokens: `over ${limit}`, contextLength: limit });
-    if (!signal.aborted) slots.submit(id, { ...job, prompt });
+    if (!signal.aborted) slots.submit(id, job, cells);
   });
 }
 

@@ -3,6 +3,7 @@ import { Grammars } from "../../src/engine/grammar.ts";
 import type { KeptStates } from "../../src/engine/kept/kept-states.ts";
 import { openLibrary } from "../../src/engine/libllama/library.ts";
 import type { Model } from "../../src/engine/model.ts";
+import { Pictures } from "../../src/engine/pictures.ts";
 import { type SlotEvent, Slots } from "../../src/engine/slots.ts";
 
 export const library = openLibrary();
@@ -44,6 +45,7 @@ interface SlotsHere {
 /** Real slots in this process, with one thread and seeds that are always 1. */
 export function newSlots({ model, beforeStep, afterStep, ...request }: SlotsHere): Slots {
   const { vocabulary } = model;
+  const pictures = new Pictures();
   return new Slots({
     ...request,
     threads: {
@@ -60,6 +62,7 @@ export function newSlots({ model, beforeStep, afterStep, ...request }: SlotsHere
     makers: {
       library,
       vocabulary,
+      pictures,
       grammars: new Grammars(library, vocabulary),
       now: () => performance.now() * 1e6,
       randomSeed: () => 1,

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Library, openLibrary } from "../../src/engine/libllama/library.ts";
 import { Model } from "../../src/engine/model.ts";
+import { Pictures } from "../../src/engine/pictures.ts";
 import { encodeEnds } from "../../src/engine/prompt-ends.ts";
 import { type TokenizeOptions, Vocabulary } from "../../src/engine/vocabulary.ts";
 import type { Prompt } from "../../src/wire/inference/generate.ts";
@@ -257,19 +258,20 @@ describe("a prompt of megabytes whose middle is cut", () => {
     const vocabulary = new Vocabulary({ ...library, llama_tokenize: tokenize }, pointer);
     for (const unit of ["th w 12 é中🙂 the don't\n", "<|im_end|> x"]) {
       const prompt = shape(unit.repeat(Math.ceil(400_000 / unit.length)));
-      const whole = await vocabulary.encodePromptAside(prompt);
+      const whole = await vocabulary.encodePromptAside(prompt, new Pictures());
       bytes = 0;
-      const ends = (await encodeEnds(vocabulary, prompt, { head, tail }))!;
+      const ends = (await encodeEnds(vocabulary, prompt, new Pictures(), { head, tail }))!;
       expect(bytes).toBeLessThan(100_000);
-      expect(ends.ids).toEqual([...whole.slice(0, head), ...whole.slice(-tail)]);
-      expect(Math.abs(ends.ids.length + ends.skippedTokens - whole.length)).toBeLessThan(whole.length / 50);
+      expect(ends.cells).toEqual([...whole.slice(0, head), ...whole.slice(-tail)]);
+      expect(Math.abs(ends.cells.length + ends.skippedTokens - whole.length)).toBeLessThan(whole.length / 50);
     }
   });
 
   test("is tokenized whole if it is short or most of it is kept", async () => {
     const vocabulary = await vocabularyOf(bpe("plain", "gpt-2"), "ends");
-    expect(await encodeEnds(vocabulary, "a ".repeat(100_000), { head, tail })).toBeNull();
-    expect(await encodeEnds(vocabulary, "a ".repeat(200_000), { head, tail: 150_000 })).toBeNull();
-    expect(await encodeEnds(vocabulary, [1, 2, 3], { head, tail })).toBeNull();
+    const pictures = new Pictures();
+    expect(await encodeEnds(vocabulary, "a ".repeat(100_000), pictures, { head, tail })).toBeNull();
+    expect(await encodeEnds(vocabulary, "a ".repeat(200_000), pictures, { head, tail: 150_000 })).toBeNull();
+    expect(await encodeEnds(vocabulary, [1, 2, 3], pictures, { head, tail })).toBeNull();
   });
 });

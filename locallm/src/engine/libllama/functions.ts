@@ -87,6 +87,8 @@ export interface Functions {
   llama_get_memory(context: Pointer): Pointer | null;
   llama_model_get_vocab(model: Pointer): Pointer;
   llama_model_n_ctx_train(model: Pointer): number;
+  /** How many numbers a row has that stands in a batch in place of a token. */
+  llama_model_n_embd_inp(model: Pointer): number;
   llama_model_n_embd_out(model: Pointer): number;
   llama_model_size(model: Pointer): number;
   /** How many tokens the layers with a sliding window see; 0 or less if the model has none. */
@@ -204,6 +206,7 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
     llama_get_memory: ["void *", "void *"],
     llama_model_get_vocab: ["void *", "void *"],
     llama_model_n_ctx_train: ["int32_t", "void *"],
+    llama_model_n_embd_inp: ["int32_t", "void *"],
     llama_model_n_embd_out: ["int32_t", "void *"],
     llama_model_size: ["uint64_t", "void *"],
     llama_model_n_swa: ["int32_t", "void *"],

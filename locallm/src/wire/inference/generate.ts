@@ -1,3 +1,5 @@
+import { type EncodedPicture, isPicture } from "./picture.ts";
+
 export interface Sampling {
   /** 0 means that the most likely token is always chosen. */
   readonly temperature: number;
@@ -77,13 +79,15 @@ export function promptChars(prompt: Prompt): number {
   let chars = 0;
   for (const part of prompt) {
     if (typeof part === "number") return 0;
-    chars += promptChars(part);
+    if (!isPicture(part)) chars += promptChars(part);
   }
   return chars;
 }
 
 /** Numbers are token ids, used as is. */
-export type Prompt = PromptText | readonly number[] | readonly (PromptText | readonly number[])[];
+export type Prompt = PromptText | readonly number[] | readonly PromptPart[];
+
+export type PromptPart = PromptText | readonly number[] | EncodedPicture;
 
 export interface GenerateJob {
   readonly prompt: Prompt;

@@ -9,6 +9,11 @@ export interface LoadRequest {
   readonly slots: number;
   /** The maximum number of tokens per step over all slots. Null means the engine's default of 512. */
   readonly numBatch: number | null;
+  /**
+   * The cells of the largest picture of which one step must compute all, because its cells see each other. A step then
+   * has room for them. Missing if the model sees no such pictures.
+   */
+  readonly wholePicture?: number;
   /** Null means one thread per physical core. */
   readonly numThread: number | null;
   readonly placement: Placement;
@@ -62,6 +67,8 @@ export interface ModelInfo {
   readonly slots: number;
   readonly vocabSize: number;
   readonly embeddingLength: number;
+  /** How many numbers each row of a picture has. */
+  readonly inputLength: number;
   /** Whether the tokenizer adds a BOS token before every text. */
   readonly addBos: boolean;
   /** Texts that mark turns or end answers and that the tokenizer reads as one token. */
