@@ -15,18 +15,20 @@ export interface GuideCommands {
   readonly runs: boolean;
 }
 
-/** The blocks of all pages in a folder of docs/, or of docs/ itself. */
+/** The blocks of all pages in a folder of docs/, or of docs/ itself. What a Chinese page repeats as it is counts once. */
 export function commandsIn(folder: string): GuideCommands[] {
   const pages = readdirSync(join(docs, folder)).filter((name) => name.endsWith(".md"));
+  const read = (page: string) => readFileSync(join(docs, folder, page), "utf8");
   return pages.flatMap((page) => {
-    const text = readFileSync(join(docs, folder, page), "utf8");
-    return [...text.matchAll(/^( *)```sh( no-run)?\n(.*?)^ *```$/gms)].map(
-      ({ 1: indent, 2: mark, 3: script, index }) => ({
+    const text = read(page);
+    const english = page.endsWith(".zh.md") ? read(page.replace(".zh.md", ".md")) : "";
+    return [...text.matchAll(/^( *)```sh( no-run)?\n(.*?)^ *```$/gms)]
+      .filter(([block]) => !english.includes(block))
+      .map(({ 1: indent, 2: mark, 3: script, index }) => ({
         place: `${join(folder, page)}:${text.slice(0, index).split("\n").length + 1}`,
         script: script!.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
         runs: mark === undefined,
-      }),
-    );
+      }));
   });
 }
 
