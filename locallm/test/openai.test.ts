@@ -752,7 +752,10 @@ describe("the OpenAI API", () => {
     const list = await server.ask<{ object: string; data: Answer[] }>("/v1/models");
     expect(list.data.map((each) => each["id"])).toEqual(expect.arrayContaining([model, "tools:1"]));
     const one = await server.ask<Answer>("/v1/models/small:a");
-    expect(one).toEqual({ id: "small:a", object: "model", created: expect.any(Number), owned_by: "library" });
+    expect(one).toEqual({
+      ...{ id: "small:a", object: "model", created: expect.any(Number), owned_by: "library" },
+      capabilities: ["completion"],
+    });
   });
 
   describe.skipIf(embeddingModelPath === null)("embeddings (needs TEST_MODELS)", () => {

@@ -16,26 +16,28 @@ export function smallLlama(seed: number, trainedOn?: number): Buffer {
   return smallModel("llama", seed, trainedOn);
 }
 
-export type SmallArchitecture = "llama" | "gemma3" | "mamba" | "jamba";
+export type SmallArchitecture = "llama" | "qwen3" | "gemma3" | "mamba" | "jamba";
 
 /**
  * Like `smallLlama`, with other kinds of memory. In gemma3, five of six layers see only the last 64 tokens.
  * mamba has a state instead of a cache; the state cannot be truncated. jamba has both.
  */
-export function smallModel(architecture: SmallArchitecture, seed: number, trainedOn = contextLength): Buffer {
+export function smallModel(architecture: SmallArchitecture, seed: number, trainedOn?: number): Buffer {
+  return ggufBytes(smallSpec(architecture, seed, trainedOn));
+}
+
+/** The parts of `smallModel`, for files that add to it. */
+export function smallSpec(
+  architecture: SmallArchitecture,
+  seed: number,
+  trainedOn = contextLength,
+): GgufSpec {
   const random = gaussian(seed);
-  const tensor: MakeTensor = (name, shape, scale = 0.3) => ({
-    name,
-    shape,
-    data: floats(
-      shape.reduce((product, length) => product * length, 1),
-      () => random() * scale,
-    ),
-  });
+  const tensor: MakeTensor = (name, shape, scale = 0.3) => randomTensor(name, shape, () => random() * scale);
   const ones: MakeOnes = (name, length) => ({ name, shape: [length], data: floats(length, () => 1) });
   const vocabulary = tokens();
   const { metadata, layer, count, embeddingScale: scale = 1 } = architectures[architecture];
-  const spec: GgufSpec = {
+  return {
     metadata: [
       ["general.architecture", text(architecture)],
       ["general.name", text(`small ${architecture} ${seed}`)],
@@ -70,7 +72,97 @@ export function smallModel(architecture: SmallArchitecture, seed: number, traine
       ...Array.from({ length: count }, (_, index) => layer(`blk.${index}`, tensor, ones, index)).flat(),
     ],
   };
-  return ggufBytes(spec);
+}
+
+/** A LoRA adapter for `smallLlama`, large enough to change what it says. */
+export function smallAdapter(seed: number): Buffer {
+  const random = gaussian(seed);
+  const tensor = (name: string, shape: number[]) => randomTensor(name, shape, random);
+  return ggufBytes({
+    metadata: [
+      ["general.architecture", text("llama")],
+      ["general.type", text("adapter")],
+      ["adapter.type", text("lora")],
+      ["adapter.lora.alpha", f32(2)],
+    ],
+    tensors: [
+      tensor("blk.0.attn_output.weight.lora_a", [embedding, 2]),
+      tensor("blk.0.attn_output.weight.lora_b", [2, embedding]),
+    ],
+  });
+}
+
+/**
+ * An encoder with random weights that reads texts in both directions, and has a token for each printable ASCII
+ * character.
+ */
+export function smallEncoder(seed: number): GgufSpec {
+  const random = gaussian(seed);
+  const tensor = (name: string, shape: number[]) => randomTensor(name, shape, () => random() * 0.3);
+  const pair = (name: string, from: number, to: number) => [
+    tensor(`${name}.weight`, [from, to]),
+    tensor(`${name}.bias`, [to]),
+  ];
+  const norm = (name: string): TensorSpec[] => [
+    { name: `${name}.weight`, shape: [embedding], data: floats(embedding, () => 1) },
+    tensor(`${name}.bias`, [embedding]),
+  ];
+  const control = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
+  const characters = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index));
+  // U+2581 begins a word; the converter writes the rest of a word without a mark.
+  const pieces = [...control, ...characters.map((each) => `\u2581${each}`), ...characters];
+  const key = (name: string, entry: Entry): [string, Entry] => [`bert.${name}`, entry];
+  const token = (name: string, id: number): [string, Entry] => [`tokenizer.ggml.${name}_token_id`, u32(id)];
+  return {
+    metadata: [
+      ["general.architecture", text("bert")],
+      ["general.name", text(`small encoder ${seed}`)],
+      ["general.file_type", u32(0)],
+      key("block_count", u32(layers)),
+      key("context_length", u32(512)),
+      key("embedding_length", u32(embedding)),
+      key("feed_forward_length", u32(feedForward)),
+      key("attention.head_count", u32(heads)),
+      key("attention.layer_norm_epsilon", f32(1e-12)),
+      key("attention.causal", { kind: "bool", value: false }),
+      key("pooling_type", u32(1)),
+      ["tokenizer.ggml.model", text("bert")],
+      ["tokenizer.ggml.token_type_count", u32(2)],
+      ["tokenizer.ggml.tokens", { kind: "array", of: "string", items: pieces }],
+      [
+        "tokenizer.ggml.token_type",
+        { kind: "array", of: "i32", items: pieces.map((_, index) => (index < control.length ? 3 : 1)) },
+      ],
+      ...[token("padding", 0), token("unknown", 1), token("bos", 2), token("cls", 2), token("seperator", 3)],
+      ...[token("eos", 3), token("mask", 4)],
+    ],
+    tensors: [
+      tensor("token_embd.weight", [embedding, pieces.length]),
+      tensor("position_embd.weight", [embedding, 512]),
+      tensor("token_types.weight", [embedding, 2]),
+      ...norm("token_embd_norm"),
+      ...Array.from({ length: layers }, (_, index) => [
+        ...["q", "k", "v", "output"].flatMap((each) =>
+          pair(`blk.${index}.attn_${each}`, embedding, embedding),
+        ),
+        ...norm(`blk.${index}.attn_output_norm`),
+        ...pair(`blk.${index}.ffn_up`, embedding, feedForward),
+        ...pair(`blk.${index}.ffn_down`, feedForward, embedding),
+        ...norm(`blk.${index}.layer_output_norm`),
+      ]).flat(),
+    ],
+  };
+}
+
+/** A tensor of random numbers that a test adds. */
+export function smallTensor(name: string, shape: number[], seed: number): TensorSpec {
+  const random = gaussian(seed);
+  return randomTensor(name, shape, () => random() * 0.3);
+}
+
+function randomTensor(name: string, shape: number[], value: () => number): TensorSpec {
+  const count = shape.reduce((product, length) => product * length, 1);
+  return { name, shape, data: floats(count, value) };
 }
 
 type MakeTensor = (name: string, shape: number[], scale?: number) => TensorSpec;
@@ -142,6 +234,15 @@ interface Architecture {
 
 const architectures: Record<SmallArchitecture, Architecture> = {
   llama: { count: layers, metadata: attention, layer: attentionLayer },
+  qwen3: {
+    count: layers,
+    metadata: attention,
+    layer: (name, tensor, ones) => [
+      ...attentionLayer(name, tensor, ones),
+      ones(`${name}.attn_q_norm.weight`, headLength),
+      ones(`${name}.attn_k_norm.weight`, headLength),
+    ],
+  },
   gemma3: {
     count: 6,
     // The engine multiplies the embeddings by 8. If they were larger, the answer would depend on the last token alone.

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Permission } from "../keys/api-key.ts";
 import type { Caller, Keys } from "../keys/keys.ts";
+import type { Purpose } from "../library/abilities.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { isV1Path } from "./error-reply.ts";
 
@@ -25,11 +26,17 @@ interface Row {
    * True if the route needs a key only after `locallm keys create`, not because of `LOCALLM_API_KEY` alone.
    */
   readonly isOpenWithoutKeys?: true;
+  /** What the model that is asked must be made for, and what a refusal calls that. */
+  readonly model?: { readonly madeFor: Purpose; readonly asked: string };
 }
 
 const open: Row = { needs: "nothing", isLimited: false };
 const listing: Row = { needs: "key", isLimited: false };
 const asking: Row = { needs: "ask", isLimited: true };
+const generating: Row = { ...asking, model: { madeFor: "completion", asked: "generate" } };
+const chatting: Row = { ...asking, model: { madeFor: "completion", asked: "chat" } };
+const embedding: Row = { ...asking, model: { madeFor: "embedding", asked: "embeddings" } };
+const reranking: Row = { ...asking, model: { madeFor: "rerank", asked: "rerank" } };
 const managing: Row = { needs: "manage", isLimited: true };
 
 /** What each route needs. A route without a row stops the start. `HEAD` has the row of `GET`. */
@@ -60,14 +67,14 @@ export const access: Readonly<Record<string, Row>> = {
   "DELETE /api/user/keys/:key": listing,
   "POST /api/experimental/web_search": listing,
   "POST /api/experimental/web_fetch": listing,
-  "POST /api/generate": asking,
-  "POST /api/chat": asking,
-  "POST /api/embed": asking,
-  "POST /api/embeddings": asking,
-  "POST /api/rerank": asking,
-  "POST /rerank": asking,
-  "POST /v1/rerank": asking,
-  "POST /v2/rerank": asking,
+  "POST /api/generate": generating,
+  "POST /api/chat": chatting,
+  "POST /api/embed": embedding,
+  "POST /api/embeddings": embedding,
+  "POST /api/rerank": reranking,
+  "POST /rerank": reranking,
+  "POST /v1/rerank": reranking,
+  "POST /v2/rerank": reranking,
   "POST /api/tokenize": asking,
   "POST /api/detokenize": asking,
   "POST /api/create": managing,
@@ -80,15 +87,15 @@ export const access: Readonly<Record<string, Row>> = {
 
   "GET /v1/models": listing,
   "GET /v1/models/*": listing,
-  "POST /v1/chat/completions": asking,
-  "POST /v1/completions": asking,
-  "POST /v1/embeddings": asking,
-  "POST /v1/responses": asking,
+  "POST /v1/chat/completions": chatting,
+  "POST /v1/completions": generating,
+  "POST /v1/embeddings": embedding,
+  "POST /v1/responses": chatting,
   "GET /v1/responses/:id": listing,
   "DELETE /v1/responses/:id": listing,
   "GET /v1/responses/:id/input_items": listing,
-  "POST /v1/messages": asking,
-  "POST /v1/messages/count_tokens": asking,
+  "POST /v1/messages": chatting,
+  "POST /v1/messages/count_tokens": chatting,
 };
 
 /** Finds out who calls and whether the route is permitted, before the body is read. */

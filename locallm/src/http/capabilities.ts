@@ -1,6 +1,7 @@
+import { modelPurpose, type Purpose } from "../library/abilities.ts";
 import type { Model } from "../library/model.ts";
-import { modelPurpose } from "../library/model-details.ts";
 import { type Capability, capabilities } from "../wire/api/library.ts";
+import { LocallmError } from "../wire/errors.ts";
 import type { Parts } from "./parts.ts";
 
 /**
@@ -24,6 +25,39 @@ export async function modelCapabilities(
     ...(model.projectorPaths.length > 0 ? (["vision"] as const) : []),
     ...(traits.thinking ? (["thinking"] as const) : []),
   ];
+}
+
+/**
+ * How long a list waits for templates. Models whose template is not read by then appear with their capabilities in later
+ * lists.
+ */
+export function listPatience() {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  let isOver = false;
+  const timer = setTimeout(() => {
+    isOver = true;
+    resolve();
+  }, longestMs);
+  return { late, isOver: () => isOver, end: () => clearTimeout(timer) };
+}
+
+const longestMs = 500;
+
+/** Rejects a model that is not made for what is asked, before it is loaded. `typed` is its name in the request. */
+export async function requireMadeFor(
+  parts: Parts,
+  model: Model,
+  { madeFor, asked }: { readonly madeFor: Purpose; readonly asked: string },
+  typed: string,
+): Promise<void> {
+  const isMadeForIt =
+    model.remotes === null
+      ? (await modelPurpose(parts.store, model)) === madeFor
+      : remoteCapability(model, madeFor);
+  if (isMadeForIt) return;
+  if (madeFor === "rerank") throw new LocallmError("not_for_reranking", { model: typed });
+  if (madeFor === "embedding") throw new LocallmError("not_for_embedding", { model: typed });
+  throw new LocallmError("unsupported_capability", { model: typed, capability: asked });
 }
 
 /** Whether the Modelfile of a remote model allows a capability. Without a list it allows all: the engine decides. */

@@ -6,7 +6,7 @@ import type { Ranks } from "../wire/inference/rank.ts";
 import { readBody } from "./body.ts";
 import { nanoseconds } from "./native/counters.ts";
 import type { Parts } from "./parts.ts";
-import { type LocalRun, localRun, prepareRun, requirePurpose } from "./run.ts";
+import { type LocalRun, localRun, prepareRun } from "./run.ts";
 
 /** Cohere allows 1,000. An answer with more documents than this would block the server while it is printed. */
 const mostDocuments = 16_384;
@@ -27,7 +27,6 @@ async function rerank(parts: Parts, request: FastifyRequest, reply: FastifyReply
   const documents = documentsOf(body);
   const prepared = await prepareRun(parts, request, reply, body);
   const run = localRun(prepared, "rerank");
-  await requirePurpose(parts, run, "rerank", "rerank");
   const { ranks, waitedMs } = await ranked(run, body, documents);
   const tokens = run.countEmbedded(ranks.tokens);
   if (body.texts !== undefined) return textScores(body, documents, ranks);

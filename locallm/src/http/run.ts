@@ -3,7 +3,7 @@ import type { PromptVocabulary } from "../dialogue/dialogue.ts";
 import type { SchemaThreads } from "../dialogue/grammar/schema-threads.ts";
 import type { Caller } from "../keys/keys.ts";
 import type { Model } from "../library/model.ts";
-import { headerLengths, headerOf, modelPurpose, type Purpose } from "../library/model-details.ts";
+import { headerLengths, headerOf } from "../library/model-details.ts";
 import type { RemoteModel } from "../remotes/remotes.ts";
 import type {
   Lease,
@@ -27,7 +27,7 @@ import {
   parseOptions,
 } from "../wire/options.ts";
 import { tellIgnored } from "./body.ts";
-import { remoteCapability } from "./capabilities.ts";
+import { requireMadeFor } from "./capabilities.ts";
 import { requireModel } from "./known-model.ts";
 import { meteredEmbed, meteredGenerate, meteredRank } from "./metering.ts";
 import type { Parts } from "./parts.ts";
@@ -89,7 +89,10 @@ export interface LocalRun extends AnyRun {
   rank(lease: Lease, job: RankJob): Promise<Ranks>;
 }
 
-/** Resolves the model and validates the options. Makes every check that does not need to wait. */
+/**
+ * Resolves the model, checks that it is made for what the route asks (the `model` of the route's row in `access.ts`), and
+ * validates the options. Makes every check that does not need to wait.
+ */
 export async function prepareRun(
   parts: Parts,
   request: FastifyRequest,
@@ -112,6 +115,8 @@ export async function prepareRun(
     body.keep_alive === undefined ? parts.settings.keepAliveMs : parseKeepAlive(body.keep_alive);
   const name = displayModelName(model.name);
   request.logFields["model"] = name;
+  const need = request.routeOptions.config.access?.model;
+  if (need !== undefined) await requireMadeFor(parts, model, need, body.model);
   const run: AnyRun = {
     model,
     typedName: body.model,
@@ -184,20 +189,6 @@ async function prepareLocalRun(
     embed: (lease, job) => meteredEmbed(lease.runner, job, caller, request.clientGone),
     rank: (lease, job) => meteredRank(lease.runner, job, caller, request.clientGone),
   };
-}
-
-/** Rejects a model whose weights do not fit the request, before it is loaded. */
-export async function requirePurpose(parts: Parts, run: Run, needed: Purpose, asked: string): Promise<void> {
-  const { model } = run;
-  const isFit =
-    model.remotes === null
-      ? (await modelPurpose(parts.store, model)) === needed
-      : remoteCapability(model, needed);
-  if (isFit) return;
-  const name = run.typedName;
-  if (needed === "rerank") throw new LocallmError("not_for_reranking", { model: name });
-  if (needed === "embedding") throw new LocallmError("not_for_embedding", { model: name });
-  throw new LocallmError("unsupported_capability", { model: name, capability: asked });
 }
 
 /** Throws `unsupported_capability` for a remote model. */

@@ -38,22 +38,6 @@ export async function modelDetails(store: Store, model: Model): Promise<ModelDet
   };
 }
 
-/** What weights are made for. */
-export type Purpose = "completion" | "embedding" | "rerank";
-
-/** Reads from the header what the weights are made for. Null if they lack the head that ranks. */
-export async function modelPurpose(store: Store, model: Model): Promise<Purpose | null> {
-  const header = await headerOf(store, model);
-  const pooling = header === null ? undefined : headerValue(header, "pooling_type");
-  if (pooling === undefined) return "completion";
-  if (pooling !== rankPooling) return "embedding";
-  const hasHead = header?.tensors.some(({ name }) => name === "cls.weight" || name === "cls.output.weight");
-  return hasHead ? "rerank" : null;
-}
-
-/** llama.cpp's number for the pooling of a rank head. */
-const rankPooling = 4;
-
 export interface TemplateSource {
   language: "go" | "jinja";
   text: string;
@@ -98,7 +82,7 @@ export function headerLengths(header: GgufHeader): { contextLength?: number; emb
 }
 
 /** A metadata value with the architecture as prefix: `context_length` → `llama.context_length`. */
-export function headerValue(header: GgufHeader, key: string) {
+export function headerValue(header: Pick<GgufHeader, "metadata">, key: string) {
   return header.metadata.get(`${String(header.metadata.get("general.architecture"))}.${key}`);
 }
 

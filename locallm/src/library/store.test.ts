@@ -9,9 +9,10 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ggufBytes, tinyModel } from "../../test/tiny-gguf.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { displayModelName, type ModelName, parseModelName } from "../wire/model-name.ts";
+import { modelPurpose } from "./abilities.ts";
 import { parseDigest } from "./digest.ts";
 import { parseManifest, printManifest } from "./manifest.ts";
-import { modelDetails, modelPurpose } from "./model-details.ts";
+import { modelDetails } from "./model-details.ts";
 import { type ModelList, Store } from "./store.ts";
 import { writeWeightsModel } from "./weights.ts";
 

@@ -20,6 +20,7 @@ export function problemOf(error: unknown): string {
 export interface ModelEntry {
   name: string;
   size: number;
+  capabilities?: readonly string[];
 }
 
 export interface ChatRequest {

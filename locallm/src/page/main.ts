@@ -4,6 +4,7 @@ import {
   chat,
   hasKey,
   listModels,
+  type ModelEntry,
   problemOf,
   rememberKey,
   ServerError,
@@ -158,7 +159,7 @@ function startNew(): void {
 
 async function showModels(): Promise<void> {
   try {
-    const list = await listModels();
+    const list = (await listModels()).filter(chats);
     modelSelect.replaceChildren(...list.map(({ name }) => new Option(name)));
     modelSelect.disabled = list.length === 0;
     notice.textContent = list.length === 0 ? word("noModels") : "";
@@ -171,6 +172,11 @@ async function showModels(): Promise<void> {
   } catch (error) {
     tell(error);
   }
+}
+
+/** Whether the model answers messages. Embedding models and rerankers do not. */
+function chats({ capabilities: found }: ModelEntry): boolean {
+  return found === undefined || found.includes("completion");
 }
 
 async function chooseModel(name: string): Promise<void> {

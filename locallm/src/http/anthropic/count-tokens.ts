@@ -5,7 +5,7 @@ import { countTokensRequest } from "../../wire/anthropic/messages.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { readBody } from "../body.ts";
 import type { Parts } from "../parts.ts";
-import { type LocalRun, localRun, prepareRun, type Run, requirePurpose } from "../run.ts";
+import { type LocalRun, localRun, prepareRun, type Run } from "../run.ts";
 import { type AskedTurn, askedTurn } from "./asked-turn.ts";
 
 /** The number of cached results. Agents repeatedly count each part of a conversation separately. */
@@ -23,7 +23,6 @@ export function countTokensRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/v1/messages/count_tokens", async (request, reply) => {
     const body = readBody(request, reply, countTokensRequest);
     const run = localRun(await prepareRun(parts, request, reply, body), "count_tokens");
-    await requirePurpose(parts, run, "completion", "chat");
     const asked = await askedTurn(parts, run, body);
     const key = countKey(run, asked, parts.now());
     const known = counts.get(key) ?? (await count(parts, run, asked));

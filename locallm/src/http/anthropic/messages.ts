@@ -3,7 +3,7 @@ import { messagesRequest } from "../../wire/anthropic/messages.ts";
 import { answerTurn } from "../answer-turn.ts";
 import { readBody, tellIgnored } from "../body.ts";
 import type { Parts } from "../parts.ts";
-import { prepareRun, requirePurpose } from "../run.ts";
+import { prepareRun } from "../run.ts";
 import type { TurnEvent } from "../run-turn.ts";
 import { samplingOptions } from "../sampling.ts";
 import { namedEvent, sse } from "../sse.ts";
@@ -28,7 +28,6 @@ export function messagesRoute(app: FastifyInstance, parts: Parts): void {
     };
     const options = samplingOptions(given, max_tokens);
     const run = await prepareRun(parts, request, reply, { ...body, options });
-    await requirePurpose(parts, run, "completion", "chat");
     const { turn, ignored } = await askedTurn(parts, run, body);
     tellIgnored(reply, ignored);
     const builder = new MessageBuilder({

@@ -11,7 +11,7 @@ import { contentWithImages, imageReader, type ReadImage } from "../images.ts";
 import { logprobsWish } from "../logprobs.ts";
 import type { Parts } from "../parts.ts";
 import { windowFields } from "../remote-turn.ts";
-import { prepareRun, type Run, requirePurpose } from "../run.ts";
+import { prepareRun, type Run } from "../run.ts";
 import { conversation, type TurnEvent } from "../run-turn.ts";
 import { sendStream } from "../stream.ts";
 import { counters, extras, violationsField } from "./counters.ts";
@@ -24,7 +24,6 @@ export function chatRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/api/chat", async (request, reply) => {
     const body = readBody(request, reply, chatRequest);
     const run = await prepareRun(parts, request, reply, body);
-    await requirePurpose(parts, run, "completion", "chat");
     const logprobs = logprobsWish(body);
     const messages = body.messages ?? [];
     if (messages.length === 0)

@@ -4,7 +4,7 @@ import { readBody } from "../body.ts";
 import { embed, normalise, shorten } from "../embedding.ts";
 import type { Parts } from "../parts.ts";
 import { windowFields } from "../remote-turn.ts";
-import { prepareRun, requirePurpose } from "../run.ts";
+import { prepareRun } from "../run.ts";
 import { nanoseconds } from "./counters.ts";
 
 /** `POST /api/embed` and the older `/api/embeddings`. Never streamed. */
@@ -12,7 +12,6 @@ export function embedRoutes(app: FastifyInstance, parts: Parts): void {
   app.post("/api/embed", async (request, reply) => {
     const body = readBody(request, reply, embedRequest);
     const run = await prepareRun(parts, request, reply, body);
-    await requirePurpose(parts, run, "embedding", "embeddings");
     if (run.remote !== null) run.tellIgnored(windowFields(body));
     const inputs = body.input === undefined || body.input === "" ? [] : [body.input].flat();
     const { vectors, tokens, waitedMs } = await embed(parts, run, inputs, body.truncate ?? true);
@@ -29,7 +28,6 @@ export function embedRoutes(app: FastifyInstance, parts: Parts): void {
   app.post("/api/embeddings", async (request, reply) => {
     const body = readBody(request, reply, embeddingsRequest);
     const run = await prepareRun(parts, request, reply, body);
-    await requirePurpose(parts, run, "embedding", "embeddings");
     const prompt = body.prompt ?? "";
     const { vectors, tokens } = await embed(parts, run, prompt === "" ? [] : [prompt], true);
     run.countEmbedded(tokens);

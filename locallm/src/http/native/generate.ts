@@ -9,7 +9,7 @@ import { generateJob } from "../generate-job.ts";
 import { contentWithImages, imageReader } from "../images.ts";
 import { logprobsWish, PieceLogprobs } from "../logprobs.ts";
 import type { Parts } from "../parts.ts";
-import { type LocalRun, prepareRun, type Run, requirePurpose } from "../run.ts";
+import { type LocalRun, prepareRun, type Run } from "../run.ts";
 import { sendStream } from "../stream.ts";
 import { counters, extras, violationsField } from "./counters.ts";
 import {
@@ -28,7 +28,6 @@ export function generateRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/api/generate", async (request, reply) => {
     const body = readBody(request, reply, generateRequest);
     const run = await prepareRun(parts, request, reply, body);
-    await requirePurpose(parts, run, "completion", "generate");
     const logprobs = logprobsWish(body);
     const content = contentWithImages(body.prompt ?? "", body.images, "images", imageReader(run));
     const onCut = (tokens: number) => tellDropped(reply, { messages: 0, tokens });

@@ -5,7 +5,7 @@ import { remoteFields } from "../../library/remote.ts";
 import type { ModelList } from "../../library/store.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { displayModelName } from "../../wire/model-name.ts";
-import { modelCapabilities } from "../capabilities.ts";
+import { listPatience, modelCapabilities } from "../capabilities.ts";
 import type { Parts } from "../parts.ts";
 
 /** `GET /api/tags`: all models, newest first. Lists damaged models in `damaged`, a field that Ollama does not have. */
@@ -22,38 +22,27 @@ export function tagsRoute(app: FastifyInstance, parts: Parts): void {
     const damaged = broken
       .filter(({ name }) => caller.seesModel(name))
       .map(({ name, error }) => ({ name: displayModelName(name), error: error.message }));
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    let isComplete = true;
-    const timer = setTimeout(() => {
-      isComplete = false;
-      resolve();
-    }, longestMs);
+    const patience = listPatience();
     const all = await Promise.all(
       models.map((model) =>
-        entry(parts, model, late).catch((error: unknown) => {
+        entry(parts, model, patience.late).catch((error: unknown) => {
           if (!(error instanceof LocallmError)) throw error;
           damaged.push({ name: displayModelName(model.name), error: error.message });
           return null;
         }),
       ),
     );
-    clearTimeout(timer);
+    patience.end();
     const entries = all.filter((each) => each !== null);
     if (damaged.length === 0) {
       const answer = { models: entries };
-      if (isComplete && caller.seesAllModels) known.set(list, JSON.stringify(answer));
+      if (!patience.isOver() && caller.seesAllModels) known.set(list, JSON.stringify(answer));
       return answer;
     }
     request.logFields["damagedModels"] = damaged.map(({ name }) => name);
     return { models: entries, damaged };
   });
 }
-
-/**
- * How long a list waits for templates. Models whose template is not read by then appear with their
- * capabilities in later lists.
- */
-const longestMs = 500;
 
 async function entry(parts: Parts, model: Model, late: Promise<void>) {
   const name = displayModelName(model.name);

@@ -9,7 +9,7 @@ import { tellDropped } from "../dropped.ts";
 import { imageReader } from "../images.ts";
 import { logprobsWish } from "../logprobs.ts";
 import type { Parts } from "../parts.ts";
-import { prepareRun, type Run, requirePurpose } from "../run.ts";
+import { prepareRun, type Run } from "../run.ts";
 import { conversation, type TurnEvent } from "../run-turn.ts";
 import { refuse, samplingOptions } from "../sampling.ts";
 import { done, event, fingerprint, newId, sse } from "../sse.ts";
@@ -26,7 +26,6 @@ export function chatCompletionsRoute(app: FastifyInstance, parts: Parts): void {
       throw new LocallmError("invalid_field", { field: "top_logprobs", problem: "needs logprobs: true" });
     const options = samplingOptions(body, body.max_completion_tokens ?? body.max_tokens);
     const run = await prepareRun(parts, request, reply, { ...body, options });
-    await requirePurpose(parts, run, "completion", "chat");
     const { turn: asked, ignored } = requestTurn(body, imageReader(run));
     run.tellIgnored(ignored);
     const turn = { ...asked, messages: conversation(run.model, asked.messages) };

@@ -13,7 +13,7 @@ import { readBody } from "../body.ts";
 import { generateJob } from "../generate-job.ts";
 import type { Parts } from "../parts.ts";
 import { remoteEvents, remoteTraits } from "../remote-turn.ts";
-import { type LocalRun, prepareRun, type RemoteRun, requirePurpose } from "../run.ts";
+import { type LocalRun, prepareRun, type RemoteRun } from "../run.ts";
 import { refuse, samplingOptions } from "../sampling.ts";
 import { done, event, fingerprint, newId, sse } from "../sse.ts";
 import { sendStream } from "../stream.ts";
@@ -28,7 +28,6 @@ export function completionsRoute(app: FastifyInstance, parts: Parts): void {
     refuse("best_of", (body.best_of ?? 1) > 1, ": only one choice per prompt");
     refuse("logprobs", body.logprobs !== undefined && body.echo === true, " together with echo");
     const run = await prepareRun(parts, request, reply, { ...body, options: samplingOptions(body) });
-    await requirePurpose(parts, run, "completion", "generate");
     const isLocal = run.remote === null;
     const dialogue = body.suffix === undefined || !isLocal ? null : await parts.dialogues.of(run.model);
     const traits = isLocal ? dialogue?.traits : remoteTraits(run.model);

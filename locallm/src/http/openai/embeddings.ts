@@ -4,7 +4,7 @@ import { embeddingsRequest, inputList } from "../../wire/openai/completions.ts";
 import { readBody } from "../body.ts";
 import { embed, normalise, shorten } from "../embedding.ts";
 import type { Parts } from "../parts.ts";
-import { prepareRun, requirePurpose } from "../run.ts";
+import { prepareRun } from "../run.ts";
 
 /** `POST /v1/embeddings`: vectors of length 1, as numbers or as base64 of little-endian float32. */
 export function embeddingsRoute(app: FastifyInstance, parts: Parts): void {
@@ -14,7 +14,6 @@ export function embeddingsRoute(app: FastifyInstance, parts: Parts): void {
     if (inputs.length === 0 || inputs.some((input) => input.length === 0))
       throw new LocallmError("invalid_field", { field: "input", problem: "must not be empty" });
     const run = await prepareRun(parts, request, reply, body);
-    await requirePurpose(parts, run, "embedding", "embeddings");
     const { vectors, tokens } = await embed(parts, run, inputs, true);
     const count = run.countEmbedded(tokens);
     const data = vectors.map((vector, index) => {

@@ -8,7 +8,7 @@ import { tellDropped } from "../dropped.ts";
 import type { ErrorBody } from "../error-reply.ts";
 import { imageReader } from "../images.ts";
 import type { Parts } from "../parts.ts";
-import { prepareRun, requirePurpose } from "../run.ts";
+import { prepareRun } from "../run.ts";
 import { conversation, type TurnEvent } from "../run-turn.ts";
 import { refuse, samplingOptions } from "../sampling.ts";
 import { namedEvent, sse } from "../sse.ts";
@@ -36,7 +36,6 @@ export function responsesRoute(app: FastifyInstance, parts: Parts): void {
       ...body,
       options: samplingOptions({ temperature, top_p, options }, body.max_output_tokens),
     });
-    await requirePurpose(parts, run, "completion", "chat");
     const { turn: asked, customs, ignored } = responsesTurn(body, imageReader(run), earlier);
     run.tellIgnored(ignored);
     const turn = { ...asked, messages: conversation(run.model, asked.messages) };

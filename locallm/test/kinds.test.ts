@@ -1,0 +1,254 @@
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { purposeOf } from "../src/library/abilities.ts";
+import { hashFile } from "../src/library/blob.ts";
+import { Store } from "../src/library/store.ts";
+import type { CreateRequest } from "../src/wire/api/library.ts";
+import { errors } from "../src/wire/errors.ts";
+import { createModelStore, type ModelStore } from "./model-store.ts";
+import { command, startServerHere, type TestServer } from "./server-process.ts";
+import { smallAdapter, smallEncoder, smallSpec, smallTensor } from "./small-llama.ts";
+import { type Entry, type GgufSpec, ggufBytes, text, u32, withEntry } from "./tiny-gguf.ts";
+
+let store: ModelStore;
+let server: TestServer;
+let far: TestServer;
+beforeAll(async () => {
+  store = await createModelStore();
+  for (const { name, file, more } of localKinds) await add(name, file(), await more?.());
+  const environment = { LOCALLM_CREDENTIALS: join(store.folder, "credentials.json") };
+  far = await startServerHere({ models: store.folder });
+  server = await startServerHere({ models: store.folder, env: environment });
+  for (const [name, { of }] of Object.entries(remoteKinds)) {
+    const path = join(store.folder, "Modelfile");
+    await writeFile(path, `FROM ${far.url}/v1#${of}`);
+    const env = { ...environment, LOCALLM_MODELS: store.folder, LOCALLM_HOST: new URL(server.url).host };
+    expect(await command(["create", name, "-f", path], env)).toMatchObject({ code: 0 });
+  }
+});
+afterAll(async () => {
+  await server?.stop();
+  await far?.stop();
+  await store.remove();
+});
+
+interface Kind {
+  readonly name: string;
+  readonly label: string;
+  file(): GgufSpec;
+  more?(): Promise<Partial<CreateRequest>>;
+}
+
+const rankHead = (spec: GgufSpec, architecture: string, heads: GgufSpec["tensors"]): GgufSpec => ({
+  ...withEntry(spec, `${architecture}.pooling_type`, u32(4)),
+  tensors: [...spec.tensors, ...heads],
+});
+const strings = (...items: string[]): Entry => ({ kind: "array", of: "string", items });
+const fewThreads = { parameters: { num_thread: 1 } };
+
+const localKinds: readonly Kind[] = [
+  { name: "text", label: "text", file: () => smallSpec("llama", 1), more: async () => fewThreads },
+  {
+    name: "insert",
+    label: "text, with a template for code between code",
+    file: () => smallSpec("llama", 2),
+    more: async () => ({
+      ...fewThreads,
+      template: "{{ .Prompt }}{{ if .Suffix }}<MID>{{ .Suffix }}{{ end }}",
+    }),
+  },
+  {
+    name: "quantised",
+    label: "text, quantised",
+    file: () => smallSpec("llama", 3),
+    more: async () => ({ ...fewThreads, quantize: "q8_0" }),
+  },
+  {
+    name: "adapter",
+    label: "text, with an adapter",
+    file: () => smallSpec("llama", 4),
+    more: async () => ({ ...fewThreads, adapters: { "lora.gguf": await upload(smallAdapter(5)) } }),
+  },
+  {
+    name: "projector",
+    label: "text, with a projector for pictures",
+    file: () => smallSpec("llama", 6),
+    more: async () => ({
+      ...fewThreads,
+      files: { "mmproj.gguf": await upload(ggufBytes(projector)) },
+    }),
+  },
+  { name: "encoder", label: "embedding, an encoder", file: () => smallEncoder(7) },
+  {
+    name: "decoder",
+    label: "embedding, a decoder with pooling",
+    file: () => withEntry(smallSpec("qwen3", 8), "qwen3.pooling_type", u32(3)),
+  },
+  {
+    name: "ranker",
+    label: "reranker, an encoder with a head",
+    file: () => rankHead(smallEncoder(9), "bert", [smallTensor("cls.output.weight", [64, 1], 10)]),
+  },
+  {
+    name: "judge",
+    label: "reranker, a decoder with yes and no",
+    file: () =>
+      rankHead(
+        {
+          ...smallSpec("qwen3", 11),
+          metadata: [
+            ...smallSpec("qwen3", 11).metadata,
+            ["qwen3.classifier.output_labels", strings("yes", "no")],
+            ["tokenizer.chat_template.rerank", text("Q: {query} D: {document} A:")],
+          ],
+        },
+        "qwen3",
+        [smallTensor("cls.output.weight", [64, 2], 12)],
+      ),
+  },
+  {
+    name: "headless",
+    label: "reranker whose file lacks the head",
+    file: () => rankHead(smallEncoder(13), "bert", []),
+  },
+];
+
+const projector: GgufSpec = {
+  metadata: [
+    ["general.architecture", text("clip")],
+    ["general.type", text("mmproj")],
+  ],
+  tensors: [smallTensor("mm.0.weight", [32, 32], 14)],
+};
+
+const remoteKinds: Readonly<Record<string, { label: string; of: string }>> = {
+  "remote-text": { label: "remote, text", of: "text" },
+  "remote-embedding": { label: "remote, embedding", of: "encoder" },
+  "remote-ranker": { label: "remote, reranker", of: "ranker" },
+};
+
+const prompt = { prompt: "Hi", stream: false, max_tokens: 2, options: { num_predict: 2 } };
+const message = { ...prompt, prompt: undefined, messages: [{ role: "user", content: "Hi" }] };
+const ranking = { query: "a", documents: ["b", "c"] };
+const png = `iVBORw0KGgo${"A".repeat(13)}`;
+const picture = { type: "image_url", image_url: { url: `data:image/png;base64,${png}` } };
+
+/** A column of the table. Every request of a column must get the same answer. */
+const columns: Readonly<Record<string, readonly [path: string, body: object][]>> = {
+  chat: [
+    ["/api/chat", message],
+    ["/v1/chat/completions", message],
+    ["/v1/responses", { input: "Hi", max_output_tokens: 2 }],
+    ["/v1/messages", message],
+  ],
+  "count tokens": [["/v1/messages/count_tokens", { messages: message.messages }]],
+  generate: [
+    ["/api/generate", prompt],
+    ["/v1/completions", prompt],
+  ],
+  suffix: [
+    ["/api/generate", { ...prompt, suffix: "!" }],
+    ["/v1/completions", { ...prompt, suffix: "!" }],
+  ],
+  pictures: [
+    ["/api/chat", { ...message, messages: [{ role: "user", content: "Hi", images: [png] }] }],
+    ["/v1/chat/completions", { ...message, messages: [{ role: "user", content: [picture] }] }],
+  ],
+  embed: [
+    ["/api/embed", { input: "Hi" }],
+    ["/api/embeddings", { prompt: "Hi" }],
+    ["/v1/embeddings", { input: "Hi" }],
+  ],
+  rerank: ["/v1/rerank", "/v2/rerank", "/rerank", "/api/rerank"].map((path) => [path, ranking] as const),
+  tokenize: [["/api/tokenize", { content: "Hi" }]],
+};
+
+it("answers each kind of model on each route as docs/locallm/models.md says, and refuses the rest by name", async () => {
+  const kinds = [
+    ...localKinds.map(({ name, label }) => ({ name, label })),
+    ...Object.entries(remoteKinds).map(([name, { label }]) => ({ name, label })),
+  ];
+  const rows = [["kind of model", "`capabilities`", ...Object.keys(columns)]];
+  for (const { name, label } of kinds) {
+    const { capabilities } = await server.ask<{ capabilities: string[] }>("/api/show", { model: name });
+    const listed = await server.ask<{ capabilities: string[] }>(`/v1/models/${name}`);
+    expect(listed.capabilities, name).toEqual(capabilities);
+    const cells: string[] = [];
+    for (const requests of Object.values(columns)) {
+      const answers: string[] = [];
+      for (const [path, body] of requests) answers.push(await answerOf(path, { model: name, ...body }));
+      expect(new Set(answers), `${name}: ${requests.map(([path]) => path)}`).toHaveProperty("size", 1);
+      cells.push(answers[0]!);
+    }
+    rows.push([label, capabilities.join(", ") || "none", ...cells]);
+  }
+  const page = join(import.meta.dirname, "../../docs/locallm/models.md");
+  const written = await readFile(page, "utf8");
+  // `npx vitest run locallm/test/kinds.test.ts -u` writes the page.
+  await expect(written.replace(tablePlace, printed(rows))).toMatchFileSnapshot(page);
+});
+
+it("asks nothing of weights that do not answer one token after the other", () => {
+  const of = (architecture: string, ...more: [string, number | boolean][]) =>
+    purposeOf({
+      metadata: new Map<string, string | number | boolean>([["general.architecture", architecture], ...more]),
+      tensors: [],
+    });
+  expect([of("t5"), of("dream"), of("bert", ["bert.pooling_type", 4])]).toEqual([null, null, null]);
+  expect(of("llama", ["llama.pooling_type", 0])).toBe("completion");
+  expect(of("modern-bert", ["modern-bert.attention.causal", false])).toBe("embedding");
+});
+
+const tablePlace = /(?<=<!-- from locallm\/test\/kinds.test.ts -->\n\n).*?(?=\n\n)/s;
+
+async function answerOf(path: string, body: object): Promise<string> {
+  const reply = await server.post(path, body);
+  const answer = await reply.text();
+  if (reply.status === 200) return "yes";
+  const { error } = JSON.parse(answer) as { error: string | { message: string } };
+  const told = typeof error === "string" ? error : error.message;
+  return `${reply.status} \`${codeOf(told)}\``;
+}
+
+function printed(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const line = (cells: readonly string[], fill: string) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!, fill)).join(" | ")} |`;
+  const [head, ...rest] = rows;
+  return [
+    line(head!, " "),
+    line(
+      head!.map(() => ""),
+      "-",
+    ),
+    ...rest.map((row) => line(row, " ")),
+  ].join("\n");
+}
+
+/** Answers say an error's message; the table of errors says which code that is. */
+function codeOf(told: string): string {
+  const literal = (message: string) => message.split(/\{[^}]*\}/);
+  const fits = Object.entries(errors).filter(([, { message }]) => {
+    const pattern = literal(message).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    return new RegExp(`^${pattern.join(".*")}$`, "s").test(told);
+  });
+  // Messages that are all details fit everything.
+  const length = ([, { message }]: (typeof fits)[number]) => literal(message).join("").length;
+  return fits.sort((a, b) => length(b) - length(a))[0]?.[0] ?? told;
+}
+
+async function add(name: string, spec: GgufSpec, more: Partial<CreateRequest> = {}): Promise<void> {
+  const files = { "model.gguf": await upload(ggufBytes(spec)), ...more.files };
+  await store.derive(name, { ...more, files } as never);
+}
+
+async function upload(bytes: Buffer) {
+  const path = join(store.folder, "file.gguf");
+  await writeFile(path, bytes);
+  const digest = await hashFile(path);
+  await new Store(store.folder).blobs.importFile(path, digest);
+  // The store may have linked the file.
+  await rm(path);
+  return digest;
+}
