@@ -154,14 +154,14 @@ export interface Envelope {
   relaxed?: boolean;
   /** The records are generated samples, not facts; the call is free */
   sample?: true;
-  /** What is held. Present if the question asks for days beyond it, so that the answer is a part */
+  /** What is held. Present if the question asks for more, such as another year, platform or region, so that the answer is a part */
   coverage?: {
     text: {
       en: string;
       zh: string;
     };
-    oldest_day: string;
-    newest_day: string;
+    oldest_day: string | null;
+    newest_day: string | null;
   };
 }
 

@@ -30,11 +30,11 @@ export const indexState = z.object({
 });
 export type IndexState = z.infer<typeof indexState>;
 
-/** What is held of the days that a question asks for. */
+/** What is held, where a question asks for more. The days are null where records have none. */
 export const partHeld = z.object({
   text: z.object({ en: z.string(), zh: z.string() }),
-  oldest_day: z.string(),
-  newest_day: z.string(),
+  oldest_day: z.string().nullable(),
+  newest_day: z.string().nullable(),
 });
 export type PartHeld = z.infer<typeof partHeld>;
 
@@ -84,7 +84,7 @@ export function envelopeSchema(operation: Operation) {
     coverage: partHeld
       .optional()
       .describe(
-        "What is held. Present if the question asks for days beyond it, so that the answer is a part",
+        "What is held. Present if the question asks for more, such as another year, platform or region, so that the answer is a part",
       ),
   });
 }
@@ -107,6 +107,8 @@ export const errorBody = z.object({
   shortfall: z.number().int().optional(),
   /** The path of the console's payment page. Present only with `insufficient_balance`. */
   top_up_url: z.string().optional(),
+  /** What is held. Present with `not_found` if the question asks for more, such as another region. */
+  coverage: partHeld.optional(),
   error: z.object({
     type: z.string(),
     code: z.string(),

@@ -100,8 +100,8 @@ class EnvelopeCoverageText(TypedDict):
 
 class EnvelopeCoverage(TypedDict):
     text: EnvelopeCoverageText
-    oldest_day: str
-    newest_day: str
+    oldest_day: Optional[str]
+    newest_day: Optional[str]
 
 
 
@@ -124,4 +124,4 @@ class Envelope:
     sample: Optional[Literal[True]]
     """The records are generated samples, not facts; the call is free."""
     coverage: Optional[EnvelopeCoverage]
-    """What is held. Present if the question asks for days beyond it, so that the answer is a part."""
+    """What is held. Present if the question asks for more, such as another year, platform or region, so that the answer is a part."""

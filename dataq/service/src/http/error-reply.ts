@@ -7,6 +7,7 @@ import {
   fill,
   invalid,
   type Language,
+  type PartHeld,
   problemZh,
 } from "@dataq/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -64,6 +65,7 @@ export function errorBodyOf(
     request_id: requestId,
     ...after,
     ...(row.status === 402 && billingOf(details)),
+    ...(details["coverage"] !== undefined && { coverage: details["coverage"] as PartHeld }),
     ...(code === "insufficient_balance" && { top_up_url: "/console/top-up" }),
     error: {
       type: row.type,

@@ -42,17 +42,16 @@ export class Coverages {
     const oldest_day = oldestDayWithout(contents, generated);
     const newest_day = newestDayWithout(contents, generated);
     const { tellCoverage, unit = record } = registry[operation as keyof typeof registry];
-    const told = (await tellCoverage?.({ index: this.#index, corpus, snapshot, contents })) ?? {
-      parts: [],
-      text: withDays(
-        {
-          en: counted(records, unit.en, pluralOf(unit.en)),
-          zh: `${records.toLocaleString("en")} ${unit.zh}`,
-        },
-        oldest_day,
-        newest_day,
-      ),
-    };
+    const text = withDays(
+      {
+        en: counted(records, unit.en, pluralOf(unit.en)),
+        zh: `${records.toLocaleString("en")} ${unit.zh}`,
+      },
+      oldest_day,
+      newest_day,
+    );
+    const covered = { index: this.#index, corpus, snapshot, contents, generated: fill?.dataset, text };
+    const told = (await tellCoverage?.(covered)) ?? { parts: [], text };
     return { records, oldest_day, newest_day, ...told };
   }
 }

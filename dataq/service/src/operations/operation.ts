@@ -36,7 +36,7 @@ export interface OperationParts {
   readonly unit?: Bilingual;
   /** What the imported records cover, where their number and their days do not say it. */
   readonly tellCoverage?: TellCoverage;
-  /** The days that a question asks about, where records have a day by which they are filtered. */
+  /** The days and parts that a question asks about, where records have a day or are counted by parts. */
   readonly reach?: (params: Params) => Reach | undefined;
   /** The numbers by which publishers mean the same thing, if what several know of it is joined. */
   readonly identities?: Identities;

@@ -82,7 +82,7 @@ async function answerFree(
   const { call, request, now } = question;
   const accountId = call.principal.account.id;
   const answer = await runSource(parts, question, false);
-  if (answer.outcome === "not_found") throw notFound(request);
+  if (answer.outcome === "not_found") throw notFound(request, answer);
   const balance = await readBalance(parts, accountId, now);
   if (key !== undefined) await freeKey(parts.database, accountId, key, call.requestId);
   const due = chargeFor(quoted, answer, parts.chargeEmpty);

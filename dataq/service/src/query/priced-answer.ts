@@ -28,7 +28,7 @@ export async function priceAnswer(
   const answer = await runSource(parts, question, false);
   parts.failpoint("after_run");
   if (hasLeft(call, key)) throw new Failure("client_closed_request");
-  if (answer.outcome === "not_found") throw notFound(request);
+  if (answer.outcome === "not_found") throw notFound(request, answer);
   return {
     payload: writePayload(request, answer),
     due: chargeFor(quoted, answer, parts.chargeEmpty),

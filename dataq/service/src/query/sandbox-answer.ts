@@ -20,7 +20,7 @@ export async function answerInSandbox(
     directive?.kind === "empty" && request.operation.kind === "list"
       ? emptyAnswer
       : await runSource(parts, question, true);
-  if (answer.outcome === "not_found") throw notFound(request);
+  if (answer.outcome === "not_found") throw notFound(request, answer);
   const isHit = directive?.kind === "cache_hit";
   const balance = await readBalance(parts, call.principal.account.id, now);
   const usage = {

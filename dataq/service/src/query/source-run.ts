@@ -46,7 +46,8 @@ export async function runSource(
   }
 }
 
-/** The error for a single record that does not exist. */
-export function notFound(request: QueryRequest): Failure {
-  return new Failure("not_found", { what: `The requested record of ${request.operation.name}` });
+/** The error for a single record that does not exist, with what is held if the question reaches beyond it. */
+export function notFound(request: QueryRequest, { coverage }: Answer): Failure {
+  const what = `The requested record of ${request.operation.name}`;
+  return new Failure("not_found", { what, ...(coverage && { coverage }) });
 }

@@ -1,4 +1,4 @@
-import { type Params, warning } from "@dataq/contract";
+import { type Params, type Warning, warning } from "@dataq/contract";
 import type { Coverage } from "@dataq/contract/wire";
 import { notConfigured } from "./not-configured.ts";
 import { beyond, type Reach } from "./reach.ts";
@@ -23,7 +23,7 @@ export interface Layers {
   readonly sample: Source;
   /** What the imported records cover. */
   readonly coverage: () => Promise<Coverage | null>;
-  /** The days that a question asks about, for operations whose records have a day. */
+  /** The days and parts that a question asks about. */
   readonly reach?: ((params: Params) => Reach | undefined) | undefined;
   /** The values that samples answer, as published in the catalogue. */
   readonly samples: readonly Params[];
@@ -103,16 +103,22 @@ export class LayeredSource implements Source {
       throw notConfigured(this.#operation, true);
   }
 
-  /** An answer over a part of the days asked for says which part. Nothing is paid where nothing could be found. */
+  /**
+   * An answer over a part of what was asked for says which part; so does one that names what is missing. Nothing is paid
+   * where nothing could be found.
+   */
   async #withReach(answer: Answer, params: Params): Promise<Answer> {
     const reach = this.#layers.reach?.(params);
-    const coverage = reach && (await this.#layers.coverage());
-    const found = coverage && beyond(reach, coverage, params);
-    if (!found) return answer;
-    const { oldest_day, newest_day } = found;
+    const isMissing = answer.notHeld === true || answer.isPart === true || answer.warnings.some(isOfPart);
+    if (reach === undefined && !isMissing) return answer;
+    const coverage = await this.#layers.coverage();
+    if (coverage === null) return answer;
+    const { text, oldest_day, newest_day } = coverage;
+    const found = reach && beyond(reach, coverage);
+    if (!found) return isMissing ? { ...answer, coverage: { text, oldest_day, newest_day } } : answer;
     return {
       ...answer,
-      coverage: { text: coverage.text, oldest_day, newest_day },
+      coverage: { text, oldest_day: found.oldest_day, newest_day: found.newest_day },
       ...(found.how === "nothing" && answer.outcome === "empty" && { notHeld: true }),
     };
   }
@@ -155,3 +161,8 @@ interface Chosen {
 
 /** Warnings about data that is not held. Others, such as an article that cannot exist, say all there is to say. */
 const isOfMissing = /_not_held$|_without_/;
+
+/** Warnings that something is missing which would be a part of the answer. */
+function isOfPart({ code }: Warning): boolean {
+  return isOfMissing.test(code) || code === "sources_answer_rest" || code === "sources_alone_answer";
+}

@@ -79,6 +79,8 @@ export interface Answer {
   readonly sample?: true;
   /** The answer is empty because this service does not hold the data: free. A warning names the data. */
   readonly notHeld?: true;
+  /** A part of the question is about data that is not held. */
+  readonly isPart?: true;
   /** What is held, if the question reaches beyond it. */
   readonly coverage?: PartHeld;
   /** The version that the answer was made from, if it is not the one that `Source.version` gave. */

@@ -1,5 +1,6 @@
 import type { OperationParts } from "../../operation.ts";
 import { cacheOf, phoneTailNeeded } from "./carrier.ts";
+import { carrierReach, tellCarriers } from "./coverage.ts";
 import { parcelImport } from "./import.ts";
 import { parcelSamples, sampleParcels } from "./sample.ts";
 import { ImportedParcels } from "./source.ts";
@@ -9,6 +10,9 @@ export const expressTracking: OperationParts = {
   sample: sampleParcels,
   samples: parcelSamples,
   import: parcelImport,
+  tellCoverage: tellCarriers,
+  reach: carrierReach,
+  unit: { en: "parcel", zh: "个包裹" },
   fromVendor: {
     cacheS: (record) => cacheOf(record as { signed: boolean }),
     verificationNeeded: () => phoneTailNeeded("The carrier"),

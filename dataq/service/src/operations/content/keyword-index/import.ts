@@ -4,4 +4,5 @@ export const keywordImport = keyedImport(
   "content_keyword_index",
   ({ keyword, date }) => `${keyword}|${date}`,
   ({ keyword, date }) => [`${keyword}|${date}`],
+  ({ date }) => date,
 );

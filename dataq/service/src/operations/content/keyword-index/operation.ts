@@ -1,5 +1,5 @@
 import { keywordSamples } from "../../../sample/series.ts";
-import { reachOf } from "../../../sources/reach.ts";
+import { trendReach } from "../../../sources/reach.ts";
 import type { OperationParts } from "../../operation.ts";
 import { hotRanksCorpus } from "../hot-rank/corpus.ts";
 import { tellRankings } from "../hot-rank/coverage.ts";
@@ -14,5 +14,5 @@ export const keywordIndex: OperationParts = {
   import: keywordImport,
   madeFrom: hotRanksCorpus,
   tellCoverage: tellRankings,
-  reach: reachOf,
+  reach: trendReach(30),
 };

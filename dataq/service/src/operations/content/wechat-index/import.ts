@@ -4,4 +4,5 @@ export const wechatImport = keyedImport(
   "content_wechat_index",
   ({ keyword, date }) => `${keyword}|${date}`,
   ({ keyword, date }) => [`${keyword}|${date}`],
+  ({ date }) => date,
 );

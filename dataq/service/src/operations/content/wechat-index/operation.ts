@@ -1,4 +1,5 @@
 import { keywordSamples } from "../../../sample/series.ts";
+import { trendReach } from "../../../sources/reach.ts";
 import type { OperationParts } from "../../operation.ts";
 import { wechatImport } from "./import.ts";
 import { sampleWechat } from "./sample.ts";
@@ -9,4 +10,6 @@ export const wechatIndex: OperationParts = {
   sample: sampleWechat,
   samples: keywordSamples,
   import: wechatImport,
+  reach: trendReach(30),
+  unit: { en: "series", zh: "条指数" },
 };

@@ -1,5 +1,7 @@
 import { publishedCompanies } from "../../../sample/companies.ts";
+import { tellRegions } from "../../covered.ts";
 import type { OperationParts } from "../../operation.ts";
+import { registerReach } from "../reach.ts";
 import { reportImport } from "./import.ts";
 import { sampleReports } from "./sample.ts";
 import { ImportedReports } from "./source.ts";
@@ -9,4 +11,7 @@ export const annualReport: OperationParts = {
   sample: sampleReports,
   samples: publishedCompanies.map(({ taxId }) => ({ tax_id: taxId })),
   import: reportImport,
+  tellCoverage: tellRegions,
+  reach: registerReach,
+  unit: { en: "annual report", zh: "份年报" },
 };

@@ -1,5 +1,7 @@
 import { publishedCompanies } from "../../../sample/companies.ts";
+import { tellRegions } from "../../covered.ts";
 import type { OperationParts } from "../../operation.ts";
+import { registerReach } from "../reach.ts";
 import { companyIdentities } from "./identity.ts";
 import { companyImport } from "./import.ts";
 import { fromRegister } from "./register-row.ts";
@@ -13,5 +15,7 @@ export const companyDetail: OperationParts = {
   import: companyImport,
   fromVendor: { prepare: fromRegister },
   identities: companyIdentities,
+  tellCoverage: tellRegions,
+  reach: registerReach,
   unit: { en: "company", zh: "家企业" },
 };

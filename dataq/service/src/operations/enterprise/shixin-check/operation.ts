@@ -1,4 +1,6 @@
+import { tellRegions } from "../../covered.ts";
 import type { OperationParts } from "../../operation.ts";
+import { courtsReach } from "../reach.ts";
 import { shixinImport } from "./import.ts";
 import { listedSamples, sampleShixin } from "./sample.ts";
 import { ImportedShixin } from "./source.ts";
@@ -9,5 +11,8 @@ export const shixinCheck: OperationParts = {
   sample: sampleShixin,
   samples: listedSamples.map(({ name }) => ({ company_name: name })),
   import: shixinImport,
+  tellCoverage: tellRegions,
+  reach: courtsReach,
+  unit: { en: "listing", zh: "条失信记录" },
   fromVendor: { list: (records, { company_name = "" }) => shixinAnswer(company_name, records) },
 };

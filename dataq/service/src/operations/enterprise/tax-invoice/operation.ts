@@ -1,4 +1,6 @@
+import { tellRegions } from "../../covered.ts";
 import type { OperationParts } from "../../operation.ts";
+import { invoiceReach } from "../reach.ts";
 import { invoiceImport } from "./import.ts";
 import { invoiceSamples, sampleInvoices } from "./sample.ts";
 import { ImportedInvoices } from "./source.ts";
@@ -8,4 +10,7 @@ export const taxInvoice: OperationParts = {
   sample: sampleInvoices,
   samples: invoiceSamples,
   import: invoiceImport,
+  tellCoverage: tellRegions,
+  reach: invoiceReach,
+  unit: { en: "invoice", zh: "张发票" },
 };

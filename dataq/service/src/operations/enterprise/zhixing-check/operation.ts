@@ -1,4 +1,6 @@
+import { tellRegions } from "../../covered.ts";
 import type { OperationParts } from "../../operation.ts";
+import { courtsReach } from "../reach.ts";
 import { zhixingImport } from "./import.ts";
 import { listedSamples, sampleZhixing } from "./sample.ts";
 import { ImportedZhixing } from "./source.ts";
@@ -9,5 +11,8 @@ export const zhixingCheck: OperationParts = {
   sample: sampleZhixing,
   samples: listedSamples.map(({ name }) => ({ company_name: name })),
   import: zhixingImport,
+  tellCoverage: tellRegions,
+  reach: courtsReach,
+  unit: { en: "enforcement record", zh: "条被执行记录" },
   fromVendor: { list: zhixingAnswer },
 };

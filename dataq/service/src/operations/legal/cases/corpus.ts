@@ -103,8 +103,11 @@ export function placeTerm(name: string): string {
     /(?:(?:壮族|回族|维吾尔)?自治区|[\p{Script=Han}]{1,3}族自治[州县]|地区|省|市|区|县|盟|旗)$/u,
     "",
   );
-  return `w:${short.length < 2 ? name : short}`;
+  return placePrefix + (short.length < 2 ? name : short);
 }
+
+/** Prefix of the terms of places. */
+export const placePrefix = "w:";
 
 export function partyTerm(name: string): string {
   return `q:${name.normalize("NFKC").replace(/\s/g, "").toLowerCase()}`;

@@ -1,6 +1,7 @@
 import { SearchSource } from "../../../sources/search-source.ts";
 import { numbered, type OperationParts } from "../../operation.ts";
 import { judgmentDocument, legalIndexFill } from "./corpus.ts";
+import { tellCases } from "./coverage.ts";
 import { judgmentImport } from "./import.ts";
 import { caseReach } from "./reach.ts";
 import { sampleJudgment } from "./sample/judgments.ts";
@@ -20,5 +21,6 @@ export const legalCases: OperationParts = {
   samples: ["民间借贷", "离婚", "借款 利息", "劳动争议"].map((query) => ({ query })),
   import: judgmentImport,
   unit: { en: "judgment", zh: "篇裁判文书" },
+  tellCoverage: tellCases,
   reach: caseReach,
 };

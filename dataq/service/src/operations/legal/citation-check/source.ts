@@ -72,6 +72,7 @@ export class CitationSource implements OptionalSource {
       },
       warnings: isEmpty ? [warning("no_citations")] : [],
       ...(state !== undefined && { index: state }),
+      ...(unchecked.length > 0 && { isPart: true as const }),
       ...(!isEmpty && unchecked.length === records.length && { notHeld: true as const }),
     };
   }
