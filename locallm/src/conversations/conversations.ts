@@ -139,6 +139,7 @@ export class KeptConversations implements Conversations {
   /** Resolves when everything is written, then releases the memory. */
   async close(): Promise<void> {
     await this.#writing;
+    await this.#files?.close();
     for (const { memory } of this.#kept.values()) if (typeof memory === "number") closeSync(memory);
     this.#kept.clear();
     this.#memoryBytes = 0;

@@ -40,6 +40,7 @@ export class StateFiles {
   readonly found: readonly StateFile[];
   readonly #request: StateFilesRequest;
   #bytes = 0;
+  #removing: Promise<unknown> = Promise.resolve();
 
   private constructor(request: StateFilesRequest, found: readonly StateFile[]) {
     this.#request = request;
@@ -121,9 +122,15 @@ export class StateFiles {
 
   remove({ path, bytes }: StateFile): void {
     this.#bytes -= bytes;
-    rm(path, { force: true }).catch((error) =>
+    const removal = rm(path, { force: true }).catch((error) =>
       this.#request.onProblem("cannot remove a conversation from disk", error),
     );
+    this.#removing = Promise.all([this.#removing, removal]);
+  }
+
+  /** Resolves once all removed files are gone. */
+  async close(): Promise<void> {
+    await this.#removing;
   }
 }
 

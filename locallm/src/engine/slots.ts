@@ -1,13 +1,15 @@
 import { LocallmError } from "../wire/errors.ts";
 import type { GenerateDone, GenerateJob, TextDetails } from "../wire/inference/generate.ts";
 import { Answer, type AnswerMakers, type Piece } from "./answer.ts";
-import type { Checkpoint } from "./checkpoints.ts";
 import type { Context } from "./context.ts";
 import type { KeptStates } from "./kept/kept-states.ts";
 import { NextTurn } from "./next-turn.ts";
-import { type Part, planStep } from "./plan.ts";
-import { commonLength, headFrom, reusable } from "./prefix.ts";
+import { choosePlace } from "./place.ts";
+import type { Part } from "./plan.ts";
+import { commonLength } from "./prefix.ts";
+import { Reuse } from "./reuse.ts";
 import { Slot } from "./slot.ts";
+import { type Computed, decodeFailure, Steps } from "./steps.ts";
 import type { Threads } from "./threads.ts";
 
 /** What a step produced for one job. `done` or `error` is the job's last event. */
@@ -34,46 +36,6 @@ export interface SlotsRequest {
   readonly breathe: () => Promise<void>;
 }
 
-/** Prompt rows may lengthen a step that also computes answers by about this much. */
-const sharedPromptNs = 100e6;
-const leastPromptRows = 32;
-/** A step of prompt rows takes about this long while numbers of threads are compared. */
-const measuredPromptNs = 150e6;
-/** Steps slower than this are computed on another thread, so that the process still reads its messages. */
-const slowStepNs = 500e6;
-/**
- * A job gets the slot with the best cache if that cache holds at least this share of the prompt. Otherwise it
- * gets the oldest slot.
- */
-const worthwhileShare = 0.1;
-
-/**
- * The minimum part of the window that is worth copying from another slot's cache. A large cache is copied
- * whole: copying a cell takes 5 µs and computing a token takes 3,400 µs with SmolLM2 135M. The difference
- * grows with larger models.
- */
-const copiedShare = 1 / 256;
-const leastCopied = 8;
-
-/**
- * A checkpoint is stored before the last tokens of a prompt. These often differ in the next turn, because templates
- * end a prompt with the beginning of an answer.
- */
-const checkpointTail = { tokens: 16, from: 32 };
-
-/**
- * A checkpoint is also stored where another conversation differs from this one, if that saves at least this many
- * tokens. So conversations with the same system prompt share it. It is stored a few tokens earlier, because the
- * messages after it may begin with the same words.
- */
-const leastFork = 64;
-
-/**
- * Where a new conversation will differ from later ones is not known yet. If its prompt is so long, a checkpoint is
- * stored after this share of it, at the end of a step: agents begin with a long system prompt.
- */
-const early = { share: 3 / 4, fromSteps: 4 };
-
 /**
  * The slots of one context. Each step is planned (which tokens of which slots), computed in one call of the
  * library, and committed output by output. If all slots are busy, jobs wait in order.
@@ -82,6 +44,8 @@ export class Slots {
   readonly #request: SlotsRequest;
   readonly #context: Context;
   readonly #slots: readonly Slot[];
+  readonly #reuse: Reuse;
+  readonly #steps: Steps;
   readonly #waiting: Waiting[] = [];
   #events: SlotEvent[] = [];
   /**
@@ -98,17 +62,17 @@ export class Slots {
   #isAsked = false;
   #turns = 0;
   #arrivals = 0;
-  #promptTokenNs = 4e6;
-  /** The duration of the last small step. Infinite until the first one. */
-  #stepNs = Number.POSITIVE_INFINITY;
-  /** False if a copy has shown that this kind of memory cannot be cut. */
-  #canCopy: boolean;
 
   constructor(request: SlotsRequest) {
+    const { context, checkpoints, kept, threads, makers } = request;
     this.#request = request;
-    this.#context = request.context;
-    this.#slots = Array.from({ length: request.slots }, (_, index) => new Slot(index, request.checkpoints));
-    this.#canCopy = request.slots > 1;
+    this.#context = context;
+    this.#slots = Array.from({ length: request.slots }, (_, index) => new Slot(index, checkpoints));
+    this.#reuse = new Reuse({
+      ...{ context, checkpoints, slots: this.#slots },
+      longestKept: (prompt) => kept?.longestCommon(prompt) ?? 0,
+    });
+    this.#steps = new Steps({ context, threads, now: makers.now });
   }
 
   /** `cells` is the job's prompt if it is already encoded. */
@@ -196,23 +160,17 @@ export class Slots {
    * conversation then has fewer tokens to compute. A request that arrives ends this.
    */
   async #computeAhead(): Promise<void> {
-    const { threads, makers } = this.#request;
-    const context = this.#context;
+    const { contextPerSequence, capacity } = this.#context;
     for (const slot of this.#slots) {
       const from = slot.cached.length;
       const tokens = slot.isFree ? slot.ahead(this.#nextTurn.expected) : [];
-      if (tokens.length === 0) continue;
-      if (tokens.length > Math.min(context.capacity, context.contextPerSequence - from)) continue;
+      if (tokens.length === 0 || tokens.length > Math.min(capacity, contextPerSequence - from)) continue;
       if (this.#hasWork()) return;
-      context.batch.clear();
-      for (const [at, token] of tokens.entries()) context.batch.add(token, from + at, slot.index, false);
-      context.useThreads(threads.begin(makers.now() / 1e6, "prompts"));
       this.#isAhead = true;
-      const outcome = await context.stepAside().catch(decodeFailure);
+      const computed = await this.#steps.computeAhead(slot, tokens);
       this.#isAhead = false;
-      threads.end(makers.now() / 1e6, 0);
-      if (outcome === "done") slot.expects(tokens);
-      else if (!context.truncate(slot.index, outcome === "aborted" ? from : 0) || outcome !== "aborted")
+      if (computed === "done") slot.expects(tokens);
+      else if (!this.#context.truncate(slot.index, computed === "aborted" ? from : 0) || computed === null)
         slot.empty();
     }
   }
@@ -267,14 +225,12 @@ export class Slots {
     const free = this.#slots.filter((slot) => slot.isFree);
     const shares = free.map((slot) => ({
       slot,
-      tokens: job.deterministic ? 0 : this.#reusable(slot, prompt),
+      tokens: job.deterministic ? 0 : this.#reuse.reusable(slot, prompt),
     }));
-    const best = shares.reduce((a, b) => (b.tokens > a.tokens ? b : a));
-    const oldest = shares.reduce((a, b) => (b.slot.arrived < a.slot.arrived ? b : a));
-    const found = job.deterministic ? null : (kept?.find(prompt, best.tokens) ?? null);
-    const fork = job.deterministic ? 0 : this.#fork(prompt);
-    const isOwn = found === null && best.tokens >= prompt.length * worthwhileShare;
-    const { slot, tokens } = isOwn ? best : oldest;
+    const most = Math.max(...shares.map(({ tokens }) => tokens));
+    const found = job.deterministic ? null : (kept?.find(prompt, most) ?? null);
+    const fork = job.deterministic ? 0 : this.#reuse.fork(prompt);
+    const { slot, tokens } = choosePlace(shares, prompt.length, found !== null);
     const following = job.deterministic ? null : slot.following(prompt);
     if (following !== null) this.#nextTurn.saw(following);
     slot.begin(id, answer, ++this.#arrivals);
@@ -291,76 +247,8 @@ export class Slots {
         this.#switching = null;
       }
     }
-    slot.resume(this.#cut(slot, reused));
-    if (fork - slot.cached.length >= leastFork) slot.stopAt(fork);
-    else if (slot.cached.length === 0) this.#stopEarly(slot);
-    this.#stopBeforeEnd(slot);
+    this.#reuse.begin(slot, reused, fork);
     if (slot.isCancelled) slot.release();
-  }
-
-  /** How many tokens of a prompt a slot can reuse from its cache. */
-  #reusable(slot: Slot, prompt: readonly number[]): number {
-    return this.#cuttable(slot, reusable(slot.cached, prompt)).tokens;
-  }
-
-  /**
-   * To how many of its first tokens a slot's cache can be cut, at most `most`, and from which checkpoint. Prefers a
-   * checkpoint that is only a few tokens shorter: a repeated prompt then computes the same rows as the first time,
-   * from the same cells in the same order, and the answer is the same to the last bit.
-   */
-  #cuttable({ index, cached, checkpoints }: Slot, most: number): Cut {
-    const context = this.#context;
-    if (most === cached.length || context.cutsAnywhere()) return { tokens: most, from: null };
-    const few = checkpointTail.tokens;
-    const from = checkpoints.upTo(most);
-    if (from !== null && most - from.tokens <= few) return { tokens: from.tokens, from };
-    if (context.canCutTo(index, most, few)) return { tokens: most, from: null };
-    return { tokens: from?.tokens ?? 0, from };
-  }
-
-  /** Cuts a slot's cache to at most `most` of its first tokens. Returns how many remain. */
-  #cut(slot: Slot, most: number): number {
-    return this.#cutTo(slot, this.#cuttable(slot, most));
-  }
-
-  #cutTo({ index }: Slot, { tokens, from }: Cut): number {
-    const context = this.#context;
-    const isThere = from === null || context.goBack(index, from.bytes);
-    return context.truncate(index, isThere ? tokens : 0) && isThere ? tokens : 0;
-  }
-
-  /** Makes a step end where a checkpoint of a new conversation is stored; see `early`. */
-  #stopEarly(slot: Slot): void {
-    const steps = slot.pending.length / this.#context.capacity;
-    if (this.#request.checkpoints < 2 || slot.isAlone || steps < early.fromSteps) return;
-    slot.stopAt(Math.floor(steps * early.share) * this.#context.capacity);
-  }
-
-  /** Makes a step end where a checkpoint is stored before the prompt's last tokens. */
-  #stopBeforeEnd(slot: Slot): void {
-    if (this.#request.checkpoints > 0 && slot.pending.length >= checkpointTail.from)
-      slot.stopAt(slot.answer.prompt.length - checkpointTail.tokens);
-  }
-
-  /** How many of a prompt's first tokens another conversation has, less a few. 0 if no checkpoint is stored there. */
-  #fork(prompt: readonly number[]): number {
-    if (this.#request.checkpoints < 2) return 0;
-    const common = this.#slots.map(({ cached }) => commonLength(cached, prompt));
-    return Math.max(this.#request.kept?.longestCommon(prompt) ?? 0, ...common) - checkpointTail.tokens;
-  }
-
-  /**
-   * Stores a checkpoint. A cache with a sliding window is then filled from it, because that changes the order of its
-   * cells, and with it the last bits of the outputs: they should be the same when a slot goes back to the checkpoint.
-   * Returns false if the slot's memory is lost.
-   */
-  #remember(slot: Slot): boolean {
-    const context = this.#context;
-    const { index, cached, checkpoints } = slot;
-    const bytes = context.checkpointBytes(index);
-    if (bytes === 0) return true;
-    const added = checkpoints.add(cached.length, bytes, (into) => context.saveCheckpoint(index, into));
-    return added === null || context.kind.slidingWindow === 0 || context.goBack(index, added.bytes);
   }
 
   /** Keeps the slots' states before the process ends. Nothing may be running. */
@@ -374,143 +262,27 @@ export class Slots {
   async #step(): Promise<void> {
     const parts = this.#plan();
     if (parts.length === 0) return;
-    const outputs = this.#fill(parts);
     this.#current = parts;
-    const failure = await this.#compute(parts);
+    const { outputs, computed } = await this.#steps.compute(parts);
     this.#current = [];
-    for (const [index, part] of parts.entries()) this.#commit(part, outputs[index]!, failure);
+    for (const [index, part] of parts.entries()) this.#commit(part, outputs[index]!, computed);
   }
 
   #plan(): Part[] {
-    const { threads } = this.#request;
     const ready = this.#slots.filter((slot) => this.#isReady(slot) && this.#hasRoom(slot));
     const prompts = ready.filter((slot) => !slot.isGenerating).sort((a, b) => a.arrived - b.arrived);
-    const waiting = new Set(prompts.filter((slot, index) => !this.#hasHead(slot, prompts.slice(0, index))));
-    const parts = planStep(
-      ready.filter((slot) => !waiting.has(slot)),
-      {
-        rows: this.#context.capacity,
-        promptRows: threads.measuresPrompts ? this.#rowsIn(measuredPromptNs) : this.#context.capacity,
-        sharedPromptRows: this.#rowsIn(sharedPromptNs),
-      },
+    const waiting = new Set(
+      prompts.filter((slot, index) => !this.#reuse.hasHead(slot, prompts.slice(0, index))),
     );
-    const [first] = parts;
-    for (const slot of ready)
-      if (first?.slot.isAlone ? slot === first.slot : !slot.isAlone) slot.served = this.#turns;
-    return parts;
-  }
-
-  /** How many prompt rows take about this long. */
-  #rowsIn(ns: number): number {
-    return Math.max(leastPromptRows, Math.floor(ns / this.#promptTokenNs / 8) * 8);
-  }
-
-  /**
-   * Copies the prompt's beginning from another slot's cache before the prompt is computed. Returns false if
-   * the slot should wait, because an earlier prompt is about to compute more of it.
-   */
-  #hasHead(slot: Slot, ahead: readonly Slot[]): boolean {
-    if (!this.#canCopy || !slot.isFresh || slot.isAlone) return true;
-    const context = this.#context;
-    const { prompt } = slot.answer;
-    const isAnywhere = context.cutsAnywhere();
-    const neighbours = this.#slots
-      .filter((other) => other !== slot)
-      .map((other) => ({
-        slot: other,
-        cached: other.cached,
-        // If the memory cannot be cut, the other slot has to stop where the prompts differ. One that is alone must not.
-        ahead: ahead.includes(other) && (isAnywhere || !other.isAlone) ? other.answer.prompt : null,
-        cuttable: (tokens: number) => this.#copyable(other, tokens).tokens,
-      }));
-    const least = Math.max(leastCopied, Math.ceil(context.contextPerSequence * copiedShare));
-    const head = headFrom(prompt, slot.cached.length, neighbours, least);
-    if (head === null) return true;
-    if (!head.isAhead) this.#takeOver(slot, head.from.slot, head.tokens);
-    else if (!isAnywhere) head.from.slot.stopAt(head.tokens);
-    return !head.isAhead;
-  }
-
-  /** To how many of its first tokens a copy of a slot's cache can be cut, at most `most`, and from which checkpoint. */
-  #copyable({ index, cached, checkpoints }: Slot, most: number): Cut {
-    const context = this.#context;
-    if (most === cached.length || context.canCutTo(index, most)) return { tokens: most, from: null };
-    // The step that finishes a copy needs a cell.
-    const from = cached.length < context.contextPerSequence ? checkpoints.upTo(most) : null;
-    return { tokens: from?.tokens ?? 0, from };
-  }
-
-  /** Fills a slot's cache from another slot's, with its checkpoints. */
-  #takeOver(slot: Slot, from: Slot, tokens: number): void {
-    const context = this.#context;
-    const cut = this.#copyable(from, tokens);
-    const fork = this.#fork(slot.answer.prompt);
-    const isCopied =
-      context.copy(from.index, slot.index) &&
-      (cut.from === null || context.finishCopy(slot.index, from.cached.length));
-    const kept = this.#cutTo(slot, isCopied ? cut : { tokens: 0, from: null });
-    this.#canCopy = kept > 0;
-    slot.isShifted ||= from.isShifted;
-    for (let index = slot.cached.length; index < kept; index++) slot.cached.push(from.cached[index]!);
-    const had = slot.checkpoints.upTo(kept)?.tokens ?? 0;
-    for (const one of from.checkpoints.held)
-      if (one.tokens > had && one.tokens <= kept) slot.checkpoints.addCopy(one);
-    slot.resume(kept);
-    if (fork - kept >= leastFork) slot.stopAt(fork);
-    this.#stopBeforeEnd(slot);
-  }
-
-  /** Fills the batch. Returns the rows of each part that have an output. */
-  #fill(parts: readonly Part[]): number[][] {
-    const { batch } = this.#context;
-    batch.clear();
-    return parts.map(({ slot, tokens, outputs }) => {
-      const from = slot.cached.length;
-      const rows: number[] = [];
-      for (let at = 0; at < tokens; at++) {
-        const isOutput = at >= tokens - outputs;
-        const row = batch.add(slot.pending[at]!, from + at, slot.index, isOutput);
-        if (isOutput) rows.push(row);
-      }
-      return rows;
-    });
-  }
-
-  async #compute(parts: readonly Part[]): Promise<Computed> {
-    const { threads, makers } = this.#request;
-    const context = this.#context;
-    const { rows } = context.batch;
-    const beginNs = makers.now();
-    // The number of threads affects the last bits in long contexts.
-    const { isAlone } = parts[0]!.slot;
-    const kind = rows === parts.length ? "answers" : "prompts";
-    context.useThreads(isAlone ? threads.most : threads.begin(beginNs / 1e6, kind));
-    const isQuick = kind === "answers" && this.#stepNs < slowStepNs;
-    let computed: Computed;
-    try {
-      const outcome = isQuick ? context.step() : await context.stepAside();
-      computed =
-        outcome === "no_room"
-          ? new LocallmError("decode_failed", { reason: "the context has no room left" })
-          : outcome;
-    } catch (error) {
-      computed = decodeFailure(error);
-    }
-    const endNs = makers.now();
-    if (!isAlone) threads.end(endNs / 1e6, computed === "done" ? rows : 0);
-    if (computed === "done") {
-      if (rows >= 16) this.#promptTokenNs = (endNs - beginNs) / rows;
-      // A small step takes at most this long, so this is an upper bound.
-      this.#stepNs = kind === "answers" ? endNs - beginNs : Math.min(this.#stepNs, endNs - beginNs);
-    }
-    return computed;
+    const served = ready.filter((slot) => !waiting.has(slot));
+    return this.#steps.plan(served, this.#turns);
   }
 
   #commit({ slot, tokens }: Part, outputs: readonly number[], computed: Computed): void {
     if (computed === "done") {
       const wasGenerating = slot.isGenerating;
       slot.commit(tokens);
-      if (slot.isAtStop && !this.#remember(slot)) {
+      if (slot.isAtStop && !this.#reuse.remember(slot)) {
         this.#commitFailed(slot, new LocallmError("decode_failed", { reason: "a checkpoint was rejected" }));
         return;
       }
@@ -519,17 +291,9 @@ export class Slots {
       else for (const output of outputs) this.#take(slot, output);
     } else if (computed === "aborted") {
       // Another slot's client left: this part is computed again.
-      slot.rollBack(this.#undo(slot));
+      slot.rollBack(this.#reuse.undo(slot));
       if (slot.isCancelled) slot.release();
     } else this.#commitFailed(slot, computed);
-  }
-
-  /** Removes what an aborted step added to a slot's cache. Returns how many tokens remain. */
-  #undo(slot: Slot): number {
-    const { length } = slot.cached;
-    if (this.#context.canCutTo(slot.index, length)) return this.#cutTo(slot, { tokens: length, from: null });
-    const from = slot.checkpoints.upTo(length);
-    return this.#cutTo(slot, { tokens: from?.tokens ?? 0, from });
   }
 
   #commitFailed(slot: Slot, error: LocallmError): void {
@@ -574,14 +338,7 @@ export class Slots {
     const asked = numKeep < 0 ? answer.prompt.length : numKeep;
     const keep = Math.min(Math.max(asked, 1), answer.window - Math.min(4, answer.window - 1));
     const dropped = Math.max(1, Math.floor((cached.length - keep) / 2));
-    if (this.#context.canCutOut(slot.index, keep)) {
-      this.#context.cutOut(slot.index, keep, keep + dropped);
-      slot.shift(keep, dropped);
-    } else {
-      const kept = this.#cut(slot, keep);
-      cached.splice(keep, dropped);
-      slot.rollBack(kept);
-    }
+    this.#reuse.cutOut(slot, keep, dropped);
     answer.shifted(dropped);
     return true;
   }
@@ -611,19 +368,4 @@ interface Waiting {
   readonly id: number;
   readonly job: GenerateJob;
   readonly cells: readonly number[] | null;
-}
-
-/** To how many tokens a slot's cache is cut, and the checkpoint that this needs. */
-interface Cut {
-  readonly tokens: number;
-  readonly from: Checkpoint | null;
-}
-
-/** How a step ended. */
-type Computed = "done" | "aborted" | LocallmError;
-
-function decodeFailure(error: unknown): LocallmError {
-  if (error instanceof LocallmError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  return new LocallmError("decode_failed", { reason }, { cause: error });
 }

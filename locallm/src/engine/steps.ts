@@ -1,0 +1,121 @@
+import { LocallmError } from "../wire/errors.ts";
+import type { Context } from "./context.ts";
+import { type Part, planStep } from "./plan.ts";
+import type { Slot } from "./slot.ts";
+import type { Threads } from "./threads.ts";
+
+export interface StepsRequest {
+  readonly context: Pick<Context, "batch" | "capacity" | "useThreads" | "step" | "stepAside">;
+  readonly threads: Threads;
+  /** Nanoseconds since an arbitrary fixed time. */
+  readonly now: () => number;
+}
+
+/** Prompt rows may lengthen a step that also computes answers by about this much. */
+const sharedPromptNs = 100e6;
+const leastPromptRows = 32;
+/** A step of prompt rows takes about this long while numbers of threads are compared. */
+const measuredPromptNs = 150e6;
+/** Steps slower than this are computed on another thread, so that the process still reads its messages. */
+const slowStepNs = 500e6;
+/** How a step ended. */
+export type Computed = "done" | "aborted" | LocallmError;
+
+/** What the next step computes, and how: its rows, its number of threads, and on which thread it runs. */
+export class Steps {
+  readonly #request: StepsRequest;
+  #promptTokenNs = 4e6;
+  /** The duration of the last small step. Infinite until the first one. */
+  #stepNs = Number.POSITIVE_INFINITY;
+
+  constructor(request: StepsRequest) {
+    this.#request = request;
+  }
+
+  /** Plans a step for slots that are ready. Records that it serves them at this `turn`. */
+  plan(ready: readonly Slot[], turn: number): Part[] {
+    const { context, threads } = this.#request;
+    const parts = planStep(ready, {
+      rows: context.capacity,
+      promptRows: threads.measuresPrompts ? this.#rowsIn(measuredPromptNs) : context.capacity,
+      sharedPromptRows: this.#rowsIn(sharedPromptNs),
+    });
+    const [first] = parts;
+    for (const slot of ready)
+      if (first?.slot.isAlone ? slot === first.slot : !slot.isAlone) slot.served = turn;
+    return parts;
+  }
+
+  /** Computes the parts. Returns the rows of each part that have an output, and how the step ended. */
+  async compute(parts: readonly Part[]): Promise<{ outputs: readonly number[][]; computed: Computed }> {
+    const { context, threads, now } = this.#request;
+    const outputs = this.#fill(parts);
+    const { rows } = context.batch;
+    const beginNs = now();
+    // The number of threads affects the last bits in long contexts.
+    const { isAlone } = parts[0]!.slot;
+    const kind = rows === parts.length ? "answers" : "prompts";
+    context.useThreads(isAlone ? threads.most : threads.begin(beginNs / 1e6, kind));
+    const isQuick = kind === "answers" && this.#stepNs < slowStepNs;
+    let computed: Computed;
+    try {
+      const outcome = isQuick ? context.step() : await context.stepAside();
+      computed =
+        outcome === "no_room"
+          ? new LocallmError("decode_failed", { reason: "the context has no room left" })
+          : outcome;
+    } catch (error) {
+      computed = decodeFailure(error);
+    }
+    const endNs = now();
+    if (!isAlone) threads.end(endNs / 1e6, computed === "done" ? rows : 0);
+    if (computed === "done") {
+      if (rows >= 16) this.#promptTokenNs = (endNs - beginNs) / rows;
+      // A small step takes at most this long, so this is an upper bound.
+      this.#stepNs = kind === "answers" ? endNs - beginNs : Math.min(this.#stepNs, endNs - beginNs);
+    }
+    return { outputs, computed };
+  }
+
+  /**
+   * Computes tokens that follow what a slot's cache holds, on another thread. Nothing else may run. Returns null if
+   * the step failed.
+   */
+  async computeAhead(slot: Slot, tokens: readonly number[]): Promise<"done" | "aborted" | null> {
+    const { context, threads, now } = this.#request;
+    const from = slot.cached.length;
+    context.batch.clear();
+    for (const [at, token] of tokens.entries()) context.batch.add(token, from + at, slot.index, false);
+    context.useThreads(threads.begin(now() / 1e6, "prompts"));
+    const outcome = await context.stepAside().catch(() => "no_room" as const);
+    threads.end(now() / 1e6, 0);
+    return outcome === "no_room" ? null : outcome;
+  }
+
+  /** Fills the batch. Returns the rows of each part that have an output. */
+  #fill(parts: readonly Part[]): number[][] {
+    const { batch } = this.#request.context;
+    batch.clear();
+    return parts.map(({ slot, tokens, outputs }) => {
+      const from = slot.cached.length;
+      const rows: number[] = [];
+      for (let at = 0; at < tokens; at++) {
+        const isOutput = at >= tokens - outputs;
+        const row = batch.add(slot.pending[at]!, from + at, slot.index, isOutput);
+        if (isOutput) rows.push(row);
+      }
+      return rows;
+    });
+  }
+
+  /** How many prompt rows take about this long. */
+  #rowsIn(ns: number): number {
+    return Math.max(leastPromptRows, Math.floor(ns / this.#promptTokenNs / 8) * 8);
+  }
+}
+
+export function decodeFailure(error: unknown): LocallmError {
+  if (error instanceof LocallmError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new LocallmError("decode_failed", { reason }, { cause: error });
+}
