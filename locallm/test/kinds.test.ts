@@ -59,6 +59,12 @@ const localKinds: readonly Kind[] = [
     }),
   },
   {
+    name: "code",
+    label: "text, with tokens for infill",
+    file: () => codeModel(),
+    more: async () => fewThreads,
+  },
+  {
     name: "quantised",
     label: "text, quantised",
     file: () => smallSpec("llama", 3),
@@ -113,6 +119,19 @@ const localKinds: readonly Kind[] = [
     file: () => rankHead(smallEncoder(13), "bert", []),
   },
 ];
+
+/** Three bytes that no text has are tokens for infill instead. */
+function codeModel(): GgufSpec {
+  const spec = smallSpec("llama", 15);
+  const infill = ["<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"];
+  return [
+    { key: "tokenizer.ggml.tokens", values: infill },
+    { key: "tokenizer.ggml.token_type", values: infill.map(() => 3) },
+  ].reduce((changed, { key, values }) => {
+    const entry = changed.metadata.find(([name]) => name === key)![1] as Entry & { kind: "array" };
+    return withEntry(changed, key, { ...entry, items: entry.items.toSpliced(4, 3, ...values) });
+  }, spec);
+}
 
 const projector: GgufSpec = {
   metadata: [
@@ -187,6 +206,30 @@ it("answers each kind of model on each route as docs/locallm/models.md says, and
   const written = await readFile(page, "utf8");
   // `npx vitest run locallm/test/kinds.test.ts -u` writes the page.
   await expect(written.replace(tablePlace, printed(rows))).toMatchFileSnapshot(page);
+});
+
+it("fills a gap with the tokens of the file, and reads their texts in a prompt as text", async () => {
+  const ids = async (content: string) =>
+    (
+      await server.ask<{ tokens: number[] }>("/api/tokenize", {
+        model: "code",
+        content,
+        parse_special: false,
+      })
+    ).tokens;
+  const [before, after] = ["f(<|fim_suffix|>x", ") + <|fim_middle|>"];
+  const { context } = await server.ask<{ context: number[] }>("/api/generate", {
+    ...{ model: "code", stream: false, options: { num_predict: 1 } },
+    ...{ prompt: before, suffix: after },
+  });
+  const [prefix, suffix, middle] = [4, 5, 6];
+  expect(context.slice(0, -1)).toEqual([
+    prefix,
+    ...(await ids(before)),
+    suffix,
+    ...(await ids(after)),
+    middle,
+  ]);
 });
 
 it("asks nothing of weights that do not answer one token after the other", () => {

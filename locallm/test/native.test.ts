@@ -480,6 +480,9 @@ describe("the native API", () => {
         { repeat_penalty: 3 },
         { presence_penalty: 2 },
         { frequency_penalty: 2 },
+        { xtc_probability: 1, xtc_threshold: 0.001 },
+        { dry_multiplier: 100, dry_allowed_length: 0 },
+        { top_p: 0.01, min_keep: 50 },
         { mirostat: 1, mirostat_tau: 3 },
         { mirostat: 2, mirostat_tau: 3 },
       ])

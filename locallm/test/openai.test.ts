@@ -719,6 +719,27 @@ describe("the OpenAI API", () => {
       expect(two.choices[1]!.text.startsWith("b")).toBe(true);
     });
 
+    it("takes the sampling fields of llama-server and vLLM, and checks them as options", async () => {
+      const drawn = { prompt: "x", seed: 7, temperature: 2, top_p: 1, max_tokens: 12 };
+      const textOf = async (more: Answer) => (await complete({ ...drawn, ...more })).choices[0]!.text;
+      const likeliest = await textOf({ temperature: 0 });
+      expect(await textOf({ top_k: 0 })).not.toBe(likeliest);
+      expect(await textOf({ top_k: 1 })).toBe(likeliest);
+      expect(await textOf({ top_k: 0, min_p: 1 })).toBe(likeliest);
+      expect(await textOf({ top_k: 1, repetition_penalty: 9 })).not.toBe(likeliest);
+      expect(await textOf({ top_k: 0, options: { top_k: 1 } })).not.toBe(likeliest);
+      for (const [field, message] of [
+        ["dry_base", 'option "dry_base" must be between 1 and 100'],
+        ["mirostat", 'option "mirostat" must be between 0 and 2'],
+      ] as const) {
+        const refused = await server.post("/v1/completions", { model, ...drawn, [field]: -1 });
+        expect([refused.status, await refused.text()]).toEqual([
+          400,
+          expect.stringContaining(JSON.stringify(message).slice(1, -1)),
+        ]);
+      }
+    });
+
     it("inserts a suffix as the template defines", async () => {
       const inserted = await complete({ model: "insert:1", prompt: "x", suffix: "y" });
       expect(inserted.usage["prompt_tokens"]).toBe(

@@ -72,8 +72,9 @@ export async function createDialogue(source: DialogueSource, templates: Template
     const prompt = await named("template_failed", rendering);
     return addBos && source.bosText !== "" ? withoutStart(prompt, source.bosText) : prompt;
   };
+  const infill = facts.traits.insert ? source : infillSource(source);
   return {
-    traits: { ...facts.traits, thinking: thinking !== null || format === harmony },
+    traits: { ...facts.traits, insert: infill !== null, thinking: thinking !== null || format === harmony },
     marked: thinking !== null || format !== null,
     stop,
     prompt: (turn, vocabulary, signal) => {
@@ -84,8 +85,12 @@ export async function createDialogue(source: DialogueSource, templates: Template
       return rendered(vocabulary, templates.run("render", { source, turn: asked, markers }, signal));
     },
     insert: (prompt, suffix, vocabulary, signal) => {
+      if (infill === null) throw new Error("the model has no place for a suffix");
       const { markers } = vocabulary;
-      return rendered(vocabulary, templates.run("insert", { source, prompt, suffix, markers }, signal));
+      return rendered(
+        vocabulary,
+        templates.run("insert", { source: infill, prompt, suffix, markers }, signal),
+      );
     },
     constraint: async (turn, schemas) => {
       const parts = { thinking, format, template: source.template.text };
@@ -96,6 +101,15 @@ export async function createDialogue(source: DialogueSource, templates: Template
     reader: (turn, prompt) =>
       createReader({ thinking, open: isOpen(thinking, turn, prompt), format, tools: offeredTools(turn) }),
   };
+}
+
+/** A template of the vocabulary's own tokens: what is before the gap, what is after it, and then what is missing. */
+function infillSource(source: DialogueSource): DialogueSource | null {
+  if (source.infill == null) return null;
+  const { prefix, suffix, middle } = source.infill;
+  const [before, after, missing] = [prefix, suffix, middle].map((text) => `{{ ${JSON.stringify(text)} }}`);
+  const text = `${before}{{ .Prompt }}${after}{{ .Suffix }}${missing}`;
+  return { ...source, template: { language: "go", text } };
 }
 
 /** Throws `template_invalid` if a Go template cannot be parsed, or `template_over_budget`. */

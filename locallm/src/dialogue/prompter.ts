@@ -5,6 +5,8 @@ export interface DialogueSource {
   /** The texts of the vocabulary's first and last token, or "" if it has none. */
   readonly bosText: string;
   readonly eosText: string;
+  /** The texts of the vocabulary's tokens for writing between two texts. Used if the template has no place for a suffix. */
+  readonly infill?: { readonly prefix: string; readonly suffix: string; readonly middle: string } | null;
 }
 
 /** Renders whole prompts with one template, by the conventions of its language. */

@@ -8,6 +8,7 @@ import type {
 } from "../wire/inference/generate.ts";
 import { AnswerLogprobs } from "./answer-logprobs.ts";
 import type { Context } from "./context.ts";
+import type { DryStages } from "./dry-stages.ts";
 import type { Grammars } from "./grammar.ts";
 import type { Functions } from "./libllama/functions.ts";
 import { readLogits, tokenLogprobs } from "./logprobs.ts";
@@ -22,6 +23,7 @@ export interface AnswerMakers {
   readonly vocabulary: Vocabulary;
   readonly pictures: Pictures;
   readonly grammars: Grammars;
+  readonly dry: DryStages;
   /** Nanoseconds since an arbitrary fixed time. */
   readonly now: () => number;
   /** A whole number below 2³². */
@@ -82,7 +84,7 @@ export class Answer {
     this.#startedNs = makers.now();
     // Created last, because it holds native memory that only `free` releases.
     const gate = job.grammar === null ? null : makers.grammars.gate(job.grammar, job.renderSpecial ?? false);
-    this.#sampler = new Sampler(makers.library, makers.vocabulary, sampling, seed, this.window, gate);
+    this.#sampler = new Sampler(makers, sampling, seed, this.window, gate);
     this.#sampler.seePrompt(this.prompt);
   }
 

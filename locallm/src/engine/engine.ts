@@ -11,6 +11,7 @@ import { anonymousBytes } from "./anonymous-bytes.ts";
 import { type CheckpointNeeds, checkpointNeeds } from "./checkpoints.ts";
 import { clearedMemory } from "./cleared-memory.ts";
 import { Context } from "./context.ts";
+import { DryStages } from "./dry-stages.ts";
 import { Embedder } from "./embedder.ts";
 import { Grammars } from "./grammar.ts";
 import { KeptStates, type StateKeeper } from "./kept/kept-states.ts";
@@ -244,6 +245,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
         vocabulary,
         pictures,
         grammars: new Grammars(library, vocabulary),
+        dry: new DryStages(library, vocabulary),
         now: () => performance.now() * 1e6,
         // The seed is not a secret, and loading `node:crypto` would take 5 ms.
         randomSeed: () => Math.floor(Math.random() * 2 ** 32),

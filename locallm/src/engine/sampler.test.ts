@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadOf } from "../../test/runner/jobs.ts";
 import { smallLlama } from "../../test/small-llama.ts";
 import { defaultSampling } from "../wire/inference/generate.ts";
+import { DryStages } from "./dry-stages.ts";
 import { Grammars } from "./grammar.ts";
 import type { Functions } from "./libllama/functions.ts";
 import { type Library, openLibrary } from "./libllama/library.ts";
@@ -22,11 +23,16 @@ describe("samplerStages", () => {
       names({
         logitBias: [{ token: 1, bias: 1 }],
         repeatPenalty: 1.1,
+        dry: { ...defaultSampling.dry, multiplier: 1 },
         typicalP: 0.9,
         minP: 0.1,
+        xtc: { probability: 0.5, threshold: 0.1 },
         temperature: 1,
       }),
-    ).toEqual(["logit_bias", "penalties", "top_k", "typical_p", "top_p", "min_p", "temperature", "dist"]);
+    ).toEqual([
+      ...["logit_bias", "penalties", "dry", "top_k", "typical_p", "top_p", "min_p", "xtc"],
+      ...["temperature", "dist"],
+    ]);
   });
 
   it("omits stages that are off", () => {
@@ -36,6 +42,14 @@ describe("samplerStages", () => {
       expect(names({ topK: 0, topP: 1, ...on })[0]).toBe("penalties");
       expect(names({ topK: 0, topP: 1, ...on, repeatLastN: 0 })[0]).toBe("temperature");
     }
+  });
+
+  it("lets DRY see at most the window, and omits it and XTC where they have no effect", () => {
+    const dry = { ...defaultSampling.dry, multiplier: 1 };
+    const [stage] = samplerStages({ ...defaultSampling, dry: { ...dry, lastN: 2 ** 31 - 1 } }, 1, 4096);
+    expect(stage).toMatchObject({ name: "dry", settings: { lastN: 4096 } });
+    expect(names({ dry: { ...dry, lastN: 0 } })[0]).toBe("top_k");
+    expect(names({ xtc: { probability: 1, threshold: 0.51 } })).not.toContain("xtc");
   });
 
   it("takes the most likely token at temperature 0, after bias and penalties", () => {
@@ -66,12 +80,28 @@ describe("samplerStages", () => {
   });
 });
 
-describe("the stages in the library", () => {
-  let library: Library;
-  beforeAll(() => {
-    library = openLibrary();
-  });
+let folder: string;
+let model: Model;
+let library: Library;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "locallm-sampler-"));
+  const modelPath = join(folder, "small.gguf");
+  await writeFile(modelPath, smallLlama(1));
+  library = openLibrary();
+  hearLog(
+    library,
+    () => {},
+    () => {
+      model = Model.load(library, loadOf(modelPath), () => {});
+    },
+  );
+});
+afterAll(async () => {
+  model.free();
+  await rm(folder, { recursive: true, force: true });
+});
 
+describe("the stages in the library", () => {
   /** Applies stages to logits. Returns the remaining tokens, their logits, and the drawn token. */
   function apply(stages: readonly Stage[], logits: readonly number[], seen: readonly number[] = []) {
     const size = logits.length;
@@ -84,7 +114,9 @@ describe("the stages in the library", () => {
     const array = new BigInt64Array([koffi.address(block) as bigint, BigInt(size), -1n, 0n]);
     const chain = library.llama_sampler_chain_init({ no_perf: true });
     const vocabulary = { size };
-    for (const stage of stages) library.llama_sampler_chain_add(chain, makeStage(library, vocabulary, stage));
+    const dry = new DryStages(library, model.vocabulary);
+    for (const stage of stages)
+      library.llama_sampler_chain_add(chain, makeStage({ library, vocabulary, dry }, stage));
     for (const token of seen) library.llama_sampler_accept(chain, token);
     library.llama_sampler_apply(chain, array);
     const count = Number(array[1]);
@@ -107,18 +139,44 @@ describe("the stages in the library", () => {
   });
 
   it("top_p keeps the most likely tokens that together reach p", () => {
-    expect(apply([{ name: "top_p", p: 0.6 }], logits).tokens).toEqual([0, 1]);
-    expect(apply([{ name: "top_p", p: 0.9 }], logits).tokens).toEqual([0, 1, 2]);
+    expect(apply([{ name: "top_p", p: 0.6, minKeep: 0 }], logits).tokens).toEqual([0, 1]);
+    expect(apply([{ name: "top_p", p: 0.9, minKeep: 0 }], logits).tokens).toEqual([0, 1, 2]);
   });
 
   it("min_p keeps the tokens with at least that share of the most likely one's probability", () => {
-    expect(apply([{ name: "min_p", p: 0.5 }], logits).tokens).toEqual([0, 1]);
+    expect(apply([{ name: "min_p", p: 0.5, minKeep: 0 }], logits).tokens).toEqual([0, 1]);
   });
 
   it("typical_p keeps the tokens whose surprise is nearest to the mean", () => {
     // Entropy 1.14; surprises 0.69, 1.20, 1.90, 3.00: the second is the most typical.
-    expect(apply([{ name: "typical_p", p: 0.25 }], logits).tokens).toEqual([1]);
-    expect(apply([{ name: "typical_p", p: 0.7 }], logits).tokens).toEqual([0, 1]);
+    expect(apply([{ name: "typical_p", p: 0.25, minKeep: 0 }], logits).tokens).toEqual([1]);
+    expect(apply([{ name: "typical_p", p: 0.7, minKeep: 0 }], logits).tokens).toEqual([0, 1]);
+  });
+
+  it("min_keep keeps that many tokens", () => {
+    expect(apply([{ name: "top_p", p: 0.1, minKeep: 3 }], logits).tokens).toEqual([0, 1, 2]);
+    expect(apply([{ name: "min_p", p: 1, minKeep: 2 }], logits).tokens).toEqual([0, 1]);
+  });
+
+  it("XTC drops the likely tokens but the least likely of them", () => {
+    const xtc = { name: "xtc", probability: 1, threshold: 0.1, seed: 1, minKeep: 0 } as const;
+    expect(apply([xtc], logits).tokens).toEqual([2, 3]);
+    expect(apply([{ ...xtc, threshold: 0.4 }], logits).tokens).toEqual([0, 1, 2, 3]);
+  });
+
+  it("DRY lowers the token that would continue a repetition, unless a breaker comes between", () => {
+    const settings = { multiplier: 1, base: 2, allowedLength: 2, lastN: 64, breakers: [] };
+    const lowered = (seen: readonly number[], breakers: readonly string[] = []) =>
+      apply([{ name: "dry", settings: { ...settings, breakers } }], new Array(300).fill(0), seen)
+        .rows.filter(({ logit }) => logit < 0)
+        .map(({ token, logit }) => [token, logit]);
+    const [a, b, c] = [101, 102, 103];
+    // Three tokens are repeated, one more than is free: 1 × 2¹.
+    expect(lowered([a, b, c, 110, 120, a, b, c])).toEqual([[110, -2]]);
+    expect(lowered([a, b, 110, 120, a, b])).toEqual([[110, -1]]);
+    expect(lowered([b, 110, 120, b])).toEqual([]);
+    const [, middle] = [a, model.vocabulary.piece(b, true)];
+    expect(lowered([a, b, c, 110, 120, a, b, c], [Buffer.from(middle).toString()])).toEqual([]);
   });
 
   it("temperature divides the logits", () => {
@@ -173,27 +231,6 @@ describe("the stages in the library", () => {
 });
 
 describe("a sampler", () => {
-  let folder: string;
-  let model: Model;
-  let library: Library;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "locallm-sampler-"));
-    const modelPath = join(folder, "small.gguf");
-    await writeFile(modelPath, smallLlama(1));
-    library = openLibrary();
-    hearLog(
-      library,
-      () => {},
-      () => {
-        model = Model.load(library, loadOf(modelPath), () => {});
-      },
-    );
-  });
-  afterAll(async () => {
-    model.free();
-    await rm(folder, { recursive: true, force: true });
-  });
-
   const word = { gbnf: 'root ::= "a" [a-z]* "b"' };
   const biases = (...tokens: number[]) => tokens.map((token) => ({ token, bias: 1 }));
 
@@ -216,7 +253,9 @@ describe("a sampler", () => {
     const { counted, live } = countSamplers(library);
     const make = () => {
       const gate = grammar === null ? null : new Grammars(counted, model.vocabulary).gate(grammar, false);
-      return new Sampler(counted, model.vocabulary, { ...defaultSampling, ...changes }, 1, 100, gate);
+      const dry = new DryStages(counted, model.vocabulary);
+      const makers = { library: counted, vocabulary: model.vocabulary, dry };
+      return new Sampler(makers, { ...defaultSampling, ...changes }, 1, 100, gate);
     };
     try {
       make().free();

@@ -97,6 +97,8 @@ export class Dialogues {
       template: template ?? modelTemplate(model, header) ?? { language: "jinja", text: bare },
       bosText: special?.bosText ?? "",
       eosText: special?.eosText ?? "",
+      // The request's own template decides where a suffix goes.
+      infill: template === null ? (special?.infill ?? null) : null,
     };
     return await createDialogue(source, this.#templates);
   }

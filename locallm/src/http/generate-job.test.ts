@@ -20,6 +20,15 @@ describe("generateJob", () => {
     [{ mirostat: 2 }, { mirostat: 2 }],
     [{ mirostat_tau: 3 }, { mirostatTau: 3 }],
     [{ mirostat_eta: 0.2 }, { mirostatEta: 0.2 }],
+    [{ min_keep: 2 }, { minKeep: 2 }],
+    [{ xtc_probability: 0.5, xtc_threshold: 0.2 }, { xtc: { probability: 0.5, threshold: 0.2 } }],
+    [
+      {
+        ...{ dry_multiplier: 0.8, dry_base: 2, dry_allowed_length: 3, dry_penalty_last_n: 9 },
+        dry_sequence_breakers: ["\n", ""],
+      },
+      { dry: { multiplier: 0.8, base: 2, allowedLength: 3, lastN: 9, breakers: ["\n"] } },
+    ],
     [{ logit_bias: { "5": -3 } }, { logitBias: [{ token: 5, bias: -3 }] }],
     [{ seed: 9 }, { seed: 9 }],
     [{ repeat_penalty: 0 }, { repeatPenalty: 1 }],
@@ -52,6 +61,8 @@ describe("generateJob", () => {
     expect(job({}).sampling).toEqual({
       ...{ temperature: 0.8, topK: 40, topP: 0.9, minP: 0, typicalP: 1, seed: null, logitBias: [] },
       ...{ repeatLastN: 64, repeatPenalty: 1, presencePenalty: 0, frequencyPenalty: 0 },
+      ...{ minKeep: 0, xtc: { probability: 0, threshold: 0.1 } },
+      dry: { multiplier: 0, base: 1.75, allowedLength: 2, lastN: -1, breakers: ["\n", ":", '"', "*"] },
       ...{ mirostat: 0, mirostatTau: 5, mirostatEta: 0.1 },
     });
   });

@@ -27,6 +27,16 @@ export function generateJob(options: CompleteOptions, wish: JobWish): GenerateJo
       topP: options.top_p,
       minP: options.min_p,
       typicalP: options.typical_p,
+      minKeep: options.min_keep,
+      xtc: { probability: options.xtc_probability, threshold: options.xtc_threshold },
+      dry: {
+        multiplier: options.dry_multiplier,
+        base: options.dry_base,
+        allowedLength: options.dry_allowed_length,
+        lastN: options.dry_penalty_last_n,
+        // The engine skips empty ones with a line in its log.
+        breakers: options.dry_sequence_breakers.filter((text) => text !== ""),
+      },
       repeatLastN: options.repeat_last_n,
       repeatPenalty: options.repeat_penalty || 1,
       presencePenalty: options.presence_penalty,

@@ -1,20 +1,20 @@
 import { LocallmError } from "../wire/errors.ts";
-import type { SamplingFields } from "../wire/openai/chat-completions.ts";
-
-/** OpenAI's sampling fields and Anthropic's additions. */
-interface GivenSampling extends SamplingFields {
-  readonly top_k?: number | undefined;
-}
+import { engineFields, type SamplingFields } from "../wire/openai/chat-completions.ts";
 
 /** Sampling fields as native options. Omits absent fields, so that the model's parameters apply. */
-export function samplingOptions(body: GivenSampling, maxTokens = body.max_tokens): Record<string, unknown> {
+export function samplingOptions(body: SamplingFields, maxTokens = body.max_tokens): Record<string, unknown> {
   const stop = body.stop === undefined ? undefined : [body.stop].flat();
   const bias =
     body.logit_bias !== undefined && Object.keys(body.logit_bias).length > 0 ? body.logit_bias : undefined;
   const given = {
+    ...Object.fromEntries(
+      Object.entries(engineFields).flatMap(([field, option]) => {
+        const value = body[field as keyof typeof engineFields];
+        return value === undefined ? [] : [[option, value]];
+      }),
+    ),
     temperature: body.temperature,
     top_p: body.top_p,
-    top_k: body.top_k,
     frequency_penalty: body.frequency_penalty,
     presence_penalty: body.presence_penalty,
     seed: body.seed,

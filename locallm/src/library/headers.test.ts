@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Entry, ggufBytes, tinyModel, withEntry } from "../../test/tiny-gguf.ts";
+import { type Entry, ggufBytes, tinyModel, u32, withEntry } from "../../test/tiny-gguf.ts";
 import { Headers } from "./headers.ts";
 
 let folder = "";
@@ -11,16 +11,16 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-async function withTokens(items: string[]) {
+function specOf(items: string[]) {
   const tokens: Entry = { kind: "array", of: "string", items };
   const types: Entry = { kind: "array", of: "i32", items: items.map(() => 1) };
-  const spec = withEntry(
-    withEntry(tinyModel(), "tokenizer.ggml.tokens", tokens),
-    "tokenizer.ggml.token_type",
-    types,
-  );
+  const spec = withEntry(tinyModel(), "tokenizer.ggml.tokens", tokens);
+  return withEntry(spec, "tokenizer.ggml.token_type", types);
+}
+
+async function withTokens(items: string[]) {
   const path = join(folder, `${Math.random()}.gguf`);
-  await writeFile(path, ggufBytes(spec));
+  await writeFile(path, ggufBytes(specOf(items)));
   return path;
 }
 
@@ -36,9 +36,30 @@ test("rejects a vocabulary with a token that the engine reads as a duplicate", a
   );
 });
 
+test("finds the tokens for infill by the file's ids, otherwise by texts that families use, and only all three", async () => {
+  const headers = new Headers();
+  const infillOf = async (tokens: string[]) => (await headers.specialTokens(await withTokens(tokens))).infill;
+  const many = Array.from({ length: 300 }, (_, index) => `token ${index}`);
+  expect(await infillOf([...many, "<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"])).toEqual({
+    ...{ prefix: "<｜fim▁begin｜>", suffix: "<｜fim▁hole｜>", middle: "<｜fim▁end｜>" },
+  });
+  expect(await infillOf([...many, "<|fim_prefix|>", "<|fim_middle|>"])).toBeNull();
+  const path = await withTokens([...many, "<PRE>", "<SUF>", "<MID>"]);
+  const spec = ["fim_pre", "suffix", "fim_mid"].reduce(
+    (spec, key, index) => withEntry(spec, `tokenizer.ggml.${key}_token_id`, u32(7 + index)),
+    specOf([...many, "<PRE>", "<SUF>", "<MID>"]),
+  );
+  await writeFile(path, ggufBytes(spec));
+  expect((await headers.specialTokens(path)).infill).toEqual({
+    ...{ prefix: "token 7", suffix: "token 8", middle: "token 9" },
+  });
+});
+
 test("reads the texts of the BOS and EOS tokens", async () => {
   const path = await withTokens(["<s>", "</s>", "a", "b", "c", "d"]);
-  expect(await new Headers().specialTokens(path)).toEqual({ bosText: "<s>", eosText: "</s>" });
+  expect(await new Headers().specialTokens(path)).toEqual({
+    ...{ bosText: "<s>", eosText: "</s>", infill: null },
+  });
 });
 
 test("reads the headers of 200 models once, even if they are listed repeatedly in order", async () => {

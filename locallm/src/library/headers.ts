@@ -12,6 +12,14 @@ import { RecentlyUsed } from "./recently-used.ts";
 export interface SpecialTokens {
   bosText: string | null;
   eosText: string | null;
+  infill: InfillTokens | null;
+}
+
+/** The texts of the tokens that a model was trained with to write what stands between two texts. */
+export interface InfillTokens {
+  readonly prefix: string;
+  readonly suffix: string;
+  readonly middle: string;
 }
 
 /** Large enough for lists, which read the headers of all models. A header takes about 100 KB. */
@@ -99,10 +107,46 @@ async function readSpecialTokens(path: string, header: GgufHeader): Promise<Spec
   };
   const bos = id("tokenizer.ggml.bos_token_id");
   const eos = id("tokenizer.ggml.eos_token_id");
-  const indices = new Set([bos, eos].filter((index) => index >= 0));
+  const parts = Object.values(infillParts).map(({ keys, texts }) => ({
+    texts,
+    id: keys.map((key) => id(`tokenizer.ggml.${key}_token_id`)).find((index) => index >= 0) ?? -1,
+  }));
+  const indices = new Set([bos, eos, ...parts.map((part) => part.id)].filter((index) => index >= 0));
+  const texts = new Set(parts.flatMap((part) => part.texts));
   const { picked } = await readGguf(path, {
     arrays: () => false,
-    pick: { key: vocabulary, indices },
+    pick: { key: vocabulary, indices, texts },
   });
-  return { bosText: picked.get(bos) ?? null, eosText: picked.get(eos) ?? null };
+  const found = new Set(picked.values());
+  const [prefix, suffix, middle] = parts.map(
+    (part) => picked.get(part.id) ?? part.texts.find((text) => found.has(text)),
+  );
+  const infill =
+    prefix === undefined || suffix === undefined || middle === undefined ? null : { prefix, suffix, middle };
+  return { bosText: picked.get(bos) ?? null, eosText: picked.get(eos) ?? null, infill };
 }
+
+/** Where llama.cpp looks for these tokens: the ids that the file names, otherwise texts that families of models use. */
+const infillParts: Readonly<Record<keyof InfillTokens, { keys: string[]; texts: string[] }>> = {
+  prefix: {
+    keys: ["fim_pre", "prefix"],
+    texts: [
+      ...["<|fim_prefix|>", "<fim-prefix>", "<fim_prefix>", "<｜fim▁begin｜>"],
+      ...["<PRE>", "▁<PRE>", "<|code_prefix|>", "<|prefix|>"],
+    ],
+  },
+  suffix: {
+    keys: ["fim_suf", "suffix"],
+    texts: [
+      ...["<|fim_suffix|>", "<fim-suffix>", "<fim_suffix>", "<｜fim▁hole｜>"],
+      ...["<SUF>", "▁<SUF>", "<|code_suffix|>", "<|suffix|>"],
+    ],
+  },
+  middle: {
+    keys: ["fim_mid", "middle"],
+    texts: [
+      ...["<|fim_middle|>", "<fim-middle>", "<fim_middle>", "<｜fim▁end｜>"],
+      ...["<MID>", "▁<MID>", "<|code_middle|>", "<|middle|>"],
+    ],
+  },
+};

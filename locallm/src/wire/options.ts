@@ -1,9 +1,11 @@
+import { counted } from "./counted.ts";
 import { LocallmError } from "./errors.ts";
 
 /** An option's type and range. `min` and `max` apply to the number, or to each value of `biases`. */
 export type OptionRule =
   | { readonly type: "integer" | "number" | "biases"; readonly min: number; readonly max: number }
-  | { readonly type: "boolean" | "strings" };
+  | { readonly type: "boolean" }
+  | { readonly type: "strings"; readonly most: number; readonly longest: number };
 
 const int32Max = 2 ** 31 - 1;
 
@@ -31,6 +33,18 @@ export const optionRules = {
   top_p: { type: "number", min: 0, max: 1 },
   min_p: { type: "number", min: 0, max: 1 },
   typical_p: { type: "number", min: 0, max: 1 },
+  /** An extension of locallm, as the next seven: the names are llama-server's. */
+  min_keep: { type: "integer", min: 0, max: int32Max },
+  /** How often the most likely tokens are dropped, and how likely they are at least. */
+  xtc_probability: { type: "number", min: 0, max: 1 },
+  xtc_threshold: { type: "number", min: 0, max: 1 },
+  /** 0 turns it off. */
+  dry_multiplier: { type: "number", min: 0, max: 100 },
+  dry_base: { type: "number", min: 1, max: 100 },
+  dry_allowed_length: { type: "integer", min: 0, max: int32Max },
+  dry_penalty_last_n: { type: "integer", min: -1, max: int32Max },
+  /** Single characters: the engine would search a large vocabulary for a longer text for seconds. */
+  dry_sequence_breakers: { type: "strings", most: 8, longest: 1 },
   repeat_last_n: { type: "integer", min: -1, max: int32Max },
   /** 0 and 1 mean no penalty. */
   repeat_penalty: { type: "number", min: 0, max: 10 },
@@ -43,7 +57,7 @@ export const optionRules = {
   logit_bias: { type: "biases", min: -100, max: 100 },
   /** An extension of locallm that makes output bit-identical regardless of other requests, but slower. */
   deterministic: { type: "boolean" },
-  stop: { type: "strings" },
+  stop: { type: "strings", most: 64, longest: 1024 },
 } as const satisfies Record<string, OptionRule>;
 
 export type OptionName = keyof typeof optionRules;
@@ -73,6 +87,14 @@ export const optionDefaults = {
   top_p: 0.9,
   min_p: 0,
   typical_p: 1,
+  min_keep: 0,
+  xtc_probability: 0,
+  xtc_threshold: 0.1,
+  dry_multiplier: 0,
+  dry_base: 1.75,
+  dry_allowed_length: 2,
+  dry_penalty_last_n: -1,
+  dry_sequence_breakers: ["\n", ":", '"', "*"],
   repeat_last_n: 64,
   repeat_penalty: 1,
   presence_penalty: 0,
@@ -138,7 +160,7 @@ export function checkOption<Name extends OptionName>(
       if (typeof value !== "boolean") throw wrongType(name, "boolean");
       break;
     case "strings":
-      return checkStrings(name, typeof value === "string" ? [value] : value) as never;
+      return checkStrings(name, typeof value === "string" ? [value] : value, rule) as never;
     case "biases":
       checkBiases(name, value, rule);
       break;
@@ -170,8 +192,6 @@ export function mergeOptions(...layers: readonly Options[]): CompleteOptions {
   return Object.assign({}, optionDefaults, ...layers) as CompleteOptions;
 }
 
-const maxStops = 64;
-const maxStopLength = 1024;
 const maxBiases = 1024;
 const typeNames = {
   boolean: "boolean",
@@ -190,11 +210,18 @@ function checkNumber(
   if (!inRange) throw wrongRange(name, rule);
 }
 
-function checkStrings(name: OptionName, value: unknown): string[] {
+function checkStrings(
+  name: OptionName,
+  value: unknown,
+  { most, longest }: { most: number; longest: number },
+): string[] {
   if (!Array.isArray(value) || !value.every((item) => typeof item === "string"))
     throw wrongType(name, typeNames.strings);
-  if (value.length > maxStops || value.some((item: string) => item.length > maxStopLength))
-    throw wrongType(name, `array of at most ${maxStops} strings of at most ${maxStopLength} characters`);
+  if (
+    value.length > most ||
+    value.some((item: string) => item.length > 2 * longest || [...item].length > longest)
+  )
+    throw wrongType(name, `array of at most ${most} strings of at most ${counted(longest, "character")}`);
   return value;
 }
 

@@ -1,4 +1,5 @@
 import { Context } from "../../src/engine/context.ts";
+import { DryStages } from "../../src/engine/dry-stages.ts";
 import { Grammars } from "../../src/engine/grammar.ts";
 import type { KeptStates } from "../../src/engine/kept/kept-states.ts";
 import { openLibrary } from "../../src/engine/libllama/library.ts";
@@ -64,6 +65,7 @@ export function newSlots({ model, beforeStep, afterStep, ...request }: SlotsHere
       vocabulary,
       pictures,
       grammars: new Grammars(library, vocabulary),
+      dry: new DryStages(library, vocabulary),
       now: () => performance.now() * 1e6,
       randomSeed: () => 1,
     },

@@ -166,6 +166,18 @@ export interface Functions {
   llama_sampler_init_top_p(p: number, minKeep: number): Pointer;
   llama_sampler_init_min_p(p: number, minKeep: number): Pointer;
   llama_sampler_init_typical(p: number, minKeep: number): Pointer;
+  llama_sampler_init_xtc(probability: number, threshold: number, minKeep: number, seed: number): Pointer;
+  llama_sampler_init_dry(
+    vocab: Pointer,
+    multiplier: number,
+    base: number,
+    allowedLength: number,
+    lastN: number,
+    breakers: readonly string[],
+    count: number,
+  ): Pointer;
+  /** Copies a sampler with its history. */
+  llama_sampler_clone(sampler: Pointer): Pointer;
   llama_sampler_init_temp(temperature: number): Pointer;
   llama_sampler_init_mirostat(vocab: number, seed: number, tau: number, eta: number, m: number): Pointer;
   llama_sampler_init_mirostat_v2(seed: number, tau: number, eta: number): Pointer;
@@ -260,6 +272,11 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
     llama_sampler_init_top_p: ["void *", "float", "size_t"],
     llama_sampler_init_min_p: ["void *", "float", "size_t"],
     llama_sampler_init_typical: ["void *", "float", "size_t"],
+    llama_sampler_init_xtc: ["void *", "float", "float", "size_t", "uint32_t"],
+    llama_sampler_init_dry: [
+      ...["void *", "void *", "float", "float", "int32_t", "int32_t", "const char **", "size_t"],
+    ],
+    llama_sampler_clone: ["void *", "void *"],
     llama_sampler_init_temp: ["void *", "float"],
     llama_sampler_init_mirostat: ["void *", "int32_t", "uint32_t", "float", "float", "int32_t"],
     llama_sampler_init_mirostat_v2: ["void *", "uint32_t", "float", "float"],

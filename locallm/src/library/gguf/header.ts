@@ -84,8 +84,8 @@ export interface GgufReadOptions {
    * and length.
    */
   arrays?: "short" | "all" | ((key: string) => boolean);
-  /** Reads single strings of one array without keeping the rest in memory. */
-  pick?: { key: string; indices: ReadonlySet<number> };
+  /** Reads single strings of one array without keeping the rest in memory: some by index, and those of `texts`. */
+  pick?: { key: string; indices: ReadonlySet<number>; texts?: ReadonlySet<string> };
   /** Name of a string array to search for duplicates. */
   distinct?: string;
   /** Replaces `ggufLimits.keptBytes`, for a file that has already passed the check. */
@@ -250,7 +250,9 @@ class HeaderReader {
 
   async #passStrings(length: number, key: string): Promise<void> {
     const bytes = this.#bytes;
-    const picks = this.#pick?.key === key ? this.#pick.indices : null;
+    const picks = this.#pick?.key === key ? this.#pick : null;
+    const texts = new Set([...(picks?.texts ?? [])].map((text) => Buffer.from(text).toString("latin1")));
+    const longest = Math.max(0, ...[...texts].map(({ length: bytes }) => bytes));
     const hashes = key === this.#distinct ? new Float64Array(distinctLength(length, key)) : null;
     for (let index = 0; index < length; index++) {
       if (bytes.ready < 8) await bytes.need(8);
@@ -258,13 +260,16 @@ class HeaderReader {
       if (bytes.u32() !== 0 || low > ggufLimits.stringBytes) {
         throw broken(`a string in "${printable(key)}" is longer than ${ggufLimits.stringBytes} bytes`);
       }
-      if (picks?.has(index)) {
+      if (picks?.indices.has(index)) {
         this.#keep(low);
         await bytes.need(low);
         this.#picked.set(index, bytes.take(low).toString("utf8"));
-      } else if (hashes !== null) {
+      } else if (hashes !== null || (texts.size > 0 && low <= longest)) {
         await bytes.need(low);
-        hashes[index] = hash53(bytes.take(low), index);
+        const text = bytes.take(low);
+        if (hashes !== null) hashes[index] = hash53(text, index);
+        if (low <= longest && texts.has(text.toString("latin1")))
+          this.#picked.set(index, text.toString("utf8"));
       } else if (bytes.ready >= low) bytes.take(low);
       else await bytes.skip(low);
     }

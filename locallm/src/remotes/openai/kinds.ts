@@ -39,6 +39,14 @@ const onlyLlamaServer: readonly Wish[] = [
   "options.mirostat",
   "options.mirostat_tau",
   "options.mirostat_eta",
+  "options.min_keep",
+  "options.xtc_probability",
+  "options.xtc_threshold",
+  "options.dry_multiplier",
+  "options.dry_base",
+  "options.dry_allowed_length",
+  "options.dry_penalty_last_n",
+  "options.dry_sequence_breakers",
   "options.num_keep",
 ];
 

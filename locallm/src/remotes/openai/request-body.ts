@@ -105,6 +105,14 @@ const optionFields: Partial<Record<OptionName, (value: never) => JsonObject>> = 
   mirostat: (value: number) => ({ mirostat: value }),
   mirostat_tau: (value: number) => ({ mirostat_tau: value }),
   mirostat_eta: (value: number) => ({ mirostat_eta: value }),
+  min_keep: (value: number) => ({ min_keep: value }),
+  xtc_probability: (value: number) => ({ xtc_probability: value }),
+  xtc_threshold: (value: number) => ({ xtc_threshold: value }),
+  dry_multiplier: (value: number) => ({ dry_multiplier: value }),
+  dry_base: (value: number) => ({ dry_base: value }),
+  dry_allowed_length: (value: number) => ({ dry_allowed_length: value }),
+  dry_penalty_last_n: (value: number) => ({ dry_penalty_last_n: value }),
+  dry_sequence_breakers: (value: readonly string[]) => ({ dry_sequence_breakers: value }),
   num_keep: (value: number) => ({ n_keep: value }),
 };
 

@@ -8,6 +8,21 @@ export interface Sampling {
   readonly topP: number;
   readonly minP: number;
   readonly typicalP: number;
+  /** How many tokens top_p, min_p, typical_p and XTC leave at least. */
+  readonly minKeep: number;
+  /** Drops, with this probability, all tokens of at least this likelihood but the least likely of them. */
+  readonly xtc: { readonly probability: number; readonly threshold: number };
+  /** Lowers the logits of tokens that would continue a repetition of text. A multiplier of 0 turns it off. */
+  readonly dry: {
+    readonly multiplier: number;
+    readonly base: number;
+    /** Repetitions up to this many tokens cost nothing. */
+    readonly allowedLength: number;
+    /** How many tokens are searched for repetitions. -1 means the whole window. */
+    readonly lastN: number;
+    /** Texts that no repetition crosses. */
+    readonly breakers: readonly string[];
+  };
   /** 0 turns the option off. -1 means the whole window. */
   readonly repeatLastN: number;
   readonly repeatPenalty: number;
@@ -27,6 +42,9 @@ export const defaultSampling: Sampling = {
   topP: 0.9,
   minP: 0,
   typicalP: 1,
+  minKeep: 0,
+  xtc: { probability: 0, threshold: 0.1 },
+  dry: { multiplier: 0, base: 1.75, allowedLength: 2, lastN: -1, breakers: ["\n", ":", '"', "*"] },
   repeatLastN: 64,
   repeatPenalty: 1,
   presencePenalty: 0,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { list, optional } from "../body.ts";
+import type { OptionName } from "../options.ts";
 
 const text = z.object({ type: z.literal("text"), text: z.string() });
 const part = z.discriminatedUnion("type", [
@@ -79,6 +80,23 @@ export const reasoningEffort = z.enum(["none", "minimal", "low", "medium", "high
 
 const isSeed = (value: number) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63;
 
+/** Sampling fields of llama-server, vLLM and SGLang, and the option that each sets. */
+export const engineFields = {
+  ...{ top_k: "top_k", min_p: "min_p", typical_p: "typical_p", min_keep: "min_keep" },
+  ...{ repeat_penalty: "repeat_penalty", repetition_penalty: "repeat_penalty" },
+  ...{ repeat_last_n: "repeat_last_n", n_keep: "num_keep" },
+  ...{ mirostat: "mirostat", mirostat_tau: "mirostat_tau", mirostat_eta: "mirostat_eta" },
+  ...{ xtc_probability: "xtc_probability", xtc_threshold: "xtc_threshold" },
+  ...{ dry_multiplier: "dry_multiplier", dry_base: "dry_base", dry_allowed_length: "dry_allowed_length" },
+  ...{ dry_penalty_last_n: "dry_penalty_last_n", dry_sequence_breakers: "dry_sequence_breakers" },
+} as const satisfies Record<string, OptionName>;
+
+/** Their values are checked as those of options are. */
+const engineValue = optional(z.unknown());
+const engineValues = Object.fromEntries(
+  Object.keys(engineFields).map((name) => [name, engineValue]),
+) as Record<keyof typeof engineFields, typeof engineValue>;
+
 /** Sampling fields common to chat/completions and completions, with OpenAI's ranges. */
 export const samplingFields = {
   temperature: optional(z.number().min(0).max(2)),
@@ -92,6 +110,7 @@ export const samplingFields = {
   stream: optional(z.boolean()),
   stream_options: optional(z.object({ include_usage: optional(z.boolean()) })),
   n: optional(z.int().min(1)),
+  ...engineValues,
   /** An extension of locallm, as in the native API. */
   options: optional(z.record(z.string(), z.unknown())),
   keep_alive: optional(z.unknown()),
