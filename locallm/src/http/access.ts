@@ -45,6 +45,7 @@ export const access: Readonly<Record<string, Row>> = {
   "GET /page/:name": open,
   "GET /docs": open,
   "GET /docs/*": open,
+  "GET /openapi.json": open,
   "GET /health": open,
   // Its labels name models and keys.
   "GET /metrics": { needs: "usage", isLimited: false, isOpenWithoutKeys: true },

@@ -4,10 +4,16 @@ import type { FastifyInstance } from "fastify";
 import { LocallmError } from "../wire/errors.ts";
 import { sendStatic } from "./static-file.ts";
 
-/** Serves the documentation of both products at `/docs`; `/docs` itself leads to this product's in the reader's language. */
-export function addDocumentation(app: FastifyInstance): void {
+/** Serves the description of the API, and the documentation of both products at `/docs`; `/docs` itself leads to this product's in the reader's language. */
+export function addDocumentation(app: FastifyInstance, version: string): void {
   const files = new SiteFiles(fileURLToPath(new URL("../../", import.meta.url)));
 
+  let described: string | undefined;
+  app.get("/openapi.json", { config: { quiet: true } }, async (_, reply) => {
+    // Few ask for it, and making it takes some time.
+    described ??= JSON.stringify((await import("./openapi.ts")).openApi(version));
+    return reply.type("application/json").send(described);
+  });
   app.get("/docs", { config: { quiet: true } }, async (request, reply) =>
     reply
       .header("vary", "Accept-Language")

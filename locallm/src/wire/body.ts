@@ -44,6 +44,13 @@ export function given<Schema extends z.ZodType<{ readonly length: number }>>(sch
   return optional(schema).transform((value) => (value?.length === 0 ? undefined : value));
 }
 
+const items = new WeakMap<z.ZodType, z.ZodType>();
+
+/** The schema of an item of a `list`, for descriptions: the array that it is made of knows nothing of it. */
+export function itemOf(bounded: z.ZodType): z.ZodType | undefined {
+  return items.get(bounded);
+}
+
 /**
  * An array of a request. Unlike `z.array`, it stops at the first wrong item: describing 200,000 wrong items
  * blocks the server for half a second.
@@ -51,6 +58,7 @@ export function given<Schema extends z.ZodType<{ readonly length: number }>>(sch
 export function list<Item extends z.ZodType>(item: Item, { min = 0, max = Infinity } = {}) {
   let bounded = z.array(z.unknown()).min(min);
   if (max !== Infinity) bounded = bounded.max(max);
+  items.set(bounded, item);
   return bounded.transform((values, context): z.output<Item>[] => {
     const checked: z.output<Item>[] = [];
     for (const [index, value] of values.entries()) {

@@ -13,7 +13,7 @@ import { addVary } from "../vary.ts";
 export function statusRoutes(app: FastifyInstance, parts: Parts): void {
   const page = new ChatPage();
   page.routes(app);
-  addDocumentation(app);
+  addDocumentation(app, parts.version);
   app.get("/", async (request, reply) => {
     if (page.isAskedFor(request)) return page.send("index.html", request, reply);
     const notice = parts.settings.notice();
