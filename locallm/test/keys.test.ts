@@ -109,7 +109,10 @@ describe("each route", () => {
   /** Repeats the table, so that the test fails if a row changes. */
   const needs: Record<string, Permission | "key" | "nothing"> = {
     ...Object.fromEntries(
-      ["/", "/page/:name", "/docs", "/docs/*", "/openapi.json", "/health"].map((path) => [`GET ${path}`, "nothing"]),
+      ["/", "/page/:name", "/docs", "/docs/*", "/openapi.json", "/health"].map((path) => [
+        `GET ${path}`,
+        "nothing",
+      ]),
     ),
     "OPTIONS /*": "nothing",
     "GET /metrics": "usage",

@@ -55,7 +55,7 @@ function scoreOf({ page, heading, text }: Section, asked: string, words: readonl
   }
   if (head.includes(asked)) score += 20 + (head === asked ? 20 : 0);
   if (heading === "" && title.includes(asked)) score += 25;
-  return score + (body.includes(asked) ? 6 : 0);
+  return score + (body.includes(asked) ? (words.length > 1 ? 20 : 6) : 0);
 }
 
 function passageOf(text: string, words: readonly string[]): string[] {
