@@ -1,6 +1,6 @@
 import { type Entry, f32, type GgufSpec, ggufBytes, type TensorSpec, text, u32 } from "./tiny-gguf.ts";
 
-const embedding = 64;
+export const embedding = 64;
 const heads = 2;
 const headsKv = 1;
 const feedForward = 128;
@@ -16,14 +16,20 @@ export function smallLlama(seed: number, trainedOn?: number): Buffer {
   return smallModel("llama", seed, trainedOn);
 }
 
-export type SmallArchitecture = "llama" | "qwen3" | "gemma3" | "mamba" | "jamba";
+export type SmallArchitecture = "llama" | "qwen3" | "gemma3" | "mamba" | "jamba" | "qwen2vl";
 
 /**
  * Like `smallLlama`, with other kinds of memory. In gemma3, five of six layers see only the last 64 tokens.
- * mamba has a state instead of a cache; the state cannot be truncated. jamba has both.
+ * mamba has a state instead of a cache; the state cannot be truncated. jamba has both. qwen2vl has M-RoPE. `marks` are
+ * further control tokens.
  */
-export function smallModel(architecture: SmallArchitecture, seed: number, trainedOn?: number): Buffer {
-  return ggufBytes(smallSpec(architecture, seed, trainedOn));
+export function smallModel(
+  architecture: SmallArchitecture,
+  seed: number,
+  trainedOn?: number,
+  marks?: readonly string[],
+): Buffer {
+  return ggufBytes(smallSpec(architecture, seed, trainedOn, marks));
 }
 
 /** The parts of `smallModel`, for files that add to it. */
@@ -31,11 +37,12 @@ export function smallSpec(
   architecture: SmallArchitecture,
   seed: number,
   trainedOn = contextLength,
+  marks: readonly string[] = [],
 ): GgufSpec {
   const random = gaussian(seed);
   const tensor: MakeTensor = (name, shape, scale = 0.3) => randomTensor(name, shape, () => random() * scale);
   const ones: MakeOnes = (name, length) => ({ name, shape: [length], data: floats(length, () => 1) });
-  const vocabulary = tokens();
+  const vocabulary = tokens(marks);
   const { metadata, layer, count, embeddingScale: scale = 1 } = architectures[architecture];
   return {
     metadata: [
@@ -261,6 +268,15 @@ const architectures: Record<SmallArchitecture, Architecture> = {
       ones(`${name}.post_ffw_norm.weight`, embedding),
     ],
   },
+  qwen2vl: {
+    count: layers,
+    metadata: [
+      ...attention,
+      // Time, row, column: together half of a head's length.
+      ["rope.dimension_sections", { kind: "array", of: "u32", items: [4, 6, 6, 0] }],
+    ],
+    layer: attentionLayer,
+  },
   mamba: {
     count: layers,
     metadata: [["attention.head_count", u32(0)], ["feed_forward_length", u32(0)], ...stateLengths],
@@ -297,13 +313,15 @@ interface Token {
   readonly isText: boolean;
 }
 
-/** Four control tokens, every byte in GPT-2's spelling, and one merge. */
-function tokens(): Token[] {
+/** Four control tokens, every byte in GPT-2's spelling, one merge, and the marks. */
+function tokens(marks: readonly string[]): Token[] {
   const control = ["<s>", "</s>", "<|im_start|>", "<|im_end|>"];
   return [
     ...control.map((piece) => ({ piece, type: 3, isText: false })),
     ...byteSpellings().map((piece, byte) => ({ piece, type: 1, isText: byte >= 0x20 && byte < 0x7f })),
     { piece: "th", type: 1, isText: true },
+    // Marks in GPT-2's spelling are texts: a control token would be spelled that way to users.
+    ...marks.map((piece) => ({ piece, type: piece.startsWith("\u010a") ? 1 : 3, isText: false })),
   ];
 }
 
@@ -319,7 +337,7 @@ function byteSpellings(): string[] {
   });
 }
 
-function floats(count: number, value: () => number): Buffer {
+export function floats(count: number, value: () => number): Buffer {
   const numbers = Float32Array.from({ length: count }, value);
   return Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 }

@@ -2,8 +2,13 @@ import { type ChildProcess, fork, type Serializable } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { runnerEnvironment } from "./start.ts";
 
-/** A process that answers one question about the engine and ends. */
-export type ShortChild = "devices-child" | "measure-child" | "quantize-child";
+/** A process that answers questions about the engine and ends. */
+export type ShortChild =
+  | "devices-child"
+  | "measure-child"
+  | "quantize-child"
+  | "picture-decode-child"
+  | "picture-encode-child";
 
 /** How the child ended instead of answering, as a part of a sentence: `SIGSEGV`, `exit code 1`. */
 export class NoAnswer extends Error {}

@@ -83,6 +83,19 @@ export const errors = {
   },
   engine_not_fetched: { status: 502, message: "{name} could not be downloaded: {reason}" },
   model_load_failed: { status: 500, message: "model failed to load: {reason}" },
+  vision_missing: {
+    status: 400,
+    message:
+      "the part of the engine that reads pictures is not installed; on the server's machine run: locallm doctor --install vision",
+  },
+  vision_unusable: {
+    status: 500,
+    message:
+      "the part of the engine that reads pictures does not fit this locallm ({reason}); install it again with: locallm doctor --install vision",
+  },
+  projector_unusable: { status: 400, message: "the model's projector cannot be used: {reason}" },
+  picture_unreadable: { status: 400, message: "{field} is a picture that cannot be read: {reason}" },
+  picture_not_encoded: { status: 500, message: "the projector could not encode the picture: {reason}" },
   quantize_failed: { status: 500, message: "the engine could not quantise the model: {reason}" },
   runner_died: {
     status: 500,

@@ -1,0 +1,21 @@
+import { totalmem } from "node:os";
+
+/** What pictures of one request may take. Whoever sends pictures decides how much work they are. */
+export const pictureLimits = {
+  bytes: 20 * 2 ** 20,
+  /** More than any telephone takes; as bytes, 192 MB. */
+  pixels: 64_000_000,
+  perRequest: 32,
+  /** Reading a picture of `pixels` takes two seconds. */
+  decodeMs: 10_000,
+  decodeBytes: 1.5 * 2 ** 30,
+  /** Pictures that are read at once. */
+  decoders: 2,
+  /** A projector of a billion numbers takes a minute for a large picture on an old processor. */
+  encodeMs: 300_000,
+  loadMs: 120_000,
+  /** How long an idle projector stays in memory. */
+  idleMs: 300_000,
+  /** The memory for rows of pictures that conversations may show again. */
+  keptBytes: Math.min(512 * 2 ** 20, totalmem() / 32),
+} as const;

@@ -1,0 +1,136 @@
+import { createHash, randomUUID } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import type { PicturePiece } from "../engine/projector.ts";
+import { LocallmError } from "../wire/errors.ts";
+import { PictureDecoder } from "./decoder.ts";
+import { EncodedPictures } from "./encoded-pictures.ts";
+import { PictureEncoder } from "./encoder.ts";
+import { pictureLimits } from "./limits.ts";
+import { visionFolder } from "./vision-part.ts";
+
+/** A picture of a request. */
+export interface Picture {
+  /** In base64. */
+  readonly data: string;
+  /** Where the request has it, such as `messages[0].images[1]`. */
+  readonly field: string;
+}
+
+/** The files of a model that sees. */
+export interface SeeingModel {
+  readonly projectorPath: string;
+  readonly modelPath: string;
+  readonly furtherPaths?: readonly string[];
+}
+
+/** What stands in a prompt for one picture. */
+export type PictureParts = readonly PicturePiece[];
+
+/** Makes of pictures what stands in prompts. The work is done in other processes, and kept for a while. */
+export class Pictures {
+  readonly #enginesFolder: string;
+  readonly #decoder = new PictureDecoder();
+  readonly #encoder: PictureEncoder;
+  readonly #encoded = new EncodedPictures(pictureLimits.keptBytes);
+  readonly #working = new Map<string, Promise<PictureParts>>();
+  #folder: Promise<string> | null = null;
+  /** How many pictures were encoded, and how many were found encoded. */
+  readonly counts = { encoded: 0, found: 0 };
+
+  constructor(settings: { readonly enginesFolder: string; readonly availableBytes: () => number }) {
+    this.#enginesFolder = settings.enginesFolder;
+    this.#encoder = new PictureEncoder(settings.availableBytes);
+  }
+
+  /** Throws `vision_missing` if no picture can be encoded on this machine. */
+  requireVision(): string {
+    const folder = visionFolder(this.#enginesFolder);
+    if (folder === null) throw new LocallmError("vision_missing", {});
+    return folder;
+  }
+
+  /**
+   * Encodes a picture for a model. Requests for the same picture at the same time share the work, which goes on when
+   * one of them leaves. Throws `vision_missing`, `picture_unreadable`, `projector_unusable`, `picture_not_encoded`, or the
+   * signal's reason.
+   */
+  async encode(picture: Picture, model: SeeingModel, signal: AbortSignal): Promise<PictureParts> {
+    const vision = this.requireVision();
+    const bytes = Buffer.from(picture.data, "base64");
+    const names = [model.projectorPath, model.modelPath].map((path) => basename(path));
+    const identity = createHash("sha256").update(bytes).update(JSON.stringify(names)).digest("hex");
+    const found = this.#encoded.find(identity);
+    if (found !== null) {
+      this.counts.found++;
+      return found;
+    }
+    let work = this.#working.get(identity);
+    if (work === undefined) {
+      work = this.#encode(bytes, identity, picture.field, { ...model, visionFolder: vision }, signal);
+      this.#working.set(identity, work);
+      const done = () => this.#working.delete(identity);
+      work.then(done, done);
+    }
+    try {
+      return await unlessAborted(work, signal);
+    } catch (error) {
+      // The request that began the work has left, and this one still wants it.
+      if (signal.aborted || !isAbort(error)) throw error;
+      return await this.encode(picture, model, signal);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#decoder.close();
+    this.#encoder.close();
+    if (this.#folder !== null) await rm(await this.#folder, { recursive: true, force: true });
+  }
+
+  async #encode(
+    bytes: Buffer,
+    identity: string,
+    field: string,
+    projector: SeeingModel & { readonly visionFolder: string },
+    signal: AbortSignal,
+  ): Promise<PictureParts> {
+    this.#folder ??= mkdtemp(join(tmpdir(), "locallm-pictures-"));
+    const name = join(await this.#folder, randomUUID());
+    const files = { picture: `${name}.picture`, pixels: `${name}.pixels`, rows: `${name}.rows` };
+    try {
+      await writeFile(files.picture, bytes, { mode: 0o600 });
+      const decoded = await this.#decoder.decode({ from: files.picture, to: files.pixels }, signal);
+      if ("problem" in decoded)
+        throw new LocallmError("picture_unreadable", { field, reason: decoded.problem });
+      const { visionFolder: vision, projectorPath, modelPath, furtherPaths } = projector;
+      const request = {
+        ...{ visionFolder: vision, projectorPath, modelPath },
+        ...(furtherPaths === undefined ? {} : { furtherPaths }),
+      };
+      const job = { ...decoded, from: files.pixels, to: files.rows, identity };
+      const pieces = await this.#encoder.encode(job, request, signal);
+      this.counts.encoded++;
+      this.#encoded.keep(identity, pieces);
+      return pieces;
+    } finally {
+      for (const path of Object.values(files)) await rm(path, { force: true });
+    }
+  }
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && !(error instanceof LocallmError);
+}
+
+async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const leave = () => reject(signal.reason);
+  signal.addEventListener("abort", leave, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+}

@@ -1,0 +1,170 @@
+import { embedding, floats, gaussian, type SmallArchitecture, smallModel } from "./small-llama.ts";
+import { type Entry, f32, type GgufSpec, ggufBytes, type TensorSpec, text, u32 } from "./tiny-gguf.ts";
+
+/** A kind of projector: how it cuts pictures, places their cells, and marks them in the text. */
+export type Family = "idefics3" | "qwen2vl" | "gemma3" | "llava";
+
+export const families: readonly Family[] = ["idefics3", "qwen2vl", "gemma3", "llava"];
+
+interface FamilySpec {
+  readonly architecture: SmallArchitecture;
+  readonly marks: readonly string[];
+  readonly metadata: readonly [string, Entry][];
+  tensors(tensor: MakeTensor, ones: MakeOnes): TensorSpec[];
+}
+
+type MakeTensor = (name: string, ...shape: number[]) => TensorSpec;
+type MakeOnes = (name: string, length: number) => TensorSpec;
+
+const width = 32;
+const hidden = 64;
+const layers = 2;
+const patch = 16;
+
+/** A text model with random weights that knows the marks of a family's projector. */
+export function smallSeer(family: Family, seed: number): Buffer {
+  const { architecture, marks } = specs[family];
+  return smallModel(architecture, seed, undefined, marks);
+}
+
+/**
+ * A projector with random weights. What a model says of a picture then means nothing; but two engines with the same
+ * files must say the same.
+ */
+export function smallProjector(family: Family, seed: number): Buffer {
+  const random = gaussian(seed);
+  const tensor: MakeTensor = (name, ...shape) => ({
+    name,
+    shape,
+    data: floats(
+      shape.reduce((product, length) => product * length, 1),
+      () => random() * 0.3,
+    ),
+  });
+  const ones: MakeOnes = (name, length) => ({ name, shape: [length], data: floats(length, () => 1) });
+  const { metadata, tensors } = specs[family];
+  const spec: GgufSpec = {
+    metadata: [
+      ["general.architecture", text("clip")],
+      ["general.type", text("mmproj")],
+      ["general.name", text(`small ${family} projector ${seed}`)],
+      ["general.file_type", u32(0)],
+      ["clip.has_vision_encoder", { kind: "bool", value: true }],
+      ["clip.use_gelu", { kind: "bool", value: true }],
+      ["clip.vision.embedding_length", u32(width)],
+      ["clip.vision.feed_forward_length", u32(hidden)],
+      ["clip.vision.block_count", u32(layers)],
+      ["clip.vision.projection_dim", u32(embedding)],
+      ["clip.vision.attention.head_count", u32(2)],
+      ["clip.vision.attention.layer_norm_epsilon", f32(1e-6)],
+      ["clip.vision.patch_size", u32(patch)],
+      ["clip.vision.image_mean", threeFloats(0.5)],
+      ["clip.vision.image_std", threeFloats(0.5)],
+      ...metadata,
+    ],
+    tensors: [
+      tensor("v.patch_embd.weight", patch, patch, 3, width),
+      ...Array.from({ length: layers }, (_, index) => layer(`v.blk.${index}`, tensor, ones)).flat(),
+      ones("v.post_ln.weight", width),
+      tensor("v.post_ln.bias", width),
+      ...tensors(tensor, ones),
+    ],
+  };
+  return ggufBytes(spec);
+}
+
+function threeFloats(value: number): Entry {
+  return { kind: "array", of: "f32", items: [value, value, value] };
+}
+
+function layer(name: string, tensor: MakeTensor, ones: MakeOnes): TensorSpec[] {
+  return [
+    ...["attn_q", "attn_k", "attn_v", "attn_out"].flatMap((part) => [
+      tensor(`${name}.${part}.weight`, width, width),
+      tensor(`${name}.${part}.bias`, width),
+    ]),
+    ...["ln1", "ln2"].flatMap((part) => [
+      ones(`${name}.${part}.weight`, width),
+      tensor(`${name}.${part}.bias`, width),
+    ]),
+    tensor(`${name}.ffn_up.weight`, width, hidden),
+    tensor(`${name}.ffn_up.bias`, hidden),
+    tensor(`${name}.ffn_down.weight`, hidden, width),
+    tensor(`${name}.ffn_down.bias`, width),
+  ];
+}
+
+const specs: Readonly<Record<Family, FamilySpec>> = {
+  // An overview and, of larger pictures, slices with their row and column.
+  idefics3: {
+    architecture: "llama",
+    marks: [
+      "\u010a\u010a",
+      "<fake_token_around_image>",
+      "<global-img>",
+      ...[1, 2, 3, 4].flatMap((row) => [1, 2, 3, 4].map((column) => `<row_${row}_col_${column}>`)),
+    ],
+    metadata: [
+      ["clip.projector_type", text("idefics3")],
+      ["clip.vision.image_size", u32(64)],
+      ["clip.vision.preproc_image_size", u32(256)],
+      ["clip.vision.projector.scale_factor", u32(2)],
+    ],
+    tensors: (tensor) => [
+      tensor("v.patch_embd.bias", width),
+      tensor("v.position_embd.weight", width, 16),
+      tensor("mm.model.fc.weight", width * 4, embedding),
+    ],
+  },
+  // Cells in a grid of the picture's own size, with positions in three dimensions.
+  qwen2vl: {
+    architecture: "qwen2vl",
+    marks: ["<|vision_start|>", "<|vision_end|>", "<|image_pad|>"],
+    metadata: [
+      ["clip.projector_type", text("qwen2vl_merger")],
+      ["clip.vision.image_size", u32(64)],
+    ],
+    tensors: (tensor) => [
+      tensor("v.patch_embd.weight.1", patch, patch, 3, width),
+      tensor("mm.0.weight", width * 4, width * 4),
+      tensor("mm.0.bias", width * 4),
+      tensor("mm.2.weight", width * 4, embedding),
+      tensor("mm.2.bias", embedding),
+    ],
+  },
+  // Each cell of a picture sees all others.
+  gemma3: {
+    architecture: "gemma3",
+    marks: ["<start_of_image>", "<end_of_image>"],
+    metadata: [
+      ["clip.projector_type", text("gemma3")],
+      ["clip.vision.image_size", u32(128)],
+      ["clip.vision.projector.scale_factor", u32(2)],
+    ],
+    tensors: (tensor, ones) => [
+      tensor("v.patch_embd.bias", width),
+      tensor("v.position_embd.weight", width, 64),
+      tensor("mm.input_projection.weight", embedding, width),
+      ones("mm.soft_emb_norm.weight", width),
+    ],
+  },
+  // No marks around pictures.
+  llava: {
+    architecture: "llama",
+    marks: [],
+    metadata: [
+      ["clip.projector_type", text("mlp")],
+      ["clip.vision.image_size", u32(64)],
+    ],
+    tensors: (tensor, ones) => [
+      tensor("v.class_embd", width),
+      tensor("v.position_embd.weight", width, 17),
+      ones("v.pre_ln.weight", width),
+      tensor("v.pre_ln.bias", width),
+      tensor("mm.0.weight", width, embedding),
+      tensor("mm.0.bias", embedding),
+      tensor("mm.2.weight", embedding, embedding),
+      tensor("mm.2.bias", embedding),
+    ],
+  },
+};
