@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { createDialogue } from "../src/dialogue/dialogue.ts";
 import { plainTurn } from "../src/dialogue/turn.ts";
 import { Headers } from "../src/library/headers.ts";
+import type { PromptText } from "../src/wire/inference/generate.ts";
 import { startModel } from "../test/runner/jobs.ts";
 import { starterModelPath } from "../test/starter-model.ts";
 import { templatesHere } from "../test/templates-here.ts";
@@ -76,7 +77,7 @@ export async function run(print: (line: string) => void): Promise<void> {
   try {
     for (const messages of fc.sample(conversation, { seed: 1, numRuns: count })) {
       const kind = messages.at(-1)!.role === "assistant" ? "begun" : "open";
-      const prompt = await dialogue.prompt(plainTurn(messages), runner.info);
+      const prompt = (await dialogue.prompt(plainTurn(messages), runner.info)) as PromptText;
       const ours = await runner.tokenize(prompt, { addSpecial: true, parseSpecial: true });
       const { prompt: theirPrompt } = await ask<{ prompt: string }>("/apply-template", { messages });
       const asked = { content: theirPrompt, add_special: true, parse_special: true };

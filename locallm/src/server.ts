@@ -49,6 +49,7 @@ import { networkSettings } from "./sources/network-settings.ts";
 import { Pulls } from "./sources/pulls.ts";
 import { RemoteHosts } from "./sources/remote-hosts.ts";
 import { version } from "./version.ts";
+import { Vision } from "./vision/vision.ts";
 import { isLoopback } from "./wire/address.ts";
 import { LocallmError } from "./wire/errors.ts";
 
@@ -137,6 +138,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
       onNews: (news) => recordRemote(news, metrics, log),
     },
   );
+  const vision = new Vision({ enginesFolder: config.enginesFolder, availableBytes });
   const pulls = new Pulls(store, {
     network,
     registries: config.registries,
@@ -163,6 +165,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     scheduler,
     conversations,
     quantizer: quantizeInChild,
+    vision,
     availableBytes,
     pulls,
     responses,
@@ -216,6 +219,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     await conversations.close();
     templates.close();
     schemas.close();
+    await vision.close();
     pulls.close();
     const closed = app.close();
     // Give slow readers a moment for the last bytes, then close their connections so that the process can exit.

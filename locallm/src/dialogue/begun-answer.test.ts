@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { templatesHere } from "../../test/templates-here.ts";
 import { knownTemplates } from "../template/known/families.ts";
+import type { PiecedText } from "../wire/inference/generate.ts";
 import { createDialogue } from "./dialogue.ts";
 import { type Message, plainTurn } from "./turn.ts";
 
@@ -12,7 +13,7 @@ async function prompt(language: "go" | "jinja", text: string, messages: readonly
   const source = { template: { language, text }, bosText: "<s>", eosText: "</s>" };
   const dialogue = await createDialogue(source, templatesHere());
   const printed = await dialogue.prompt(plainTurn(messages), vocabulary);
-  return typeof printed === "string" ? printed : printed.pieces.join("·");
+  return typeof printed === "string" ? printed : (printed as PiecedText).pieces.join("·");
 }
 
 const talk = [say("system", "S"), say("user", "u1"), say("assistant", "a1"), say("user", "u2")];

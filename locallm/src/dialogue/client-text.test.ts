@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { templatesHere } from "../../test/templates-here.ts";
+import type { PiecedText } from "../wire/inference/generate.ts";
 import { borderedText, markersOf, piecesOf } from "./client-text.ts";
 import { createDialogue } from "./dialogue.ts";
 import { wholeText } from "./prompt-text.ts";
@@ -126,5 +127,5 @@ test("splits control tokens in tools, calls and their results", async () => {
     vocabulary,
   );
   expect(wholeText(prompt).split(bad)).toHaveLength(8);
-  expect(readable(typeof prompt === "string" ? [prompt] : prompt.pieces)).toEqual([]);
+  expect(readable(typeof prompt === "string" ? [prompt] : (prompt as PiecedText).pieces)).toEqual([]);
 });

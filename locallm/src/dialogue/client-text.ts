@@ -1,3 +1,5 @@
+import type { PromptText } from "../wire/inference/generate.ts";
+import { type PicturePlace, promptText, type TurnPrompt } from "./prompt-text.ts";
 import type { Message, Tool, Turn } from "./turn.ts";
 
 // Noncharacters of Unicode, which no text needs; the first one is escaped in texts that contain it.
@@ -5,6 +7,8 @@ const mark = "\ufdd0";
 const itself = "\ufdd1";
 const border = "\ufdd2";
 const end = "\ufdd3";
+const place = "\ufdd4";
+const placeEnd = "\ufdd5";
 
 /** Marks the end of a text that must be found again in the prompt. */
 export const endMark = mark + end;
@@ -64,13 +68,41 @@ export function piecesOf(printed: string): string[] {
   return pieces;
 }
 
+/** Splits a template's output at the borders and at the places of pictures. */
+export function promptOf(printed: string): TurnPrompt {
+  const [first = "", ...rest] = printed.split(mark + place);
+  if (rest.length === 0) return promptText(piecesOf(first));
+  const parts: (PromptText | PicturePlace)[] = first === "" ? [] : [promptText(piecesOf(first))];
+  for (const each of rest) {
+    const digits = each.indexOf(placeEnd);
+    parts.push({ picture: Number(each.slice(0, digits)) });
+    const text = each.slice(digits + 1);
+    if (text !== "") parts.push(promptText(piecesOf(text)));
+  }
+  return { parts };
+}
+
+/**
+ * The text of a message with places, as llama.cpp's server writes it: texts are divided by line breaks, but not from
+ * pictures.
+ */
+function placedContent(placed: readonly (string | number)[]): string {
+  return placed
+    .map((part, index) => {
+      if (typeof part === "number") return `${mark}${place}${part}${placeEnd}`;
+      return typeof placed[index - 1] === "string" ? `\n${part}` : part;
+    })
+    .join("");
+}
+
 function escaped(text: string): string {
   return text.includes(mark) ? text.replaceAll(mark, mark + itself) : text;
 }
 
 function borderedMessage(message: Message, text: (value: string) => string): Message {
   const { role, ...rest } = message;
-  return { role, ...(deep(rest, text) as Omit<Message, "role">) };
+  const { placed, ...bordered } = deep(rest, text) as Omit<Message, "role">;
+  return { role, ...bordered, ...(placed === undefined ? {} : { content: placedContent(placed) }) };
 }
 
 /** Applies `text` to every string of a JSON value, including keys. */

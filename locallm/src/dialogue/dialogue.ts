@@ -6,7 +6,7 @@ import { type AnswerGrammar, answerConstraint, type Constraint } from "./constra
 import { formatOf } from "./formats/find.ts";
 import { harmony } from "./formats/harmony.ts";
 import type { SchemaThreads } from "./grammar/schema-threads.ts";
-import { wholeText, withoutStart } from "./prompt-text.ts";
+import { type TurnPrompt, wholeText, withoutStart } from "./prompt-text.ts";
 import type { DialogueSource } from "./prompter.ts";
 import type { Templates } from "./template-work.ts";
 import type { ThinkingTags } from "./thinking.ts";
@@ -40,8 +40,8 @@ export interface Dialogue {
   readonly marked: boolean;
   /** Stop strings in addition to the model's own. */
   readonly stop: readonly string[];
-  /** The prompt of a turn. Throws `conversation_refused`, `template_failed` and `template_over_budget`. */
-  prompt(turn: Turn, vocabulary: PromptVocabulary, signal?: AbortSignal): Promise<PromptText>;
+  /** The prompt of a turn whose images have left their places. Throws `conversation_refused`, `template_failed` and `template_over_budget`. */
+  prompt(turn: Turn, vocabulary: PromptVocabulary, signal?: AbortSignal): Promise<TurnPrompt>;
   /**
    * Returns the prompt that asks for the text between `prompt` and `suffix`. Throws the errors of `prompt`.
    */
@@ -57,18 +57,21 @@ export interface Dialogue {
    */
   constraint(turn: Turn, schemas: SchemaThreads): Promise<TurnConstraint | null>;
   /** A reader for the answer to this prompt. */
-  reader(turn: Turn, prompt: PromptText): AnswerReader;
+  reader(turn: Turn, prompt: TurnPrompt): AnswerReader;
 }
 
 /** A constraint whose grammar depends on the prompt. */
-export type TurnConstraint = Omit<Constraint, "grammar"> & { grammar(prompt: PromptText): AnswerGrammar };
+export type TurnConstraint = Omit<Constraint, "grammar"> & { grammar(prompt: TurnPrompt): AnswerGrammar };
 
 /** Throws `template_invalid` and `template_over_budget`. */
 export async function createDialogue(source: DialogueSource, templates: Templates): Promise<Dialogue> {
   const facts = await named("template_invalid", templates.run("read", { source }));
   const { thinking, stop } = facts;
   const format = formatOf(facts.format);
-  const rendered = async ({ addBos }: PromptVocabulary, rendering: Promise<PromptText>) => {
+  const rendered = async <Prompt extends TurnPrompt>(
+    { addBos }: PromptVocabulary,
+    rendering: Promise<Prompt>,
+  ): Promise<Prompt> => {
     const prompt = await named("template_failed", rendering);
     return addBos && source.bosText !== "" ? withoutStart(prompt, source.bosText) : prompt;
   };
@@ -118,7 +121,7 @@ export async function checkTemplate(text: string, templates: Templates): Promise
 }
 
 /** Whether the answer continues the model's thinking, which the prompt or the client has opened. */
-function isOpen(thinking: ThinkingTags | null, { messages }: Turn, prompt: PromptText): boolean {
+function isOpen(thinking: ThinkingTags | null, { messages }: Turn, prompt: TurnPrompt): boolean {
   if (thinking === null) return false;
   const begun = messages.at(-1);
   if (begun !== undefined && isBegunAnswer(begun))

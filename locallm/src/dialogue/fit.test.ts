@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { templatesHere } from "../../test/templates-here.ts";
-import type { PromptText } from "../wire/inference/generate.ts";
+
 import { createDialogue } from "./dialogue.ts";
 import { fitTurn } from "./fit.ts";
-import { wholeText } from "./prompt-text.ts";
+import { type TurnPrompt, wholeText } from "./prompt-text.ts";
 import { type Message, plainTurn } from "./turn.ts";
 
 const text = "{% for m in messages %}{{ m.content }}|{% endfor %}";
@@ -28,7 +28,7 @@ const conversation = talk(
   ["tool", `3${long}`],
   ["user", `4${long}`],
 );
-const firsts = (prompt: PromptText) =>
+const firsts = (prompt: TurnPrompt) =>
   wholeText(prompt)
     .split("|")
     .map((part) => part.slice(0, 1))

@@ -1,8 +1,15 @@
 import { LocallmError } from "../wire/errors.ts";
 import { countedChars, type PromptText, surelyTooLong } from "../wire/inference/generate.ts";
+import type { EncodedPicture } from "../wire/inference/picture.ts";
 import type { Dialogue, PromptVocabulary } from "./dialogue.ts";
-import { wholeText } from "./prompt-text.ts";
+import { isPictured, type TurnPrompt, wholeText } from "./prompt-text.ts";
 import type { Message, Turn } from "./turn.ts";
+
+/** A prompt with pictures, counted: each cell of a picture counts like a token. */
+export interface PicturedTokens {
+  readonly length: number;
+  readonly parts: readonly (readonly number[] | EncodedPicture)[];
+}
 
 export interface Window {
   readonly contextLength: number;
@@ -12,10 +19,10 @@ export interface Window {
   /** If false, a conversation that is too long is an error. */
   readonly truncate: boolean;
   /**
-   * Tokenizes like the model's vocabulary, including the first token. May stop early when there are more
-   * tokens than `limit`.
+   * Tokenizes like the model's vocabulary, including the first token, and puts pictures into their places. May stop
+   * early when there are more tokens than `limit`.
    */
-  tokenize(prompt: PromptText, limit: number | null): Promise<readonly number[]>;
+  tokenize(prompt: TurnPrompt, limit: number | null): Promise<CountedPrompt>;
   readonly signal?: AbortSignal;
   /** If present, the window grows when the prompt and the answer do not fit. */
   readonly growth?: {
@@ -30,20 +37,22 @@ export interface Window {
   };
 }
 
+export type CountedPrompt = readonly number[] | PicturedTokens;
+
 export interface FittedTurn {
   /** The prompt's text, which the reader of the answer needs. */
-  readonly text: PromptText;
+  readonly text: TurnPrompt;
   /** The tokens if they had to be counted, otherwise the text. */
-  readonly prompt: PromptText | readonly number[];
+  readonly prompt: PromptText | CountedPrompt;
   /** The number of messages and tokens that were dropped to make the rest fit. */
   readonly dropped: { readonly messages: number; readonly tokens: number };
 }
 
 /** The prompt of a whole turn, before any messages are dropped. */
 export interface WholePrompt {
-  readonly text: PromptText;
+  readonly text: TurnPrompt;
   /** Null if there are too many to count. Undefined if they certainly fit the window and were not counted. */
-  readonly tokens?: readonly number[] | null;
+  readonly tokens?: CountedPrompt | null;
 }
 
 /** Renders a turn, and tokenizes it unless it certainly fits the window. */
@@ -73,7 +82,7 @@ export async function fitTurn(
     return { text, prompt: text, dropped: { messages: 0, tokens: 0 } };
   const chars = wholeText(text).length;
   const isCounted = chars <= countedChars;
-  const tokenize = (prompt: PromptText) => tokensOf(prompt, text, window);
+  const tokenize = (prompt: TurnPrompt) => tokensOf(prompt, text, window);
   const prompt = known?.tokens === undefined ? await tokenize(text) : known.tokens;
   const droppable = droppableMessages(turn, window.truncate);
   if (growth !== undefined) {
@@ -82,7 +91,7 @@ export async function fitTurn(
   }
   if (prompt !== null && prompt.length <= most) return { text, prompt, dropped: { messages: 0, tokens: 0 } };
 
-  let fitted: (FittedTurn & { prompt: readonly number[] }) | null = null;
+  let fitted: (FittedTurn & { prompt: CountedPrompt }) | null = null;
   // Finds the smallest number of dropped messages that fits: dropping more never makes the prompt longer.
   let low = 1;
   let high = droppable.length;
@@ -113,16 +122,16 @@ export async function fitTurn(
 }
 
 /** Whether the prompt certainly fits, with room for the answer. */
-function fits(text: PromptText, { contextLength, growth }: Window): boolean {
-  return surelyFits(wholeText(text), contextLength - (growth?.answerTokens ?? 1));
+function fits(text: TurnPrompt, { contextLength, growth }: Window): text is PromptText {
+  return !isPictured(text) && surelyFits(wholeText(text), contextLength - (growth?.answerTokens ?? 1));
 }
 
 /** The tokens of a prompt that is all or a part of `whole`. Null if there are too many to count. */
 async function tokensOf(
-  prompt: PromptText,
-  whole: PromptText,
+  prompt: TurnPrompt,
+  whole: TurnPrompt,
   { contextLength, growth, longestToken, tokenize }: Window,
-): Promise<readonly number[] | null> {
+): Promise<CountedPrompt | null> {
   const reach = Math.max(contextLength, growth?.largest ?? 0) - 1;
   if (surelyTooLong(wholeText(prompt).length, reach, longestToken)) return null;
   return await tokenize(prompt, wholeText(whole).length <= countedChars ? null : reach);

@@ -66,6 +66,8 @@ interface Habits {
    * some as JSON.
    */
   readonly calls: { readonly emptyContent: "" | null; readonly argumentsAs: "object" | "text" };
+  /** Whether the template prints only contents that are lists of parts, as those of some models that see. */
+  readonly listContent: boolean;
 }
 
 const firstHabits: Habits = {
@@ -73,6 +75,7 @@ const firstHabits: Habits = {
   laterSystem: true,
   tools: true,
   calls: { emptyContent: "", argumentsAs: "object" },
+  listContent: false,
 };
 
 function findHabits(print: (turn: Turn, habits: Habits) => string): Habits {
@@ -109,20 +112,24 @@ function findHabits(print: (turn: Turn, habits: Habits) => string): Habits {
     tool_call_id: "call00001",
   };
 
+  const asList = { ...firstHabits, listContent: true };
+  const isPrinted = says(plainTurn([user]), ["probe-question"], firstHabits);
+  const listContent = !isPrinted && says(plainTurn([user]), ["probe-question"], asList);
+  const first = listContent ? asList : firstHabits;
   const talk = plainTurn([user, called, answered], { tools: [tool] });
   const ways = (["object", "text"] as const).flatMap((argumentsAs) =>
     (["", null] as const).map((emptyContent) => ({ argumentsAs, emptyContent })),
   );
   return {
     system:
-      says(plainTurn([system, user]), ["probe-system", "probe-question"], firstHabits) ||
-      !says(plainTurn([user]), ["probe-question"], firstHabits),
-    laterSystem: says(plainTurn([user, answer, system, user]), ["probe-system"], firstHabits),
-    tools: says(plainTurn([user], { tools: [tool] }), ["probe_tool"], firstHabits),
+      says(plainTurn([system, user]), ["probe-system", "probe-question"], first) ||
+      !says(plainTurn([user]), ["probe-question"], first),
+    laterSystem: says(plainTurn([user, answer, system, user]), ["probe-system"], first),
+    tools: says(plainTurn([user], { tools: [tool] }), ["probe_tool"], first),
     calls:
-      ways.find((calls) =>
-        says(talk, ["probe_tool", "probe_key", "probe_value"], { ...firstHabits, calls }),
-      ) ?? firstHabits.calls,
+      ways.find((calls) => says(talk, ["probe_tool", "probe_key", "probe_value"], { ...first, calls })) ??
+      first.calls,
+    listContent,
   };
 }
 
@@ -132,11 +139,16 @@ const probeSchema = {
   required: ["probe_key"],
 };
 
-function asVariables(message: Message, { calls }: Habits): Record<string, unknown> {
+function asVariables(message: Message, { calls, listContent }: Habits): Record<string, unknown> {
   const asked = message.tool_calls ?? [];
   return {
     role: message.role,
-    content: message.content === "" && asked.length > 0 ? calls.emptyContent : message.content,
+    content:
+      message.content === "" && asked.length > 0
+        ? calls.emptyContent
+        : listContent
+          ? [{ type: "text", text: message.content }]
+          : message.content,
     ...(message.thinking ? { reasoning_content: message.thinking, thinking: message.thinking } : {}),
     ...(message.tool_name ? { name: message.tool_name } : {}),
     ...(message.tool_call_id ? { tool_call_id: message.tool_call_id } : {}),

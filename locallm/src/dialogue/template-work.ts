@@ -1,8 +1,9 @@
 import { compileGo } from "../template/go/template.ts";
+import { TemplateError } from "../template/limits.ts";
 import type { PromptText } from "../wire/inference/generate.ts";
-import { borderedText, type Markers, markersOf, piecesOf, withBorders } from "./client-text.ts";
+import { borderedText, type Markers, markersOf, piecesOf, promptOf, withBorders } from "./client-text.ts";
 import { type ModelTemplate, readTemplate, type TemplateFacts } from "./model-template.ts";
-import { promptText } from "./prompt-text.ts";
+import { isPictured, isPlace, promptText, type TurnPrompt } from "./prompt-text.ts";
 import type { DialogueSource } from "./prompter.ts";
 import type { Turn } from "./turn.ts";
 
@@ -23,7 +24,7 @@ export interface TemplateWork {
 export interface TemplateResults {
   check: null;
   read: TemplateFacts;
-  render: PromptText;
+  render: TurnPrompt;
   insert: PromptText;
 }
 
@@ -62,7 +63,9 @@ export class TemplateWorker {
         return this.#template(task.source).facts;
       case "render": {
         const turn = withBorders(task.turn, this.#markersOf(task.markers));
-        return promptText(piecesOf(this.#template(task.source).render(turn)));
+        const prompt = promptOf(this.#template(task.source).render(turn));
+        requirePlaces(task.turn, prompt);
+        return prompt;
       }
       case "insert": {
         const markers = this.#markersOf(task.markers);
@@ -81,6 +84,16 @@ export class TemplateWorker {
   #markersOf(texts: readonly string[]): Markers {
     return kept(this.#markers, keptMarkers, texts.join("\0"), () => markersOf(texts));
   }
+}
+
+/** A template that leaves a picture out would have the model answer as if it were not there. */
+function requirePlaces({ messages }: Turn, prompt: TurnPrompt): void {
+  const placed = new Set(
+    isPictured(prompt) ? prompt.parts.filter(isPlace).map(({ picture }) => picture) : [],
+  );
+  for (const part of messages.flatMap((message) => message.placed ?? []))
+    if (typeof part === "number" && !placed.has(part))
+      throw new TemplateError("leaves out a picture of the conversation");
 }
 
 /** Looks up or makes a value in a least-recently-used cache. */

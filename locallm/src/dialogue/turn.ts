@@ -7,6 +7,8 @@ export interface Message {
   readonly content: string;
   /** The texts and images in their order, if there are images. `content` has only the texts. */
   readonly parts?: readonly ContentPart[];
+  /** The same without the images, whose places are their numbers in the turn. */
+  readonly placed?: readonly (string | number)[];
   readonly thinking?: string;
   readonly tool_calls?: readonly ToolCall[];
   readonly tool_name?: string;
@@ -17,11 +19,12 @@ export type ContentPart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "image"; readonly image: Image };
 
-/** An image for an engine of a remote model. Local models cannot see yet. */
 export interface Image {
   readonly mediaType: MediaType;
   /** In base64, with padding. */
   readonly data: string;
+  /** Where the request has it, such as `messages[0].images[1]`. */
+  readonly field?: string;
 }
 
 export interface ToolCall {
@@ -89,6 +92,17 @@ export function mergeNeighbours(messages: readonly Message[]): Message[] {
     else merged.push(message);
   }
   return merged;
+}
+
+/** Takes the images out of a turn. Each leaves its place, which the turn's prompt will have. */
+export function withPlaces(turn: Turn): { readonly turn: Turn; readonly images: readonly Image[] } {
+  const images: Image[] = [];
+  const messages = turn.messages.map(({ parts, ...message }): Message => {
+    if (parts === undefined) return message;
+    const placed = parts.map((part) => (part.kind === "text" ? part.text : images.push(part.image) - 1));
+    return { ...message, placed };
+  });
+  return images.length === 0 ? { turn, images } : { turn: { ...turn, messages }, images };
 }
 
 /** Whether the client has begun the answer. */

@@ -3,8 +3,8 @@ import koffi from "koffi";
 import { LocallmError } from "../wire/errors.ts";
 import { type LoadRequest, onlyProcessor } from "../wire/inference/load.ts";
 import type { EncodedPicture, PictureGrid } from "../wire/inference/picture.ts";
-import { openLibrary } from "./libllama/library.ts";
 import type { Functions, Pointer } from "./libllama/functions.ts";
+import { openLibrary } from "./libllama/library.ts";
 import { type MtmdFunctions, openMtmd } from "./libmtmd/library.ts";
 import { hearErrors } from "./libmtmd/log.ts";
 import { Model } from "./model.ts";
@@ -126,7 +126,9 @@ export class Projector {
       const status = mtmd.mtmd_tokenize(this.#context, chunks, text, BigUint64Array.of(bitmap), 1);
       if (status !== 0) throw notEncoded("the projector cannot use a picture of this size");
       const count = Number(mtmd.mtmd_input_chunks_size(chunks));
-      return Array.from({ length: count }, (_, index) => read(mtmd.mtmd_input_chunks_get(chunks, index), index));
+      return Array.from({ length: count }, (_, index) =>
+        read(mtmd.mtmd_input_chunks_get(chunks, index), index),
+      );
     } finally {
       mtmd.mtmd_input_chunks_free(chunks);
       mtmd.mtmd_bitmap_free(bitmap);

@@ -1,34 +1,46 @@
 import type { ContentPart, Image, Message } from "../dialogue/turn.ts";
+import { pictureLimits } from "../vision/limits.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { MediaType } from "../wire/image.ts";
 import { remoteCapability } from "./capabilities.ts";
+import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
 
-/** Engines have limits of their own, such as 5 MB. */
-const maxImageBytes = 10 * 2 ** 20;
+/** Engines of remote models have limits of their own, such as 5 MB. */
+const remoteBytes = 10 * 2 ** 20;
 
 /** Checks an image in base64. `field` is its field in the request. */
 export type ReadImage = (base64: string, field: string) => Image;
 
 /**
- * Returns the reader of a request's images. It throws `unsupported_capability` for a local model, because no local model
- * can see yet.
+ * Returns the reader of a request's images. It throws `unsupported_capability` for a model that cannot see,
+ * `vision_missing` if this machine cannot encode pictures, and `invalid_field` for pictures over the limits.
  */
-export function imageReader(run: Run): ReadImage {
+export function imageReader(parts: Pick<Parts, "vision">, run: Run): ReadImage {
+  const canSee =
+    run.remote === null ? run.model.projectorPaths.length > 0 : remoteCapability(run.model, "vision");
+  const limitBytes = run.remote === null ? pictureLimits.bytes : remoteBytes;
+  let count = 0;
   return (data, field) => {
     const bytes = base64Bytes(data);
     if (bytes === null) throw new LocallmError("invalid_image", { field });
-    if (run.remote === null || !remoteCapability(run.model, "vision"))
+    if (!canSee)
       throw new LocallmError("unsupported_capability", { model: run.typedName, capability: "vision" });
-    if (bytes > maxImageBytes)
+    if (run.remote === null) parts.vision.requireVision();
+    if (bytes > limitBytes)
       throw new LocallmError("invalid_field", {
         field,
-        problem: `is an image of ${bytes} bytes; the limit is ${maxImageBytes}`,
+        problem: `is an image of ${bytes} bytes; the limit is ${limitBytes}`,
+      });
+    if (++count > pictureLimits.perRequest)
+      throw new LocallmError("invalid_field", {
+        field,
+        problem: `is one image too many: the limit of a request is ${pictureLimits.perRequest}`,
       });
     const mediaType = mediaTypeOf(Buffer.from(data.slice(0, 16), "base64"));
     if (mediaType === null)
       throw new LocallmError("invalid_field", { field, problem: "must be a JPEG, PNG, GIF or WebP image" });
-    return { mediaType, data };
+    return { mediaType, data, field };
   };
 }
 

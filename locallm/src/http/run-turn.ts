@@ -17,6 +17,7 @@ import { AnswerCheck } from "./answer-check.ts";
 import { generateJob } from "./generate-job.ts";
 import { PieceLogprobs } from "./logprobs.ts";
 import type { LocalRun, Run } from "./run.ts";
+import { seenPrompt, seenTurn } from "./seen-turn.ts";
 
 export type Dropped = FittedTurn["dropped"];
 
@@ -52,11 +53,11 @@ export interface TurnWish {
 
 /** Runs one turn on this machine: render, fit, generate, parse. Leaving the loop cancels the generation. */
 export async function* runTurn(run: LocalRun, dialogue: Dialogue, wish: TurnWish): AsyncGenerator<TurnEvent> {
-  const { turn } = wish;
   // Check the constraint before waiting for the model, so that an invalid schema fails at once.
-  const constraint = await dialogue.constraint(turn, run.schemas);
+  const constraint = await dialogue.constraint(wish.turn, run.schemas);
   run.tellIgnored(constraint?.ignored ?? []);
   const check = new AnswerCheck(run.schemas, constraint);
+  const { turn, pictures } = await seenTurn(run, wish.turn);
   const answer = run.window.answerTokens;
   const growth = {
     largest: run.window.largest,
@@ -72,10 +73,7 @@ export async function* runTurn(run: LocalRun, dialogue: Dialogue, wish: TurnWish
     vocabulary: run.promptVocabulary(loaded()),
     longestToken: loaded().info.longestToken,
     truncate: wish.truncate,
-    tokenize: (text, limit) => {
-      const options = { addSpecial: true, parseSpecial: true };
-      return loaded().runner.tokenize(text, limit === null ? options : { ...options, limit }, run.signal);
-    },
+    tokenize: (text, limit) => seenPrompt(text, pictures, loaded(), { limit, signal: run.signal }),
     signal: run.signal,
     ...(run.window.isAutomatic ? { growth } : {}),
   });
@@ -103,7 +101,7 @@ export async function* runTurn(run: LocalRun, dialogue: Dialogue, wish: TurnWish
     if (fitted.dropped.tokens > 0) wish.onDropped?.(fitted.dropped);
     const reader = dialogue.reader(turn, fitted.text);
     const job = generateJob(run.options, {
-      prompt: fitted.prompt,
+      prompt: jobPrompt(fitted.prompt),
       numCtx: lease.numCtx,
       stop: dialogue.stop,
       renderSpecial: dialogue.marked,
@@ -136,6 +134,10 @@ export async function* runTurn(run: LocalRun, dialogue: Dialogue, wish: TurnWish
   } finally {
     lease.release();
   }
+}
+
+function jobPrompt(prompt: FittedTurn["prompt"]): GenerateJob["prompt"] {
+  return typeof prompt !== "string" && "parts" in prompt ? prompt.parts : prompt;
 }
 
 /** Throws `unsupported_capability` if the model's template lacks what the turn needs. */

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { PromptVocabulary } from "../dialogue/dialogue.ts";
 import type { SchemaThreads } from "../dialogue/grammar/schema-threads.ts";
+import type { Image } from "../dialogue/turn.ts";
 import type { Caller } from "../keys/keys.ts";
 import type { Model } from "../library/model.ts";
 import { headerLengths, headerOf } from "../library/model-details.ts";
@@ -13,6 +14,7 @@ import type {
   RunnableModel,
   WindowSizing,
 } from "../scheduler/lease.ts";
+import type { PictureParts } from "../vision/vision.ts";
 import { parseKeepAlive } from "../wire/duration.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
@@ -81,6 +83,8 @@ export interface LocalRun extends AnyRun {
   readonly window: RequestWindow;
   /** The properties of the vocabulary that the model's template needs. */
   promptVocabulary(loaded: Pick<LoadedVocabulary, "info">): PromptVocabulary;
+  /** Encodes an image with the model's projector, before the model is loaded. */
+  see(image: Image): Promise<PictureParts>;
   /** Generates in the lease's slot. The tokens count towards the caller's limits, also if the answer is cut off. */
   generate(lease: Lease, job: GenerateJob): AsyncIterable<GenerateEvent>;
   /** Embeds in the lease's slot. The tokens count towards the caller's limits. */
@@ -184,6 +188,12 @@ async function prepareLocalRun(
     promptVocabulary({ info }) {
       const { addBos, markers } = info;
       return { addBos, markers: parts.settings.specialTokens === "everywhere" ? [] : markers };
+    },
+    see: ({ data, field = "images" }) => {
+      const { modelPath, furtherPaths } = runnable;
+      const weights = { modelPath, ...(furtherPaths === undefined ? {} : { furtherPaths }) };
+      const projectorPath = run.model.projectorPaths[0] ?? "";
+      return parts.vision.encode({ data, field }, { ...weights, projectorPath }, request.clientGone);
     },
     generate: (lease, job) => meteredGenerate(lease.runner, job, caller, request.clientGone),
     embed: (lease, job) => meteredEmbed(lease.runner, job, caller, request.clientGone),

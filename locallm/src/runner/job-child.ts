@@ -47,9 +47,13 @@ export class JobChild<Job extends Serializable, Answer> {
       reject(new NoAnswer(reason));
       this.end();
     };
-    const timer = setTimeout(() => stop(`it takes longer than ${Math.round(patienceMs / 1000)} s`), patienceMs);
+    const timer = setTimeout(
+      () => stop(`it takes longer than ${Math.round(patienceMs / 1000)} s`),
+      patienceMs,
+    );
     const memory = setInterval(() => {
-      if (child.pid !== undefined && (anonymousBytes(child.pid) ?? 0) > bytes) stop("it takes too much memory");
+      if (child.pid !== undefined && (anonymousBytes(child.pid) ?? 0) > bytes)
+        stop("it takes too much memory");
     }, memoryCheckMs);
     child.on("message", give).on("exit", ended).on("error", failed);
     child.send(job, (error) => {

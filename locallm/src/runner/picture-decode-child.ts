@@ -16,9 +16,7 @@ export type Decoded = { readonly width: number; readonly height: number } | { re
 sharp.cache(false);
 sharp.concurrency(1);
 
-process.on("message", (job: DecodeJob) => {
-  decode(job).then((decoded) => process.send?.(decoded));
-});
+process.on("message", async (job: DecodeJob) => process.send?.(await decode(job)));
 process.on("disconnect", () => process.exit(0));
 
 async function decode({ from, to, maxPixels }: DecodeJob): Promise<Decoded> {

@@ -40,7 +40,9 @@ function answer(job: EncodeJob): EncodeAnswer {
     }
     const { from, to, width, height, identity } = job;
     const pieces = projector?.encode({ width, height, rgb: readFileSync(from) }, identity) ?? [];
-    writeFileSync(to, Buffer.concat(pieces.filter(isPicture).map(({ rows }) => bytesOf(rows))), { mode: 0o600 });
+    writeFileSync(to, Buffer.concat(pieces.filter(isPicture).map(({ rows }) => bytesOf(rows))), {
+      mode: 0o600,
+    });
     return { pieces: pieces.map(withoutRows) };
   } catch (error) {
     return { error: sendError(error) };

@@ -50,7 +50,7 @@ export interface MtmdFunctions {
   mtmd_log_set(callback: Pointer | null, data: null): void;
 }
 
-const signatures: Readonly<Record<string, (TypeObject | string)[]>> = {
+const signatures: Readonly<Record<string, (TypeObject | string | ReturnType<typeof koffi.out>)[]>> = {
   mtmd_context_params_default: [mtmdLayout.contextParams],
   mtmd_default_marker: ["str"],
   mtmd_init_from_file: ["void *", "str", "void *", mtmdLayout.contextParams],
@@ -87,7 +87,8 @@ export function mtmdFile(platform: NodeJS.Platform = process.platform): string {
  * the library belongs to another release.
  */
 export function openMtmd(folder: string): MtmdFunctions {
-  const unusable = (reason: string, cause?: unknown) => new LocallmError("vision_unusable", { reason }, { cause });
+  const unusable = (reason: string, cause?: unknown) =>
+    new LocallmError("vision_unusable", { reason }, { cause });
   let functions: MtmdFunctions;
   try {
     const library = koffi.load(join(folder, mtmdFile()));
@@ -102,6 +103,7 @@ export function openMtmd(folder: string): MtmdFunctions {
   }
   const found: Record<string, unknown> = { ...functions.mtmd_context_params_default() };
   for (const [member, value] of Object.entries(mtmdLayout.defaults))
-    if (found[member] !== value) throw unusable(`its ${member} is ${String(found[member])}, not ${String(value)}`);
+    if (found[member] !== value)
+      throw unusable(`its ${member} is ${String(found[member])}, not ${String(value)}`);
   return functions;
 }

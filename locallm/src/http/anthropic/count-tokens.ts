@@ -6,6 +6,7 @@ import { LocallmError } from "../../wire/errors.ts";
 import { readBody } from "../body.ts";
 import type { Parts } from "../parts.ts";
 import { type LocalRun, localRun, prepareRun, type Run } from "../run.ts";
+import { seenPrompt, seenTurn } from "../seen-turn.ts";
 import { type AskedTurn, askedTurn } from "./asked-turn.ts";
 
 /** The number of cached results. Agents repeatedly count each part of a conversation separately. */
@@ -38,13 +39,13 @@ function countKey({ model }: Run, { turn }: AskedTurn, now: Date): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
 }
 
-async function count(parts: Parts, run: LocalRun, { turn }: AskedTurn): Promise<number> {
+async function count(parts: Parts, run: LocalRun, asked: AskedTurn): Promise<number> {
   const dialogue = await parts.dialogues.of(run.model);
+  const { turn, pictures } = await seenTurn(run, asked.turn);
   const lease = await run.lease("visit");
   try {
     const prompt = await dialogue.prompt(turn, run.promptVocabulary(lease), run.signal);
-    const options = { addSpecial: true, parseSpecial: true, limit: mostTokens };
-    const { length } = await lease.runner.tokenize(prompt, options, run.signal);
+    const { length } = await seenPrompt(prompt, pictures, lease, { limit: mostTokens, signal: run.signal });
     if (length > mostTokens) throw new LocallmError("content_too_long", { limit: mostTokens });
     return length;
   } finally {

@@ -1,7 +1,9 @@
 import type { AnswerReader } from "../../dialogue/answer-reader.ts";
 import { type Constraint, formatConstraint } from "../../dialogue/constraint.ts";
+import { isPictured, type TurnPrompt } from "../../dialogue/prompt-text.ts";
 import { type Message, plainTurn } from "../../dialogue/turn.ts";
 import type { LoadedVocabulary } from "../../scheduler/lease.ts";
+import type { PictureParts } from "../../vision/vision.ts";
 import type { GenerateRequest } from "../../wire/api/inference.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { GenerateJob, PromptText, SampledLogprob } from "../../wire/inference/generate.ts";
@@ -9,6 +11,7 @@ import { answerFormat } from "../format.ts";
 import type { Parts } from "../parts.ts";
 import type { LocalRun, Run } from "../run.ts";
 import { conversation, requireTraits } from "../run-turn.ts";
+import { seenPrompt, seenTurn } from "../seen-turn.ts";
 
 /** A piece of the answer, in the form that lines show. */
 export type GeneratePiece =
@@ -18,6 +21,14 @@ export type GeneratePiece =
       readonly logprobs?: readonly SampledLogprob[] | undefined;
     }
   | { readonly kind: "final"; readonly fields: Record<string, unknown> };
+
+type Content = Pick<Message, "content" | "parts">;
+
+export interface PromptWish {
+  /** The images of the prompt, before its text. */
+  readonly content: Content;
+  readonly templatesPlain: boolean;
+}
 
 /** A request's prompt for a loaded model. */
 export interface ReadyPrompt {
@@ -51,12 +62,14 @@ export async function generatePrompt(
   parts: Parts,
   run: LocalRun,
   body: GenerateRequest,
-  templatesPlain: boolean,
-): Promise<(loaded: Pick<LoadedVocabulary, "info">) => Promise<ReadyPrompt>> {
+  { content, templatesPlain }: PromptWish,
+): Promise<(loaded: LoadedVocabulary) => Promise<ReadyPrompt>> {
   refuseRawConflict(body);
   const asked = (body.system ?? body.template ?? body.suffix) !== undefined;
   const templated = body.raw !== true && (asked || templatesPlain);
-  return templated ? await templatedPrompt(parts, run, body) : await rawPrompt(parts, run, body);
+  return templated
+    ? await templatedPrompt(parts, run, body, content)
+    : await rawPrompt(parts, run, body, content);
 }
 
 export function refuseRawConflict({ raw, system, template, context }: GenerateRequest): void {
@@ -64,29 +77,38 @@ export function refuseRawConflict({ raw, system, template, context }: GenerateRe
     throw new LocallmError("raw_conflict", {});
 }
 
-async function rawPrompt(parts: Parts, run: LocalRun, body: GenerateRequest) {
+async function rawPrompt(parts: Parts, run: LocalRun, body: GenerateRequest, content: Content) {
   const turn = plainTurn([], { think: body.think ?? null });
   if (body.think) requireTraits(run, await parts.dialogues.traits(run.model), turn);
   const constraint = await formatConstraint(answerFormat(body.format), run.schemas);
   run.tellIgnored(constraint?.ignored ?? []);
   const grammar = constraint?.grammar(false) ?? null;
-  const prompt = inFront(body.context, body.prompt ?? "");
-  return async () => ({ prompt, grammar, constraint, read: asItIs });
+  const text = body.prompt ?? "";
+  const { turn: seen, pictures } = await seenTurn(run, plainTurn([{ role: "user", ...content }]));
+  const places = (seen.messages[0]?.placed ?? []).filter((part) => typeof part === "number");
+  const pictured = { parts: [...places.map((picture) => ({ picture })), ...(text === "" ? [] : [text])] };
+  return async (loaded: LoadedVocabulary) => ({
+    prompt: await finalPrompt(run, body, places.length === 0 ? text : pictured, pictures, loaded),
+    ...{ grammar, constraint, read: asItIs },
+  });
 }
 
-async function templatedPrompt(parts: Parts, run: LocalRun, body: GenerateRequest) {
+async function templatedPrompt(parts: Parts, run: LocalRun, body: GenerateRequest, content: Content) {
   const dialogue = await parts.dialogues.of(run.model, body.template);
-  const turn = plainTurn(firstMessages(run, body), {
+  const asked = plainTurn(firstMessages(run, body, content), {
     think: body.think ?? null,
     format: answerFormat(body.format),
   });
-  requireTraits(run, dialogue.traits, turn);
+  requireTraits(run, dialogue.traits, asked);
   const { suffix } = body;
   if (suffix !== undefined && !dialogue.traits.insert)
     throw new LocallmError("unsupported_capability", { model: run.typedName, capability: "insert" });
-  const constraint = await dialogue.constraint(turn, run.schemas);
+  if (suffix !== undefined && content.parts !== undefined)
+    throw new LocallmError("invalid_field", { field: "images", problem: "cannot be combined with suffix" });
+  const constraint = await dialogue.constraint(asked, run.schemas);
   run.tellIgnored(constraint?.ignored ?? []);
-  return async (loaded: Pick<LoadedVocabulary, "info">) => {
+  const { turn, pictures } = await seenTurn(run, asked);
+  return async (loaded: LoadedVocabulary) => {
     const vocabulary = run.promptVocabulary(loaded);
     const rendering =
       suffix === undefined
@@ -94,7 +116,7 @@ async function templatedPrompt(parts: Parts, run: LocalRun, body: GenerateReques
         : dialogue.insert(body.prompt ?? "", suffix, vocabulary, run.signal);
     const text = await rendered(body, rendering);
     return {
-      prompt: inFront(body.context, text),
+      prompt: await finalPrompt(run, body, text, pictures, loaded),
       grammar: constraint?.grammar(text) ?? null,
       constraint,
       renderSpecial: dialogue.marked,
@@ -104,7 +126,7 @@ async function templatedPrompt(parts: Parts, run: LocalRun, body: GenerateReques
 }
 
 /** Reports an error of the request's own template as an error of the request. */
-async function rendered(body: GenerateRequest, rendering: Promise<PromptText>): Promise<PromptText> {
+async function rendered(body: GenerateRequest, rendering: Promise<TurnPrompt>): Promise<TurnPrompt> {
   try {
     return await rendering;
   } catch (cause) {
@@ -116,6 +138,20 @@ async function rendered(body: GenerateRequest, rendering: Promise<PromptText>): 
       throw new LocallmError("template_invalid", { problem: `it takes more than ${limit}` }, { cause });
     throw cause;
   }
+}
+
+/** A prompt with pictures is tokenized here, because its texts stand apart. */
+async function finalPrompt(
+  { signal }: LocalRun,
+  { context }: GenerateRequest,
+  text: TurnPrompt,
+  pictures: readonly PictureParts[],
+  loaded: LoadedVocabulary,
+): Promise<GenerateJob["prompt"]> {
+  if (!isPictured(text)) return inFront(context, text);
+  const counted = await seenPrompt(text, pictures, loaded, { limit: null, signal });
+  const parts = "parts" in counted ? counted.parts : [counted];
+  return context === undefined ? parts : [context, ...parts];
 }
 
 /** Puts the tokens of an earlier answer before the text. */

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import type { Message } from "../../dialogue/turn.ts";
 import type { LoadedVocabulary } from "../../scheduler/lease.ts";
 import { type GenerateRequest, generateRequest } from "../../wire/api/inference.ts";
 import type { GenerateJob } from "../../wire/inference/generate.ts";
@@ -29,12 +30,12 @@ export function generateRoute(app: FastifyInstance, parts: Parts): void {
     const body = readBody(request, reply, generateRequest);
     const run = await prepareRun(parts, request, reply, body);
     const logprobs = logprobsWish(body);
-    const content = contentWithImages(body.prompt ?? "", body.images, "images", imageReader(run));
+    const content = contentWithImages(body.prompt ?? "", body.images, "images", imageReader(parts, run));
     const onCut = (tokens: number) => tellDropped(reply, { messages: 0, tokens });
     const templatesPlain = templatesPlainPrompts(parts.settings.generate, request.headers["user-agent"]);
     const generating =
       run.remote === null
-        ? await localGeneration(parts, run, body, { logprobs, onCut, templatesPlain })
+        ? await localGeneration(parts, run, body, { content, logprobs, onCut, templatesPlain })
         : await remoteGeneration(parts, run, body, { content, logprobs, templatesPlain });
 
     const isEmpty = (body.prompt ?? "") === "" && body.suffix === undefined;
@@ -48,6 +49,7 @@ export function generateRoute(app: FastifyInstance, parts: Parts): void {
 }
 
 interface GenerateWish {
+  readonly content: Pick<Message, "content" | "parts">;
   readonly logprobs: GenerateJob["logprobs"];
   readonly templatesPlain: boolean;
   /** Called before the first piece, when headers can still be set. */
@@ -55,7 +57,7 @@ interface GenerateWish {
 }
 
 async function localGeneration(parts: Parts, run: LocalRun, body: GenerateRequest, wish: GenerateWish) {
-  const prompt = await generatePrompt(parts, run, body, wish.templatesPlain);
+  const prompt = await generatePrompt(parts, run, body, wish);
   return () => generate(run, body, prompt, wish);
 }
 
@@ -82,7 +84,8 @@ async function* generate(
       truncate: body.truncate ?? false,
       shift: body.shift ?? false,
       logprobs: wish.logprobs,
-      wantContext: body.raw !== true,
+      // The numbers of tokens cannot say which picture stood between them.
+      wantContext: body.raw !== true && (body.images ?? []).length === 0,
     });
     const logprobs = wish.logprobs === undefined ? null : new PieceLogprobs();
     let isFirst = true;

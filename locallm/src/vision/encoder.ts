@@ -25,8 +25,11 @@ const computeBytes = 512 * 2 ** 20;
  */
 export class PictureEncoder {
   readonly #availableBytes: () => number;
-  #loaded: { readonly key: string; readonly child: JobChild<EncodeJob, EncodeAnswer>; readonly bytes: number } | null =
-    null;
+  #loaded: {
+    readonly key: string;
+    readonly child: JobChild<EncodeJob, EncodeAnswer>;
+    readonly bytes: number;
+  } | null = null;
   #last: Promise<unknown> = Promise.resolve();
   #idle: NodeJS.Timeout | null = null;
 

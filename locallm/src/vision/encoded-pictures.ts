@@ -3,7 +3,10 @@ import type { PicturePiece } from "../engine/projector.ts";
 /** Encoded pictures, within a limit of bytes. Those that were not used for longest go first. */
 export class EncodedPictures {
   readonly #limitBytes: number;
-  readonly #pictures = new Map<string, { readonly pieces: readonly PicturePiece[]; readonly bytes: number }>();
+  readonly #pictures = new Map<
+    string,
+    { readonly pieces: readonly PicturePiece[]; readonly bytes: number }
+  >();
   #bytes = 0;
 
   constructor(limitBytes: number) {

@@ -8,7 +8,7 @@ import { PictureDecoder } from "./decoder.ts";
 import { EncodedPictures } from "./encoded-pictures.ts";
 import { PictureEncoder } from "./encoder.ts";
 import { pictureLimits } from "./limits.ts";
-import { visionFolder } from "./vision-part.ts";
+import { visionFolder } from "./part.ts";
 
 /** A picture of a request. */
 export interface Picture {
@@ -29,7 +29,7 @@ export interface SeeingModel {
 export type PictureParts = readonly PicturePiece[];
 
 /** Makes of pictures what stands in prompts. The work is done in other processes, and kept for a while. */
-export class Pictures {
+export class Vision {
   readonly #enginesFolder: string;
   readonly #decoder = new PictureDecoder();
   readonly #encoder: PictureEncoder;
