@@ -22,15 +22,7 @@ export async function installEngine(
 ): Promise<string> {
   const temporary = await newFolder(enginesFolder);
   try {
-    await writeFile(join(temporary, "package.json"), JSON.stringify(manifestOf(build)));
-    if (build.integrity !== null)
-      await writeFile(join(temporary, "package-lock.json"), JSON.stringify(lockOf(build, build.integrity)));
-    const verb = build.integrity === null ? "install" : "ci";
-    await runNpm(npm, [verb, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], {
-      folder: temporary,
-      build,
-      onLine,
-    });
+    await fetchPackage(temporary, build, onLine, npm);
     if (librariesOf(temporary, build) === null) throw notFetched(build, "the package holds no libraries");
     const folder = packageFolder(enginesFolder, build);
     await rm(folder, { recursive: true, force: true });
@@ -41,8 +33,26 @@ export async function installEngine(
   }
 }
 
+/** A package of the npm registry. Null means that its digest is not known. */
+export type NpmPackage = Pick<EnginePackage, "name" | "version" | "integrity">;
+
+/** Has npm install a package into an empty folder. Throws `source_tool_missing` or `engine_not_fetched`. */
+export async function fetchPackage(
+  folder: string,
+  build: NpmPackage,
+  onLine: OnLine,
+  npm: readonly string[] = npmCommand(),
+): Promise<void> {
+  await writeFile(join(folder, "package.json"), JSON.stringify(manifestOf(build)));
+  if (build.integrity !== null)
+    await writeFile(join(folder, "package-lock.json"), JSON.stringify(lockOf(build, build.integrity)));
+  const verb = build.integrity === null ? "install" : "ci";
+  const options = [verb, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  await runNpm(npm, options, { folder, build, onLine });
+}
+
 /** Creates a folder on the same disk as its destination, so that it can be renamed. */
-async function newFolder(enginesFolder: string): Promise<string> {
+export async function newFolder(enginesFolder: string): Promise<string> {
   return await mkdtemp(join(enginesFolder, "new-")).catch((cause) => {
     throw unwritable(enginesFolder, cause);
   });
@@ -57,11 +67,11 @@ export function unwritable(path: string, cause: NodeJS.ErrnoException): LocallmE
   );
 }
 
-function manifestOf({ name, version }: EnginePackage) {
+function manifestOf({ name, version }: NpmPackage) {
   return { name: "locallm-engine", version: "1.0.0", private: true, dependencies: { [name]: version } };
 }
 
-function lockOf(build: EnginePackage, integrity: string) {
+function lockOf(build: NpmPackage, integrity: string) {
   const { name: own, version, dependencies } = manifestOf(build);
   return {
     name: own,
@@ -76,14 +86,14 @@ function lockOf(build: EnginePackage, integrity: string) {
 }
 
 /** Returns the command that runs npm. On Windows npm is a shell script. */
-function npmCommand(): readonly string[] {
+export function npmCommand(): readonly string[] {
   return process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c", "npm"] : ["npm"];
 }
 
 async function runNpm(
   [program = "npm", ...before]: readonly string[],
   options: readonly string[],
-  { folder, build, onLine }: { folder: string; build: EnginePackage; onLine: OnLine },
+  { folder, build, onLine }: { folder: string; build: NpmPackage; onLine: OnLine },
 ): Promise<void> {
   const child = spawn(program, [...before, ...options], { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
   let last = "";
@@ -109,6 +119,6 @@ async function runNpm(
   if (code !== 0) throw notFetched(build, last.trim() || `npm exited with code ${code}`);
 }
 
-function notFetched(build: EnginePackage, reason: string): LocallmError {
+function notFetched(build: NpmPackage, reason: string): LocallmError {
   return new LocallmError("engine_not_fetched", { name: `${build.name}@${build.version}`, reason });
 }

@@ -2,12 +2,15 @@
 // and because only the end of a process stops its work and frees its memory.
 
 import { readFileSync, writeFileSync } from "node:fs";
+import { openLibrary } from "../engine/libllama/library.ts";
+import { openMtmd } from "../engine/libmtmd/library.ts";
 import { type PicturePiece, Projector, type ProjectorRequest } from "../engine/projector.ts";
 import type { EncodedPicture } from "../wire/inference/picture.ts";
 import { type SentError, sendError } from "./protocol.ts";
 
-/** The first job loads the projector. The others encode a picture each. */
+/** The first job loads the projector, and the others encode a picture each. Or the only job opens a library. */
 export type EncodeJob =
+  | { readonly open: string }
   | { readonly load: ProjectorRequest }
   | {
       /** A file with the red, green and blue of each pixel. */
@@ -34,6 +37,11 @@ process.on("disconnect", () => process.exit(0));
 
 function answer(job: EncodeJob): EncodeAnswer {
   try {
+    if ("open" in job) {
+      openLibrary();
+      openMtmd(job.open);
+      return { loaded: true };
+    }
     if ("load" in job) {
       projector = Projector.load(job.load);
       return { loaded: true };

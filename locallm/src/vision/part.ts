@@ -5,19 +5,29 @@ import { mtmdFile } from "../engine/libmtmd/library.ts";
 
 /**
  * The part of the engine that reads pictures: libmtmd, built from the same source as the engine. It is not installed with
- * locallm. Each release of the engine has its own.
+ * locallm. Each source has its own folder, so locallm never loads another release's library.
  */
 export const visionPart = {
-  /** The package that has it, and its version. */
+  /** The package that has it, which `scripts/vision-package.ts` makes. */
   name: `@locallm/mtmd-${packagePlatform()}`,
   version: release.packageVersion,
-  /** The package that carries the engine's source. */
-  source: `node-llama-cpp@${release.packageVersion}`,
+  /** npm's integrity digest. Null until the package is published; then only npm's own check applies. */
+  integrity: null,
+} as const;
+
+/** The package that carries the engine's source, as a bundle of git. */
+export const sourcePackage = {
+  name: "node-llama-cpp",
+  version: release.packageVersion,
+  integrity:
+    "sha512-bltIipuWmc123H7tMIgDGKSsSrhmhlQYeVUC48XTjVW7XGJJiJJyCdlTMzQ/LiWoPkGDpcL4FviDpgw7qfTiDw==",
+  bundle: "package/llama/gitRelease.bundle",
+  bundleSha256: "5f5d1105d5df040738d87b8290e5d17e7362131cdcfdb0831618e0ea528b4a51",
 } as const;
 
 /** Where the part is installed, or would be. */
 export function visionPartFolder(enginesFolder: string): string {
-  return join(enginesFolder, `${release.packageVersion}-vision`);
+  return join(enginesFolder, `${release.packageVersion}-vision-${sourcePackage.bundleSha256.slice(0, 12)}`);
 }
 
 /** The folder of the installed library, or null. */

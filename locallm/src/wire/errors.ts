@@ -93,6 +93,11 @@ export const errors = {
     message:
       "the part of the engine that reads pictures does not fit this locallm ({reason}); install it again with: locallm doctor --install vision",
   },
+  vision_not_built: {
+    status: 500,
+    message:
+      "the part of the engine that reads pictures could not be built: {reason}; install it on this machine from its package, or where a compiler is",
+  },
   projector_unusable: { status: 400, message: "the model's projector cannot be used: {reason}" },
   picture_unreadable: { status: 400, message: "{field} is a picture that cannot be read: {reason}" },
   picture_not_encoded: { status: 500, message: "the projector could not encode the picture: {reason}" },

@@ -34,6 +34,8 @@ import { networkSettings } from "../../sources/network-settings.ts";
 import { Pulls } from "../../sources/pulls.ts";
 import { RemoteHosts } from "../../sources/remote-hosts.ts";
 import { missingFiles } from "../../sources/wheel-files.ts";
+import { installVision, removeVision } from "../../vision/install.ts";
+import { visionFolder, visionPartFolder } from "../../vision/part.ts";
 import { versionAnswer } from "../../wire/api/answers.ts";
 import { counted } from "../../wire/counted.ts";
 import { LocallmError } from "../../wire/errors.ts";
@@ -47,6 +49,7 @@ interface Options {
   repair?: boolean;
   quick?: boolean;
   install?: string | true;
+  uninstall?: string;
 }
 
 export function doctorCommand(): Command {
@@ -54,9 +57,21 @@ export function doctorCommand(): Command {
     .description("check engine, memory, GPU, server, remote models and model store")
     .option("--repair", "move damaged files out of the model store")
     .option("--quick", "do not verify the files' digests")
-    .option("--install [backend]", "download the engine for this machine's GPU (cuda, vulkan or metal)")
+    .option(
+      "--install [part]",
+      "download the engine for this machine's GPU (cuda, vulkan or metal), or the part that reads pictures (vision)",
+    )
+    .option("--uninstall <part>", "remove the part that reads pictures (vision)")
     .action(async (options: Options) => {
       const config = { ...readCommandConfig(), ...readGpuSettings() };
+      if (options.uninstall !== undefined) {
+        await uninstall(config, options.uninstall);
+        return;
+      }
+      if (options.install === "vision") {
+        await addVision(config);
+        return;
+      }
       if (options.install !== undefined) {
         await install(config, options.install);
         return;
@@ -65,6 +80,7 @@ export function doctorCommand(): Command {
       const machineProblems = await tellMachine();
       if (serverConfig !== null) await tellConversations(serverConfig);
       const isOnProcessor = await tellGpus(config);
+      await tellVision(config);
       await tellServer(config);
       const remoteProblems = serverConfig === null ? 0 : await tellRemotes(serverConfig);
       const problems =
@@ -147,6 +163,46 @@ async function tellGpus(config: GpuSettings): Promise<boolean> {
   if (build !== null)
     say("advice", `locallm doctor --install fetches ${build.name}${sizeText(build)} for ${build.backend}`);
   return found.devices.every(({ isUsed }) => !isUsed);
+}
+
+/** Says whether models can see, if one of them has a projector. */
+async function tellVision(config: CommandConfig & GpuSettings): Promise<void> {
+  const folder = visionFolder(config.enginesFolder);
+  if (folder !== null) return say("pictures", `can be read: ${folder}`);
+  const { models } = await new Store(config.modelsFolder).list();
+  const seeing = models.filter(({ projectorPaths }) => projectorPaths.length > 0);
+  if (seeing.length === 0) return;
+  const names = seeing.map(({ name }) => displayModelName(name)).join(", ");
+  say("advice", `so that ${names} can see: locallm doctor --install vision`);
+}
+
+async function addVision(config: GpuSettings): Promise<void> {
+  await makeFolder(config.enginesFolder).catch((cause) => {
+    throw unwritable(config.enginesFolder, cause);
+  });
+  console.log(
+    plain(
+      "This installs the part of the engine that reads pictures: 1 MB, from a package if your npm registry has it. Otherwise it is built here: 36 MB are downloaded, two cores compile for half a minute to three minutes, and need 1.5 GB of memory and 200 MB of disk space until they are done.",
+    ),
+  );
+  const onLine = (line: string) => console.error(plain(line));
+  const origin = await installVision(config.enginesFolder, { onLine, availableBytes: availableBytes() });
+  const place = visionPartFolder(config.enginesFolder);
+  const done = {
+    present: `It is already in ${place}.`,
+    package: `Installed from its package, into ${place}.`,
+    build: `Built, and installed into ${place}.`,
+  }[origin];
+  console.log(
+    plain(`${done} Models with a projector can see at once. To remove it: locallm doctor --uninstall vision`),
+  );
+}
+
+async function uninstall(config: GpuSettings, part: string): Promise<void> {
+  if (part !== "vision")
+    throw new LocallmError("invalid_field", { field: "--uninstall", problem: "must be vision" });
+  const isRemoved = await removeVision(config.enginesFolder);
+  console.log(isRemoved ? "Removed: models on this machine no longer see." : "It was not installed.");
 }
 
 /** Names the models whose weights this processor multiplies slowly, and the types that are fast. */
