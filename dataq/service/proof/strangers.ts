@@ -49,6 +49,8 @@ const sets = [
   { name: "Second set", questions: "second.tsv", opinion: "second-opinion.tsv" },
   // An opinion only, of the same kind: written before the check was read, and mended after it was first asked.
   { name: "Third set", questions: undefined, opinion: "third-opinion.tsv" },
+  // Of other laws. Written while the check was mended.
+  { name: "Fourth set", questions: undefined, opinion: "fourth-opinion.tsv" },
 ];
 
 async function askQuestions(

@@ -628,6 +628,46 @@ test.skipIf(!hasPacks)(
   },
 );
 
+test.skipIf(!hasPacks).each([
+  ["opinion.tsv", 27, 27],
+  ["second-opinion.tsv", 33, 29],
+  ["third-opinion.tsv", 35, 35],
+  ["fourth-opinion.tsv", 31, 29],
+])(
+  "%s of strangers: none of its right sentences is accused; of %i errors at least %i are told (needs TEST_DATA)",
+  { timeout: 60_000 },
+  async (file, errors, least) => {
+    const asked = readFileSync(new URL(`../proof/strangers/${file}`, import.meta.url), "utf8")
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"))
+      .map((line) => line.split("\t") as [words: string, expected: string]);
+    const held = new HeldArticles((await allPacks()).articles);
+    const plain = new PlainText(asked.map(([words]) => words).join("\n"));
+    const register = new LawRegister(held.names);
+    const citations = findCitations(plain, register);
+    const day = "2026-11-26";
+    const records = await checkCitations({ plain, citations, register, held, date: day, now: new Date(day) });
+    const accused: string[] = [];
+    const missed: string[] = [];
+    let start = 0;
+    for (const [words, expected] of asked) {
+      const own = records.filter(({ start_utf16: at }) => at >= start && at < start + words.length);
+      start += words.length + 1;
+      const isTold = own.some(({ problems }) => problems.length > 0);
+      // The article's own text may name another article.
+      const isNamed = own.some((record) =>
+        JSON.stringify({ ...record, content: null }).includes(expected.slice("article ".length)),
+      );
+      if (expected === "right" && (isTold || own.length === 0)) accused.push(words);
+      if (expected === "wrong" && !isTold) missed.push(words);
+      if (expected.startsWith("article") && !isNamed) missed.push(words);
+    }
+    expect(accused).toEqual([]);
+    expect(asked.filter(([, expected]) => expected !== "right").length).toBe(errors);
+    expect([missed.length <= errors - least, missed]).toEqual([true, missed]);
+  },
+);
+
 test.skipIf(!hasPacks)(
   "sentences of articles drawn at random: no allowed retelling is accused, and planted errors are told (needs TEST_DATA; 10,000: npm run proof -- citations)",
   { timeout: 120_000 },

@@ -18,3 +18,11 @@ export function hasItem(text: string, item: number): boolean {
     if (readNumber(number) === item) return true;
   return false;
 }
+
+/** An item with the words that lead to all items. The whole text if it has no such item. */
+export function withItem(text: string, item: number): string {
+  const places = [...text.matchAll(/[(（]([一二三四五六七八九十百]+)[)）]/g)];
+  const place = places.findIndex(([, number = ""]) => readNumber(number) === item);
+  if (place === -1) return text;
+  return `${text.slice(0, places[0]?.index)}\n${text.slice(places[place]?.index, places[place + 1]?.index)}`;
+}

@@ -6,7 +6,7 @@ import { articleRecord, placeAt, sinceOf } from "../laws/record.ts";
 import { basisOf, inForceOn, lawStatus, repealBasis, sinceBasis } from "../laws/status.ts";
 import { writeNumber } from "../question/chinese-number.ts";
 import type { ArticleNumber } from "../question/law-reference.ts";
-import { hasItem, paragraphsOf } from "./article-parts.ts";
+import { hasItem, paragraphsOf, withItem } from "./article-parts.ts";
 import { agrees, type Budget, differences, fitOf, type Piece, type Words, wordsOf } from "./compare.ts";
 import type { FoundCitation } from "./find-citations.ts";
 import { type HeldTexts, placeKey } from "./held-texts.ts";
@@ -14,7 +14,7 @@ import type { LawRegister } from "./law-register.ts";
 import type { PlainText } from "./plain-text.ts";
 import { type FoundQuotation, findQuotations } from "./quotations.ts";
 import { contradiction } from "./retold.ts";
-import { type Part, saidIn, sentenceAround } from "./sentences.ts";
+import { type Part, saidAfter, saidIn, sentenceAround } from "./sentences.ts";
 
 /** What citations are checked against. */
 export interface Checking {
@@ -470,17 +470,20 @@ class Check {
     for (const [index, record] of records.entries()) {
       if (index % atOnce === atOnce - 1) await breathe();
       signal?.throwIfAborted();
-      if (record.kind !== "article" || record.as_of !== null || record.quotations.length > 0) continue;
+      // Words that agree may be a part of the sentence; the rest is compared too.
+      const isQuoted = record.quotations.some(({ marked, agrees: does }) => marked || does !== true);
+      if (record.kind !== "article" || record.as_of !== null || isQuoted) continue;
       if (!/^(?:exists|no_such_(?:article|paragraph|item))$/.test(record.verdict)) continue;
       const parts = sentenceAround(plain, citations, index);
       if (parts === undefined) continue;
-      record.fits_article = await this.#fittingArticle(wordsOf(saidIn(plain, parts)), record);
-      record.fits_article ??= await this.#sameNumber(
-        wordsOf(saidIn(plain, parts)),
-        record,
-        citations[index]?.place?.article,
-      );
-      if (record.fits_article === null) record.quotations.push(...this.#contradicting(parts, record));
+      const said = wordsOf(saidIn(plain, parts));
+      if (record.quotations.length === 0)
+        record.fits_article =
+          (await this.#fittingArticle(said, record)) ??
+          (await this.#sameNumber(said, record, citations[index]?.place?.article));
+      if (record.fits_article !== null) continue;
+      const after = saidAfter(plain, citations, index);
+      record.quotations.push(...this.#contradicting([...parts, ...after], record));
     }
   }
 
@@ -511,8 +514,9 @@ class Check {
   /** The first part of a sentence that contradicts the article which it tells in its own words. */
   #contradicting(parts: readonly Part[], record: CitationRecord): Quotation[] {
     const { plain } = this.#checking;
-    const target = this.#target(record);
-    if (target === undefined || record.verdict !== "exists") return [];
+    const whole = this.#target(record);
+    if (whole === undefined || record.verdict !== "exists") return [];
+    const target = record.item === null ? whole : this.#wordsOf(withItem(whole.text, record.item));
     for (const { from, to } of parts) {
       const mine = wordsOf(plain.text.slice(from, to));
       const pieces = contradiction(mine, target, this.#budget);
@@ -529,10 +533,14 @@ class Check {
   async #fittingArticle(said: Words, record: CitationRecord): Promise<Nearest | null> {
     const { held, register, date } = this.#checking;
     const { law_name: name, content } = record;
-    if (name === null || said.units.length < shortestFitting) return null;
+    if (name === null || said.units.length < shortestWhole) return null;
     const own = content === null ? 0 : fitOf(said, this.#wordsOf(content), leastRunOfOwn).share;
     const key = register.keyOf(name);
-    if (own > mostOwnShare || !register.isHeld(key) || this.#sentenceSearches >= mostSentenceSearches)
+    if (
+      own > mostOwnShareBesideWhole ||
+      !register.isHeld(key) ||
+      this.#sentenceSearches >= mostSentenceSearches
+    )
       return null;
     this.#sentenceSearches++;
     const fitting: {
@@ -553,7 +561,9 @@ class Check {
       // The article had the cited number before: less of the sentence is enough.
       const wasCited = article.versions.some(({ former_no }) => former_no === record.article_no);
       const least = wasCited ? leastShareOfOld : longest >= longRun ? leastShareOfLong : leastShare;
-      if (share < least || length < shortestFitting || longest < longestRunOfFitting) continue;
+      const isWhole = share >= leastShareOfTwo && share - own >= leastAhead;
+      if (!isWhole && (own > mostOwnShare || share < least || length < shortestFitting)) continue;
+      if (longest < longestRunOfFitting) continue;
       const place = { law_name: article.law_name, article_no: article.article_no, content: version.content };
       fitting.push({ place, number: article.article?.number ?? 0, share, wasCited });
     }
@@ -651,6 +661,10 @@ const leastShareOfTwo = 0.95;
 const leastRunOfOwn = 6;
 /** A sentence with more of the cited article's words is about this article. */
 const mostOwnShare = 0.25;
+/** Unless another article has all of the sentence, and so much more of it than this one. */
+const mostOwnShareBesideWhole = 0.5;
+const leastAhead = 0.45;
+const shortestWhole = 10;
 /** Shorter quotations may be terms. */
 const shortestSentence = 8;
 const shortestUnmarked = 12;

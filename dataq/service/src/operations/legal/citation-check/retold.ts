@@ -1,6 +1,8 @@
 import { readNumber } from "../question/chinese-number.ts";
 import { type Budget, differences, fitOf, type Piece, type Words, wordsOf } from "./compare.ts";
 import { clauseEnd, clauseStart, effectOfOther, otherEffect, otherWord } from "./counterparts.ts";
+import { otherFrame } from "./frames.ts";
+import { otherTerm } from "./other-terms.ts";
 
 /**
  * Where a sentence that tells an article in its own words says the opposite or another quantity: five years for three,
@@ -15,18 +17,23 @@ export function contradiction(said: Words, article: Words, budget: Budget): read
     otherModal(said, article) ??
     otherWord(said, article) ??
     otherEffect(said, article) ??
-    effectOfOther(said, article)
+    effectOfOther(said, article) ??
+    otherTerm(said, article, budget) ??
+    otherFrame(said, article)
   );
 }
 
 /** A quantity of the sentence that the article has otherwise at the same words, and nowhere like this. */
 function otherQuantity(said: Words, article: Words): readonly Piece[] | undefined {
   if (fitOf(said, article).share < leastShareOfQuantity) return undefined;
+  const isClose = fitOf(said, article).share >= leastShareWithoutPlace;
   const stands = quantitiesOf(article);
   for (const mine of quantitiesOf(said)) {
     const alike = stands.filter(({ kind }) => kind === mine.kind);
     if (alike.some(({ value }) => value === mine.value)) continue;
-    const there = alike.find((each) => isSamePlace(said.units, mine, article.units, each));
+    const there = alike.find(
+      (each) => isSamePlace(said.units, mine, article.units, each) || (onlyOfRules.has(mine.kind) && isClose),
+    );
     if (there === undefined) continue;
     return [
       { kind: "added", text: writtenIn(said, mine) },
@@ -76,7 +83,12 @@ function otherSpan(said: Words, article: Words): readonly Piece[] | undefined {
 /** The spans of time, without the parts of a date. */
 function spansOf(words: Words): (Quantity & { readonly days: number })[] {
   const all = quantitiesOf(words);
-  const isPartOfDate = ({ from, to }: Quantity) => all.some((each) => each.to === from || each.from === to);
+  const isPartOfDate = ({ from, to }: Quantity) =>
+    all.some(
+      (each) =>
+        (each.to === from && clauseStart(words, from) < from) ||
+        (each.from === to && clauseStart(words, to) < to),
+    );
   return all.flatMap((each) => {
     const days = daysOf[each.kind];
     return days === undefined || isPartOfDate(each) ? [] : [{ ...each, days: each.value * days }];
@@ -254,6 +266,9 @@ const denies = /^(?:不得|不能|不应当?|不可以?|无须|无需|不必|不
 const alone = /^(?:不得|不能|不应当?|不可以?|无须|无需|不必|不需要?|禁止)$/;
 
 const leastShareOfQuantity = 0.35;
+/** Facts of a case seldom have such quantities. */
+const onlyOfRules: ReadonlySet<string> = new Set(["share", "倍", "age"]);
+const leastShareWithoutPlace = 0.5;
 const near = 12;
 /** Words of the writer may stand between, but not a clause. */
 const nearSaid = 8;

@@ -28,6 +28,30 @@ export function sentenceAround(
   return parts.length === 0 ? undefined : parts;
 }
 
+/**
+ * What a sentence that begins with its citation goes on to say after a semicolon: 第四十二条规定,…;…;… Empty if something
+ * else is cited there.
+ */
+export function saidAfter(
+  plain: PlainText,
+  citations: readonly FoundCitation[],
+  index: number,
+): readonly Part[] {
+  const { to } = citations[index] as FoundCitation;
+  if (!leads.test(plain.text.slice(to, to + 6))) return [];
+  const next = citations[index + 1]?.from ?? Number.POSITIVE_INFINITY;
+  const parts: Part[] = [];
+  for (let from = edge(plain, to, 1); plain.text[from] === ";"; ) {
+    const end = edge(plain, from + 1, 1);
+    if (end > next || end - to > longest) break;
+    parts.push({ from: from + 1, to: end });
+    from = end;
+  }
+  return parts;
+}
+
+const leads = /^[)]?(?:的?(?:明确)?规定)?[,:]|^[)]?的?(?:明确)?规定/;
+
 /** The words of these parts. */
 export function saidIn(plain: PlainText, parts: readonly Part[]): string {
   return parts.map(({ from, to }) => plain.text.slice(from, to)).join(",");

@@ -1,0 +1,99 @@
+import { type Budget, differences, type Piece, type Words, wordsOf } from "./compare.ts";
+
+/**
+ * A sentence that has an article nearly word for word, but another term in the place of one of the article's: 国务院 for
+ * 全国人民代表大会, 作出 for 收到. Or a term that narrows or widens the rule is added or left out: 重大 before 过失.
+ */
+export function otherTerm(said: Words, article: Words, budget: Budget): readonly Piece[] | undefined {
+  if (said.units.length < shortestSentence) return undefined;
+  const { pieces, similarity } = differences(said, article, budget);
+  if (similarity < leastSimilarity) return undefined;
+  const list = pieces.map((piece) => ({ ...piece, units: wordsOf(piece.text).units }));
+  for (const [place, piece] of list.entries()) {
+    if (piece.kind === "same") continue;
+    const next = list[place + 1];
+    if (list[place - 1] !== undefined && list[place - 1]!.kind !== "same") continue;
+    const isChange = piece.kind === "missing" && next?.kind === "added";
+    const [left, right] = [list[place - 1], list[place + (isChange ? 2 : 1)]];
+    if (!isHeldBy(left, right)) continue;
+    const missing = piece.kind === "missing" ? piece : undefined;
+    const added = isChange ? next : piece.kind === "added" ? piece : undefined;
+    if (missing !== undefined && added !== undefined) {
+      if (!isOtherTerm(missing.units, added.units, article)) continue;
+      return [missing, added].map(({ kind, text }) => ({ kind, text }));
+    }
+    const alone = missing ?? added;
+    if (alone === undefined || left === undefined || right === undefined) continue;
+    if (!qualifiers.has(alone.units)) continue;
+    if (Math.min(left.units.length, right.units.length) < 3) continue;
+    return [{ kind: alone.kind, text: alone.text }];
+  }
+  return undefined;
+}
+
+interface Unit extends Piece {
+  readonly units: string;
+}
+
+/** Whether the words on both sides show that the same place is meant. */
+function isHeldBy(left: Unit | undefined, right: Unit | undefined): boolean {
+  const [before, after] = [left?.units.length ?? 0, right?.units.length ?? 0];
+  return before + after >= leastBeside && Math.max(before, after) >= 4 && left?.kind !== "missing";
+}
+
+function isOtherTerm(theirs: string, mine: string, article: Words): boolean {
+  if (mine.length > longestTerm || theirs.length > longestTerm || mine.length < 2 || theirs.length < 2)
+    return false;
+  const [a, b] = [plain(theirs), plain(mine)];
+  if (a === b || a === "" || b === "" || a.includes(b) || b.includes(a)) return false;
+  // The writer took the word from another place of the article.
+  return !article.units.includes(mine) && /\p{Script=Han}/u.test(a) && !isNumber(a) && !isNumber(b);
+}
+
+function isNumber(text: string): boolean {
+  return /^[零一二两三四五六七八九十百千万亿半第条款项]+$/.test(text);
+}
+
+/** Without the words that a writer may exchange freely, and with one word for those that say the same. */
+function plain(units: string): string {
+  let text = units;
+  for (const [words, one] of sameWords) text = text.replaceAll(words, one);
+  return text.replaceAll(free, "");
+}
+const free =
+  /人民|或者|以及|应当|必须|需要|但是|可以|有权|能够|以内|之内|进行|予以|给予|有关|相关|[的之其该此本所应须需可得或及和与并且者于在由对向就按被将把内]/g;
+const sameWords: readonly (readonly [RegExp, string])[] = [
+  [/要求/g, "请求"],
+  [/给付|偿付/g, "支付"],
+  [/期限|时限/g, "期间"],
+  [/期满/g, "届满"],
+  [/损害/g, "损失"],
+  [/订立/g, "签订"],
+  [/知悉|得知/g, "知道"],
+  [/告知/g, "通知"],
+  [/款项|金额|数额/g, "款"],
+  [/履行/g, "执行"],
+  [/负担|负有/g, "承担"],
+  [/案件/g, "案"],
+  [/提起/g, "提出"],
+];
+
+const qualifiers = new Set([
+  "书面",
+  "重大",
+  "严重",
+  "全体",
+  "全部",
+  "部分",
+  "连续",
+  "故意",
+  "直接",
+  "口头",
+  "公开",
+  "必须",
+  "一致",
+]);
+const shortestSentence = 12;
+const leastSimilarity = 0.8;
+const leastBeside = 8;
+const longestTerm = 8;
