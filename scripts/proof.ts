@@ -53,7 +53,10 @@ for (const [name, path] of parts) {
 }
 
 function findParts(): Map<string, string> {
-  const found = new Map([["search", `${root}fuzz/search.ts`]]);
+  const found = new Map([
+    ["search", `${root}fuzz/search.ts`],
+    ["release", `${root}scripts/release/proof.ts`],
+  ]);
   for (const folder of ["locallm/proof", "dataq/service/proof"]) {
     const names = readdirSync(`${root}${folder}`, { withFileTypes: true }).filter((entry) => entry.isFile());
     for (const { name } of names)

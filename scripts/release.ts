@@ -1,0 +1,104 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { tarGz, zip } from "./release/archive.ts";
+import { contentsOf } from "./release/contents.ts";
+import type { Lock } from "./release/parts.ts";
+import { platforms } from "./release/platforms.ts";
+import { products } from "./release/products.ts";
+import { NotAvailable, Registry } from "./release/registry.ts";
+import { sizesOf } from "./release/sizes.ts";
+import type { Tree } from "./release/tree.ts";
+
+/**
+ * Makes the archives of both products for all platforms, from a clean tree: `npm run release`. What the registry does
+ * not have is named and stops only the archives that need it. The same commit gives the same bytes in any folder.
+ *   npm run release -- [--out FOLDER] [--product NAME]… [--platform NAME]… [--allow-changes]
+ */
+const root = fileURLToPath(new URL("../", import.meta.url));
+const { values } = parseArgs({
+  options: {
+    out: { type: "string", default: "release" },
+    product: { type: "string", multiple: true, default: products.map(({ name }) => name) },
+    platform: { type: "string", multiple: true, default: platforms.map(({ name }) => name) },
+    "allow-changes": { type: "boolean", default: false },
+  },
+});
+requireKnown(
+  "product",
+  values.product,
+  products.map(({ name }) => name),
+);
+requireKnown(
+  "platform",
+  values.platform,
+  platforms.map(({ name }) => name),
+);
+if (!values["allow-changes"]) requireCleanTree();
+
+const out = resolve(root, values.out);
+const version = versionOf("package.json");
+for (const { folder } of products)
+  if (versionOf(`${folder}/package.json`) !== version)
+    throw new Error(
+      `${folder}/package.json has another version than package.json. Both products have one version.`,
+    );
+const time = new Date(Number(git("log", "-1", "--format=%ct")) * 1000);
+const { packages: lock } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
+  packages: Lock;
+};
+
+for (const pages of ["../site/scripts/build.mjs", "../dataq/console/scripts/build.mjs"])
+  await import(new URL(pages, import.meta.url).href);
+mkdirSync(out, { recursive: true });
+const registry = new Registry(join(out, "registry"));
+const digests: string[] = [];
+for (const product of products.filter(({ name }) => values.product.includes(name)))
+  for (const platform of platforms.filter(({ name }) => values.platform.includes(name))) {
+    const folder = `${product.name}-${version}-${platform.name}`;
+    const file = `${folder}.${platform.archive}`;
+    rmSync(join(out, file), { force: true });
+    try {
+      const tree = await contentsOf(product, platform, lock, registry);
+      const inFolder: Tree = new Map([...tree].map(([path, entry]) => [`${folder}/${path}`, entry]));
+      const bytes = await (platform.archive === "zip" ? zip : tarGz)(inFolder, time);
+      writeFileSync(join(out, file), bytes);
+      const digest = createHash("sha256").update(bytes).digest("hex");
+      digests.push(`${digest}  ${file}`);
+      const mb = bytes.length / 1e6;
+      console.log(`${file}: ${mb.toFixed(1)} MB, ${digest}`);
+      if (mb > product.goalMb)
+        console.log(`  more than ${product.goalMb} MB, of which packed: ${sizesOf(tree)}`);
+    } catch (error) {
+      if (!(error instanceof NotAvailable)) throw error;
+      console.log(`${file}: not made, because ${error.message}.`);
+    }
+  }
+writeFileSync(join(out, "SHA256SUMS"), digests.map((line) => `${line}\n`).join(""));
+
+function requireKnown(option: string, asked: readonly string[], known: readonly string[]): void {
+  const unknown = asked.filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  console.error(`--${option} ${unknown.join(", ")}: unknown. Use one of ${known.join(", ")}.`);
+  process.exit(2);
+}
+
+function requireCleanTree(): void {
+  const changes = git("status", "--porcelain");
+  if (changes === "") return;
+  console.error(
+    `A release is made of a commit, and this tree has changes:\n${changes}\nCommit them, or try out with --allow-changes.`,
+  );
+  process.exit(1);
+}
+
+function versionOf(path: string): string {
+  return (JSON.parse(readFileSync(join(root, path), "utf8")) as { version: string }).version;
+}
+
+function git(...parameters: string[]): string {
+  return execFileSync("git", parameters, { cwd: root, encoding: "utf8" }).trim();
+}

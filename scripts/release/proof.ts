@@ -1,0 +1,134 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createSmallStore } from "../../locallm/test/model-store.ts";
+import { starterName, starterStore } from "../../locallm/test/starter-model.ts";
+
+export const title =
+  "The release: archives of all platforms, twice the same bytes, and a bare system that runs them";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+type Print = (line: string) => void;
+
+/** Makes a release in two clones of this commit and runs it on a Debian that has nothing else. */
+export async function run(print: Print, folder: string): Promise<void> {
+  const [first, second] = [join(folder, "first"), join(folder, "第二 个")];
+  try {
+    for (const line of release(first)) print(line);
+    print("");
+    const here = `linux-${process.arch}`;
+    release(second, "--platform", here);
+    print("| made again in another folder | the same bytes |");
+    print("|---|---|");
+    for (const file of readdirSync(join(second, "release")).filter((name) => name.includes(here))) {
+      const same = digest(join(first, "release", file)) === digest(join(second, "release", file));
+      print(`| ${file} | ${same ? "yes" : "no"} |`);
+      if (!same) throw new Error(`${file} differs between two folders.`);
+    }
+    print("");
+    await onBareSystem(join(first, "release"), print);
+  } finally {
+    for (const clone of [first, second]) rmSync(clone, { recursive: true, force: true });
+  }
+}
+
+/** Clones this commit, makes the release there, and returns what it says. */
+function release(clone: string, ...options: string[]): string[] {
+  rmSync(clone, { recursive: true, force: true });
+  execFileSync("git", ["clone", "--quiet", root, clone]);
+  const output = execFileSync("npm", ["run", "release", "--", ...options], {
+    cwd: clone,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  return output
+    .split("\n")
+    .filter((line) => /^(?:locallm|dataq)-|^ {2}more/.test(line))
+    .map((line) => `- ${line.trim()}`);
+}
+
+function digest(path: string): string {
+  return createHash("sha256").update(readFileSync(path)).digest("hex");
+}
+
+/** The user in the sandbox. PostgreSQL runs only for users that the system knows. */
+const user = 12_345;
+
+async function onBareSystem(archives: string, print: Print): Promise<void> {
+  const system = bareSystem();
+  if (system === null) {
+    print("Not run on a bare system: that needs root, debootstrap and bubblewrap, and Debian's packages.");
+    return;
+  }
+  const place = join("/var/tmp", `release-proof-${process.pid}`);
+  const small = await createSmallStore();
+  try {
+    const [programs, home, models] = ["programs", "home", "models"].map((name) => join(place, name));
+    for (const path of [programs!, home!]) mkdirSync(path, { recursive: true });
+    for (const file of readdirSync(archives).filter((name) => name.endsWith(`linux-${process.arch}.tar.gz`)))
+      execFileSync("tar", ["-xzf", join(archives, file), "-C", programs!]);
+    const starter = await starterStore();
+    cpSync(starter ?? small.folder, models!, { recursive: true });
+    cpSync(join(root, "scripts/release/on-bare-system.sh"), join(place, "run.sh"));
+    execFileSync("chmod", ["-R", "a+rX", place]);
+    execFileSync("chown", [`${user}:${user}`, home!]);
+    print("| on a Debian without Node, npm and Python, without a network, as a user without rights | seen |");
+    print("|---|---|");
+    const model = starter === null ? "small:a" : starterName;
+    print(
+      inSandbox(
+        system,
+        { programs: programs!, home: home!, models: models!, script: join(place, "run.sh") },
+        model,
+      ),
+    );
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+    await small.remove();
+  }
+}
+
+/** A minimal Debian, made once. Null where it cannot be made. */
+function bareSystem(): string | null {
+  const kept = join(homedir(), ".cache", "locallm-test", "debian-bookworm");
+  if (existsSync(kept)) return kept;
+  if (process.getuid?.() !== 0) return null;
+  const partial = `${kept}.${process.pid}`;
+  const made = spawnSync("debootstrap", ["--variant=minbase", "bookworm", partial], { stdio: "ignore" });
+  if (made.status !== 0) {
+    rmSync(partial, { recursive: true, force: true });
+    return null;
+  }
+  execFileSync("chroot", [partial, "useradd", "--uid", String(user), "--create-home", "u"]);
+  renameSync(partial, kept);
+  return kept;
+}
+
+interface Places {
+  readonly programs: string;
+  readonly home: string;
+  readonly models: string;
+  readonly script: string;
+}
+
+function inSandbox(system: string, { programs, home, models, script }: Places, model: string): string {
+  const unpacked = "/opt/a b 中文";
+  const sandbox = [
+    ["--unshare-all", "--die-with-parent", "--clearenv"],
+    ["--ro-bind", system, "/", "--proc", "/proc", "--dev", "/dev"],
+    ["--tmpfs", "/tmp", "--tmpfs", "/home", "--bind", home, "/home/u"],
+    ["--tmpfs", "/opt", "--ro-bind", programs, unpacked],
+    ["--tmpfs", "/srv", "--ro-bind", models, "/srv/models", "--ro-bind", script, "/srv/run.sh"],
+    ["--setenv", "HOME", "/home/u", "--setenv", "PATH", "/usr/bin:/bin"],
+    ["--setenv", "LOCALLM_MODELS", "/srv/models"],
+  ].flat();
+  const asUser = [`--reuid=${user}`, `--regid=${user}`, "--clear-groups"];
+  const command = ["sh", "/srv/run.sh", unpacked, model];
+  const ran = spawnSync("setpriv", [...asUser, "bwrap", ...sandbox, ...command], { encoding: "utf8" });
+  if (ran.status !== 0)
+    throw new Error(`The bare system failed (${ran.status ?? ran.error}):\n${ran.stdout}${ran.stderr}`);
+  return ran.stdout.trimEnd();
+}

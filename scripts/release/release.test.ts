@@ -1,0 +1,166 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { unpackTar } from "modern-tar";
+import { afterAll, expect, it } from "vitest";
+import { fromBuffer } from "yauzl";
+import { smallHeap } from "../../locallm/src/cli/small-heap.ts";
+import { tarGz, zip } from "./archive.ts";
+import { unixLauncher } from "./launchers.ts";
+import { fittingParts, type Lock } from "./parts.ts";
+import { platforms } from "./platforms.ts";
+import { products } from "./products.ts";
+import { isFree, thirdParty } from "./third-party.ts";
+import { type Tree, text } from "./tree.ts";
+
+const root = new URL("../../", import.meta.url);
+const { packages: lock } = JSON.parse(readFileSync(new URL("package-lock.json", root), "utf8")) as {
+  packages: Lock;
+};
+const temporary = mkdtempSync(join(tmpdir(), "release-"));
+afterAll(() => rmSync(temporary, { recursive: true }));
+
+const time = new Date("2026-11-28T01:02:04Z");
+const long = `${"深".repeat(60)}/${"x".repeat(120)}.js`;
+const files: Tree = new Map([
+  ["a/z.txt", text("last")],
+  ["a/bin/run", text("#!/bin/sh\n", true)],
+  ["a/链接", { link: "bin/run" }],
+  [`a/${long}`, text("deep")],
+  ["a/B.txt", text("")],
+]);
+const backwards: Tree = new Map([...files].reverse());
+
+it("a tree gives the same archive in any order of its files, with nothing of this machine in it", async () => {
+  const packed = await tarGz(files, time);
+  expect((await tarGz(backwards, time)).equals(packed)).toBe(true);
+  expect([...packed.subarray(4, 8)]).toEqual([0, 0, 0, 0]);
+  const entries = await unpackTar(gunzipSync(packed), { strict: true });
+  expect(
+    entries.map(({ header, data }) => [header.name, header.mode, header.linkname || data?.length]),
+  ).toEqual([
+    ["a/", 0o755, undefined],
+    ["a/bin/", 0o755, undefined],
+    [`a/${"深".repeat(60)}/`, 0o755, undefined],
+    ["a/B.txt", 0o644, 0],
+    ["a/bin/run", 0o755, 10],
+    ["a/z.txt", 0o644, 4],
+    [`a/${long}`, 0o644, 4],
+    ["a/链接", 0o777, "bin/run"],
+  ]);
+  for (const { header } of entries)
+    expect(header).toMatchObject({ uid: 0, gid: 0, uname: "root", gname: "root", mtime: time });
+});
+
+it("the system's tar unpacks the archive with its links, modes and long names", async () => {
+  writeFileSync(join(temporary, "a.tar.gz"), await tarGz(files, time));
+  execFileSync("tar", ["-xzf", "a.tar.gz"], { cwd: temporary });
+  expect(readFileSync(join(temporary, "a", long), "utf8")).toBe("deep");
+  expect(execFileSync(join(temporary, "a/链接"), { encoding: "utf8" })).toBe("");
+});
+
+it("a zip has the same bytes in every time zone, and holds no links", async () => {
+  const plain: Tree = new Map([...backwards].filter(([, entry]) => !("link" in entry)));
+  const packed = await zip(plain, time);
+  const zone = process.env["TZ"];
+  process.env["TZ"] = "Asia/Shanghai";
+  try {
+    expect((await zip(plain, time)).equals(packed)).toBe(true);
+  } finally {
+    if (zone === undefined) delete process.env["TZ"];
+    else process.env["TZ"] = zone;
+  }
+  expect(await namesIn(packed)).toEqual(["a/B.txt", "a/bin/run", "a/z.txt", `a/${long}`]);
+  await expect(zip(files, time)).rejects.toThrow("a/链接 is a link");
+});
+
+function namesIn(packed: Buffer): Promise<string[]> {
+  return new Promise((resolve, reject) => {
+    const names: string[] = [];
+    fromBuffer(packed, (error, file) => {
+      if (error) return reject(error);
+      file.on("entry", ({ fileName }) => names.push(fileName));
+      file.on("end", () => resolve(names));
+    });
+  });
+}
+
+const pairs = products.flatMap((product) => platforms.map((platform) => ({ product, platform })));
+
+it.each(pairs)(
+  "$product.name for $platform.name has the native parts of that system only",
+  ({ product, platform }) => {
+    const { own, others } = fittingParts(lock, product, platform);
+    expect(own.map(({ from }) => from)).toEqual(product.packages);
+    expect(own.find(({ from }) => from === product.folder)?.to).toBe(`lib/${product.name}`);
+    const native = others.filter(({ name }) =>
+      /(?:linux|mac|darwin|win32|windows|win)-(?:x64|arm64)/.test(name),
+    );
+    expect(native.map(({ name }) => name).sort()).toEqual([...product.native(platform)].sort());
+    const places = [...own, ...others].map(({ to }) => to);
+    expect(new Set(places).size).toBe(places.length);
+    for (const to of places) expect(to).toMatch(/^lib\//);
+  },
+);
+
+it.each(pairs)(
+  "the licences of $product.name for $platform.name are known and free",
+  ({ product, platform }) => {
+    const { others } = fittingParts(lock, product, platform);
+    const page = thirdParty(product, platform, lock, others, new Map());
+    for (const { name, version } of [platform.node, ...others])
+      expect(page).toContain(`| ${name} | ${version} | `);
+    const [first] = others;
+    expect(() =>
+      thirdParty(product, platform, lock, [{ ...first!, license: "BUSL-1.1" }], new Map()),
+    ).toThrow(`${first!.name} ${first!.version} (BUSL-1.1)`);
+  },
+);
+
+it("a choice of licences is free if one of them is, and several that hold together if all are", () => {
+  expect(["MIT", "(MIT OR GPL-2.0)", "MIT AND ISC"].map(isFree)).toEqual([true, true, true]);
+  expect(["GPL-3.0", "MIT AND SSPL-1.0", "unknown", "UNLICENSED"].map(isFree)).toEqual([
+    false,
+    false,
+    false,
+    false,
+  ]);
+});
+
+it("locallm's archive runs Node with the options of its server", () => {
+  expect(products.find(({ name }) => name === "locallm")?.nodeOptions).toEqual(smallHeap);
+});
+
+it.skipIf(process.platform === "win32")(
+  "the launcher finds its folder through links and from any place, and passes arguments on as they are",
+  () => {
+    const folder = join(temporary, "a folder 中文 $x");
+    const write = (path: string, content: string) => {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), content, { mode: 0o755 });
+    };
+    const [product] = products;
+    write("bin/locallm", unixLauncher(product!, platforms[0]!));
+    write("lib/node/bin/node", '#!/bin/sh\nprintf "%s\\n" "$NODE_COMPILE_CACHE" "$@"\n');
+    symlinkSync("bin/locallm", join(folder, "first"));
+    mkdirSync(join(folder, "elsewhere"));
+    symlinkSync("../first", join(folder, "elsewhere/second"));
+    const main = join(folder, "lib/locallm/dist/cli/locallm.js");
+    for (const [command, cwd] of [
+      [join(folder, "bin/locallm"), "/"],
+      ["./locallm", join(folder, "bin")],
+      ["elsewhere/second", folder],
+    ] as const)
+      for (const [env, cache] of [
+        [{ HOME: "/home/某人" }, "/home/某人/.cache/locallm/compiled"],
+        [{ HOME: "/h", XDG_CACHE_HOME: "/c d" }, "/c d/locallm/compiled"],
+        [{ HOME: "/h", NODE_COMPILE_CACHE: "/own" }, "/own"],
+        [{}, ""],
+      ] as const) {
+        const shown = execFileSync(command, ["run", "a b", "", "$HOME"], { cwd, env, encoding: "utf8" });
+        expect(shown.split("\n")).toEqual([cache, ...smallHeap, main, "run", "a b", "", "$HOME", ""]);
+      }
+  },
+);
