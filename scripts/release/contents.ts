@@ -78,6 +78,10 @@ const neverReadOf: readonly (readonly [packages: RegExp, files: RegExp])[] = [
   [/^@koromix\/koffi-linux-/, /^musl_/],
   // Word weights, which only keyword extraction reads, and what loads them.
   [/^@node-rs\/jieba$/, /^(?:idf\.txt|dict\.js)$/],
+  // The chat page takes one file of each of these.
+  [/^@highlightjs\/cdn-assets$/, /^(?!es\/highlight\.min\.js$|package\.json$)/],
+  [/^temml$/, /^(?!dist\/temml\.min\.js$|package\.json$)/],
+  [/^markdown-it$/, /^(?!dist\/browser\/markdown-it\.esm\.min\.mjs$|package\.json$)/],
   [/^opencc-js$/, /^dist\/(?:umd|esm-lib|esm\/(?!t2cn))/],
   // Languages of PostgreSQL whose interpreters are not here.
   [

@@ -55,6 +55,7 @@ export const access: Readonly<Record<string, Row>> = {
   "GET /api/usage": listing,
   "GET /api/tags": listing,
   "GET /api/ps": listing,
+  "GET /api/catalogue": listing,
   "GET /api/remotes": listing,
   "POST /api/remotes/drain": managing,
   "POST /api/remotes/resume": managing,

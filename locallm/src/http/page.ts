@@ -15,13 +15,32 @@ const types: Readonly<Record<string, string>> = {
   [script]: "text/javascript; charset=utf-8",
 };
 
-/** The page loads nothing from elsewhere, and no other page can frame it. */
+/**
+ * Libraries of the page, each one file. `suffix` makes a module of one that is a script. The page loads those for colours
+ * and formulas with the first code and the first formula.
+ */
+const libraries: Readonly<Record<string, { path: string; suffix?: string }>> = {
+  "markdown-it.js": { path: import.meta.resolve("markdown-it/browser") },
+  "highlight.js": { path: import.meta.resolve("@highlightjs/cdn-assets/es/highlight.min.js") },
+  "temml.js": {
+    path: import.meta.resolve("temml/dist/temml.min.js"),
+    suffix: "\nexport default temml;\n",
+  },
+};
+
+/**
+ * The page loads nothing from elsewhere, no other page can frame it, and no text becomes markup (`trusted-types`), in
+ * browsers that know that rule.
+ */
 const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /** Serves the files of the chat page. They are read, stripped of types and compressed at their first request. */
 export class ChatPage {
-  readonly #names = new Set(readdirSync(folder).filter((name) => typeOf(name) !== undefined));
+  readonly #names = new Set([
+    ...readdirSync(folder).filter((name) => typeOf(name) !== undefined && !name.includes(".test.")),
+    ...Object.keys(libraries),
+  ]);
   readonly #files = new Map<string, Promise<StaticFile>>();
 
   routes(app: FastifyInstance): void {
@@ -48,6 +67,13 @@ export class ChatPage {
 }
 
 function readPageFile(name: string): Promise<StaticFile> {
+  const library = libraries[name];
+  if (library !== undefined) {
+    const { path, suffix = "" } = library;
+    // Its source map is not served.
+    const text = readFileSync(new URL(path), "utf8").replace(/\n\/\/# sourceMappingURL=.*/, "");
+    return staticFile(text + suffix, "text/javascript; charset=utf-8");
+  }
   const text = readFileSync(new URL(name, folder), "utf8");
   const sent = name.endsWith(".ts") ? stripTypeScriptTypes(text) : text.replace("{script}", script);
   return staticFile(sent, typeOf(name)!);

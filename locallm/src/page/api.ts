@@ -17,15 +17,60 @@ export function problemOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** A row of `/api/tags`. */
 export interface ModelEntry {
   name: string;
+  digest: string;
   size: number;
+  remote_host?: string;
+  details: {
+    family?: string;
+    parameter_size?: string;
+    quantization_level?: string;
+    context_length?: number;
+  };
   capabilities?: readonly string[];
+}
+
+/** A row of `/api/ps`. */
+export interface LoadedModel {
+  name: string;
+  digest: string;
+  size: number;
+  device?: string;
+  context_length?: number;
+  expires_at: string;
+}
+
+/** What `/api/show` tells and a list does not. */
+export interface ModelText {
+  license?: string;
+  template?: string;
+  system?: string;
+  parameters?: string;
+}
+
+export interface CatalogueModel {
+  name: string;
+  pull: readonly string[];
+  size: number;
+  parameter_size: string;
+  context_length: number;
+  capabilities: readonly string[];
+  license: string;
+  use: "general" | "code" | "search";
+  needs: number;
+  fits: boolean;
+}
+
+export interface Catalogue {
+  memory: { available: number };
+  models: readonly CatalogueModel[];
 }
 
 export interface ChatRequest {
   model: string;
-  messages: readonly Message[];
+  messages: readonly object[];
   options: Readonly<Record<string, number>>;
   tools: readonly unknown[];
   think: boolean | null;
@@ -36,8 +81,11 @@ export interface ChatLine {
   message?: Pick<Message, "content" | "thinking" | "tool_calls">;
   done?: boolean;
   done_reason?: string;
+  prompt_eval_count?: number;
+  prompt_cached_count?: number;
   eval_count?: number;
   eval_duration?: number;
+  truncated?: { messages: number; tokens: number };
   error?: string;
 }
 
@@ -53,9 +101,41 @@ export async function listModels(): Promise<ModelEntry[]> {
   return models;
 }
 
-export async function capabilitiesOf(model: string): Promise<readonly string[]> {
-  const shown = (await (await send("/api/show", { model })).json()) as { capabilities?: string[] };
-  return shown.capabilities ?? [];
+export async function loadedModels(): Promise<LoadedModel[]> {
+  const { models } = (await (await send("/api/ps")).json()) as { models: LoadedModel[] };
+  return models;
+}
+
+/** The loaded model that answers for this one: a copy under another name has the same digest. */
+export function loadedAs(
+  loaded: readonly LoadedModel[],
+  { name, digest }: Pick<ModelEntry, "name" | "digest">,
+): LoadedModel | null {
+  return loaded.find((one) => one.name === name || one.digest === digest) ?? null;
+}
+
+export async function showModel(model: string): Promise<ModelText> {
+  return (await (await send("/api/show", { model })).json()) as ModelText;
+}
+
+export async function readCatalogue(): Promise<Catalogue> {
+  return (await (await send("/api/catalogue")).json()) as Catalogue;
+}
+
+/** Loads the model, or unloads it with `keepAlive` 0. */
+export async function load(model: string, keepAlive?: 0): Promise<void> {
+  const more = keepAlive === undefined ? {} : { keep_alive: keepAlive };
+  await (await send("/api/generate", { model, stream: false, ...more })).text();
+}
+
+export async function deleteModel(model: string): Promise<void> {
+  await send("/api/delete", { model }, undefined, "DELETE");
+}
+
+/** The tokens that the text is for this model. Loads it if necessary. */
+export async function countTokens(model: string, content: string): Promise<number> {
+  const body = { model, content, add_special: false, parse_special: false };
+  return ((await (await send("/api/tokenize", body)).json()) as { count: number }).count;
 }
 
 export async function* chat(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatLine> {
@@ -94,8 +174,8 @@ function headersOf(): Record<string, string> {
 }
 
 /** Throws `ServerError`; status 0 if the server cannot be reached. */
-async function send(path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
-  const request: RequestInit = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+async function send(path: string, body?: unknown, signal?: AbortSignal, method = "POST"): Promise<Response> {
+  const request: RequestInit = body === undefined ? {} : { method, body: JSON.stringify(body) };
   let response: Response;
   try {
     response = await fetch(path, { ...request, headers: headersOf(), ...(signal && { signal }) });

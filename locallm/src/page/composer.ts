@@ -1,41 +1,66 @@
-import { element } from "./markdown.ts";
-import { picture } from "./message-view.ts";
+import { base64Of, readTextFile, roughTokens, tokensText } from "./attached-files.ts";
+import type { TextFile } from "./conversation.ts";
+import { element, signButton, styled } from "./element.ts";
+import { picture } from "./picture.ts";
 import { word } from "./words.ts";
 
 interface Parts {
   form: HTMLFormElement;
   question: HTMLTextAreaElement;
   send: HTMLButtonElement;
-  images: HTMLElement;
+  attached: HTMLElement;
+  problem: HTMLElement;
   attach: HTMLButtonElement;
   files: HTMLInputElement;
+  /** Files that are dropped here are attached. */
+  dropArea: HTMLElement;
 }
 
 export interface Question {
   text: string;
   images: string[];
+  files: TextFile[];
 }
+
+interface Actions {
+  onSend(question: Question): void;
+  onStop(): void;
+  /** The up arrow in an empty box. */
+  onEditLast(): void;
+  /** The tokens of a text. Null if they cannot be counted. */
+  count(text: string): Promise<number | null>;
+  /** The tokens of the files, after they have changed. */
+  onFiles(tokens: number): void;
+}
+
+const pictureTypes = "image/png,image/jpeg,image/webp,image/gif";
 
 /** The input box. While an answer runs, its button stops the answer. */
 export class Composer {
   readonly #parts: Parts;
+  readonly #actions: Actions;
   #images: string[] = [];
+  #files: TextFile[] = [];
   #running = false;
   #takesImages = false;
 
-  constructor(parts: Parts, { onSend, onStop }: { onSend(question: Question): void; onStop(): void }) {
+  constructor(parts: Parts, actions: Actions) {
     this.#parts = parts;
-    const { form, question, attach, files } = parts;
+    this.#actions = actions;
+    const { form, question, attach, files, dropArea } = parts;
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      if (this.#running) return onStop();
-      const text = question.value.trim();
-      if (text === "" && this.#images.length === 0) return;
-      const images = this.#images;
+      if (this.#running) return actions.onStop();
+      const asked = { text: question.value.trim(), images: this.#images, files: this.#files };
+      if (asked.text === "" && asked.images.length + asked.files.length === 0) return;
       this.clear();
-      onSend({ text, images });
+      actions.onSend(asked);
     });
     question.addEventListener("keydown", (event) => {
+      if (event.key === "ArrowUp" && question.value === "" && !event.isComposing) {
+        event.preventDefault();
+        return actions.onEditLast();
+      }
       // While an input method composes Chinese, Enter chooses a word. In Safari the composition has ended by then, and
       // only the key code 229 tells.
       if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
@@ -45,12 +70,27 @@ export class Composer {
     question.addEventListener("input", () => this.#fit());
     question.addEventListener("paste", (event) => {
       const pasted = [...(event.clipboardData?.files ?? [])];
-      if (this.#takesImages && pasted.length > 0) void this.#add(pasted);
+      if (pasted.length === 0) return;
+      event.preventDefault();
+      void this.#add(pasted);
     });
     attach.addEventListener("click", () => files.click());
     files.addEventListener("change", async () => {
       await this.#add([...(files.files ?? [])]);
       files.value = "";
+    });
+    dropArea.addEventListener("dragover", (event) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      dropArea.classList.add("dropping");
+    });
+    dropArea.addEventListener("dragleave", () => dropArea.classList.remove("dropping"));
+    dropArea.addEventListener("drop", (event) => {
+      dropArea.classList.remove("dropping");
+      const dropped = [...(event.dataTransfer?.files ?? [])];
+      if (dropped.length === 0) return;
+      event.preventDefault();
+      void this.#add(dropped);
     });
   }
 
@@ -61,14 +101,16 @@ export class Composer {
   clear(): void {
     this.#parts.question.value = "";
     this.#images = [];
+    this.#files = [];
     this.#show();
   }
 
   /** An unanswered question goes back into the box, before what was written there since. */
-  restore({ text, images }: Question): void {
+  restore({ text, images, files }: Question): void {
     const { question } = this.#parts;
     question.value = [text, question.value].filter((each) => each.trim() !== "").join("\n");
     this.#images = [...images, ...this.#images];
+    this.#files = [...files, ...this.#files];
     this.#show();
   }
 
@@ -79,32 +121,70 @@ export class Composer {
 
   setTakesImages(takes: boolean): void {
     this.#takesImages = takes;
-    this.#parts.attach.hidden = !takes;
-    if (!takes) this.#images = [];
+    const { files } = this.#parts;
+    if (takes) files.removeAttribute("accept");
+    else this.#images = [];
     this.#show();
   }
 
-  async #add(files: readonly File[]): Promise<void> {
-    for (const file of files.filter(({ type }) => type.startsWith("image/")))
-      this.#images.push(await base64Of(file));
-    this.#show();
+  async #add(given: readonly File[]): Promise<void> {
+    this.#tell("");
+    for (const file of given) {
+      try {
+        if (pictureTypes.split(",").includes(file.type)) await this.#addPicture(file);
+        else await this.#addText(file);
+      } catch (error) {
+        this.#tell((error as Error).message);
+      }
+      this.#show();
+    }
+    this.#parts.question.focus();
   }
 
-  #show(): void {
-    const { images } = this.#parts;
-    images.replaceChildren(
-      ...this.#images.map((data, index) => {
-        const remove = element("button", "✕");
-        remove.type = "button";
-        remove.className = "quiet";
-        remove.setAttribute("aria-label", word("removeImage"));
-        remove.addEventListener("click", () => {
-          this.#images.splice(index, 1);
+  async #addPicture(file: File): Promise<void> {
+    if (!this.#takesImages) throw new Error(word("seesNothing"));
+    this.#images.push(await base64Of(file));
+  }
+
+  async #addText(file: File): Promise<void> {
+    const added: TextFile = { ...(await readTextFile(file)), tokens: null };
+    this.#files.push(added);
+    this.#show(added);
+    added.tokens = await this.#actions.count(added.text);
+  }
+
+  #tell(problem: string): void {
+    this.#parts.problem.textContent = problem;
+  }
+
+  /** `counting` is a file whose tokens are being counted. */
+  #show(counting: TextFile | null = null): void {
+    const { attached } = this.#parts;
+    const removable = (list: unknown[], index: number, label: string, ...shown: (Node | string)[]) =>
+      element(
+        "li",
+        ...shown,
+        signButton("✕", label, () => {
+          list.splice(index, 1);
           this.#show();
-        });
-        return element("li", picture(data), remove);
-      }),
+        }),
+      );
+    attached.replaceChildren(
+      ...this.#images.map((data, index) =>
+        removable(this.#images, index, word("removeImage"), picture(data)),
+      ),
+      ...this.#files.map((file, index) =>
+        removable(
+          this.#files,
+          index,
+          `${word("removeFile")}: ${file.name}`,
+          styled("span", "file", file.name),
+          styled("small", "", file === counting ? "…" : tokensText(file)),
+        ),
+      ),
     );
+    const tokens = this.#files.reduce((sum, file) => sum + (file.tokens ?? roughTokens(file.text)), 0);
+    this.#actions.onFiles(tokens);
     this.#fit();
   }
 
@@ -113,13 +193,4 @@ export class Composer {
     question.style.height = "auto";
     question.style.height = `${question.scrollHeight}px`;
   }
-}
-
-function base64Of(file: File): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ""));
-    reader.onerror = () => reject(reader.error);
-    reader.readAsDataURL(file);
-  });
 }

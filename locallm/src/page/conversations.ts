@@ -50,14 +50,13 @@ export class Conversations {
 
   /**
    * Returns whether the conversation was stored on disk. If another tab stored something else under its ID, it gets
-   * a new one, so that neither is lost. `unfinished` is a message that is still arriving.
+   * a new one, so that neither is lost. `unfinished` are the messages with one that is still arriving.
    */
-  async keep(conversation: Conversation, unfinished: Message | null = null): Promise<boolean> {
+  async keep(conversation: Conversation, unfinished: Message[] | null = null): Promise<boolean> {
     if (unfinished === null) conversation.changedMs = Date.now();
     this.#memory.set(conversation.id, conversation);
     if (this.#database === null) return false;
-    const messages = [...conversation.messages, ...(unfinished === null ? [] : [unfinished])];
-    const copy = { ...conversation, messages };
+    const copy = { ...conversation, messages: unfinished ?? conversation.messages };
     const isStored = this.#last.then(() => this.#store(conversation, copy));
     this.#last = isStored;
     if (unfinished === null) void isStored.then(() => this.#otherTabs.postMessage("changed"));

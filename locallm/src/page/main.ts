@@ -1,9 +1,12 @@
 import {
   type ChatLine,
-  capabilitiesOf,
   chat,
+  countTokens,
   hasKey,
+  type LoadedModel,
   listModels,
+  loadedAs,
+  loadedModels,
   type ModelEntry,
   problemOf,
   rememberKey,
@@ -12,19 +15,30 @@ import {
 import { choiceOf, choose } from "./choices.ts";
 import { Composer, type Question } from "./composer.ts";
 import {
-  asMarkdown,
+  addVersion,
   type Conversation,
+  contains,
+  type Figures,
   type Message,
   newConversation,
+  replaceMessage,
   sentMessages,
+  showVersion,
   titleOf,
+  versionsAt,
 } from "./conversation.ts";
+import { ConversationList } from "./conversation-list.ts";
 import { Conversations } from "./conversations.ts";
+import { find } from "./element.ts";
 import { setUpLook } from "./look.ts";
-import { element } from "./markdown.ts";
-import { button, MessageView, type ToolResult } from "./message-view.ts";
+import { type MessageActions, MessageView, type ToolResult } from "./message-view.ts";
 import { ModelsDialog } from "./models-dialog.ts";
+import { type Choice, Palette } from "./palette.ts";
+import { Pulling } from "./pulling.ts";
 import { SettingsDialog } from "./settings-dialog.ts";
+import { TransferDialog } from "./transfer-dialog.ts";
+import { firstModel, welcome } from "./welcome.ts";
+import { showWindow } from "./window-meter.ts";
 import { word } from "./words.ts";
 
 /** The page at `/`. It shows one conversation at a time and offers the models of this server. */
@@ -35,21 +49,29 @@ const thinkBox = find("think", HTMLInputElement);
 
 setUpLook(find("theme"), find("language"), () => {
   composer.setRunning(running !== null);
-  showList();
+  list.show();
   showConversation();
 });
 
-/** An answer that is arriving. */
+/** An answer that is arriving, in the place of the message at `at` and all that follow. */
 interface Running {
   readonly conversation: Conversation;
+  readonly at: number;
   readonly view: MessageView;
   readonly controller: AbortController;
 }
 
 let running: Running | null = null;
-let capabilities: readonly string[] = [];
+let models: readonly ModelEntry[] = [];
+let loaded: readonly LoadedModel[] = [];
+/** False until the server has told its models. */
+let knowsModels = false;
+/** Tokens of the files in the input box. */
+let fileTokens = 0;
 /** Whether the log shows its end, and new text scrolls it. */
 let follows = true;
+/** The views of the shown messages, in order. */
+let views: MessageView[] = [];
 const kept = await Conversations.open();
 let current = kept.list()[0] ?? newConversation("");
 
@@ -58,26 +80,51 @@ const composer = new Composer(
     form: find("composer", HTMLFormElement),
     question: find("question", HTMLTextAreaElement),
     send: find("send", HTMLButtonElement),
-    images: find("images"),
+    attached: find("attached"),
+    problem: find("attach-problem"),
     attach: find("attach", HTMLButtonElement),
     files: find("files", HTMLInputElement),
+    dropArea: find("main"),
   },
-  { onSend: (question) => void ask(question), onStop: stop },
+  {
+    onSend: (question) => void ask(question),
+    onStop: stop,
+    onEditLast: editLast,
+    count: async (text) => countTokens(current.model, text).catch(() => null),
+    onFiles: (tokens) => {
+      fileTokens = tokens;
+      drawWindow();
+    },
+  },
 );
 
-const models = new ModelsDialog(
+const list = new ConversationList(
+  { search: find("search", HTMLInputElement), list: find("conversations"), empty: find("no-conversations") },
+  {
+    all: () => kept.list(),
+    current: () => current,
+    onOpen: open,
+    onRename: (conversation) => void keep(conversation),
+    onRemove: (conversation) => void removeConversation(conversation),
+  },
+);
+
+const pulling = new Pulling((name) => void showModels(name).then(() => modelsDialog.refresh().catch(tell)));
+
+const modelsDialog = new ModelsDialog(
   {
     dialog: find("models", HTMLDialogElement),
-    rows: find("model-rows"),
+    list: find("model-list"),
+    catalogue: find("catalogue"),
     form: find("pull", HTMLFormElement),
     name: find("pull-name", HTMLInputElement),
-    pullButton: find("pull-button", HTMLButtonElement),
-    stopButton: find("pull-stop", HTMLButtonElement),
-    progress: find("pull-progress", HTMLProgressElement),
-    status: find("pull-status"),
+    progress: find("pull-progress"),
+    status: find("models-status"),
   },
-  () => void showModels(),
+  pulling,
+  { onUse: (name) => chooseModel(name), onChange: () => void showModels() },
 );
+find("models").addEventListener("close", () => void readLoaded());
 
 const settings = new SettingsDialog(
   {
@@ -87,19 +134,44 @@ const settings = new SettingsDialog(
     system: find("system", HTMLTextAreaElement),
     tools: find("tools", HTMLTextAreaElement),
     toolsProblem: find("tools-problem"),
-    option: (name) => find(name, HTMLInputElement),
+    options: find("options"),
   },
-  (conversation) => void keep(conversation),
+  (conversation) => {
+    void keep(conversation);
+    drawWindow();
+  },
+);
+
+const transfer = new TransferDialog(
+  {
+    dialog: find("transfer", HTMLDialogElement),
+    markdown: find("export-markdown", HTMLButtonElement),
+    json: find("export-json", HTMLButtonElement),
+    all: find("export-all", HTMLButtonElement),
+    choose: find("import", HTMLButtonElement),
+    files: find("import-files", HTMLInputElement),
+    status: find("transfer-status"),
+  },
+  { current: () => current, all: () => kept.list(), onImport: importAll },
+);
+
+const palette = new Palette(
+  {
+    dialog: find("palette", HTMLDialogElement),
+    input: find("palette-input", HTMLInputElement),
+    list: find("palette-list"),
+  },
+  paletteChoices,
 );
 
 connectButtons();
 composer.setRunning(false);
-showList();
+list.show();
 showConversation();
 kept.follow(
   (id) => running?.conversation.id === id,
   (changed) => {
-    showList();
+    list.show();
     if (changed.has(current.id)) showConversation();
   },
 );
@@ -115,12 +187,11 @@ function connectButtons(): void {
     find("close-side").focus();
   });
   onClick("close-side", closeSide);
-  onClick("open-models", () => void models.show().catch(tell));
+  onClick("open-models", showModelsDialog);
   onClick("open-settings", () => settings.show(current));
-  onClick("open-export", () => find("export", HTMLDialogElement).showModal());
-  onClick("export-markdown", () => download("md", asMarkdown(current)));
-  onClick("export-json", () => download("json", JSON.stringify(current, null, 2)));
-  modelSelect.addEventListener("change", () => void chooseModel(modelSelect.value));
+  onClick("open-transfer", () => transfer.show());
+  onClick("open-palette", () => palette.show());
+  modelSelect.addEventListener("change", () => chooseModel(modelSelect.value));
   find("key-form").addEventListener("submit", () => {
     rememberKey(find("key-value", HTMLInputElement).value);
     void showModels();
@@ -134,6 +205,35 @@ function connectButtons(): void {
   log.addEventListener("scroll", () => {
     follows = log.scrollHeight - log.scrollTop - log.clientHeight < 80;
   });
+}
+
+function paletteChoices(): Choice[] {
+  const command = (label: string, run: () => void) => ({ kind: word("command"), label, run });
+  return [
+    command(word("newConversation"), startNew),
+    command(word("settings"), () => settings.show(current)),
+    command(word("models"), showModelsDialog),
+    command(word("transfer"), () => transfer.show()),
+    command(find("theme").textContent, () => find("theme").click()),
+    command(find("language").textContent, () => find("language").click()),
+    command(word("changeKey"), askForKey),
+    command(word("guides"), () => window.open("/docs", "_blank", "noopener")),
+    ...models.map(({ name }) => ({
+      kind: word("model").toLowerCase(),
+      label: name,
+      run: () => chooseModel(name),
+    })),
+    ...kept.list().map((one) => ({
+      kind: word("conversation"),
+      label: titleOf(one) || word("untitled"),
+      run: () => open(one),
+      matches: (text: string) => contains(one, text),
+    })),
+  ];
+}
+
+function showModelsDialog(): void {
+  modelsDialog.show().catch(tell);
 }
 
 function stop(): void {
@@ -150,75 +250,83 @@ function closeSide(): void {
 
 function startNew(): void {
   stop();
-  current = newConversation(current.model);
+  current = newConversation(current.model || modelSelect.value);
   closeSide();
-  showList();
+  list.show();
   showConversation();
   find("question").focus();
 }
 
-async function showModels(): Promise<void> {
+function open(one: Conversation): void {
+  stop();
+  current = one;
+  closeSide();
+  list.show();
+  showConversation();
+  const hasModel = models.some(({ name }) => name === one.model);
+  const model = hasModel ? one.model : modelSelect.value;
+  if (model !== "") chooseModel(model);
+}
+
+async function importAll(conversations: readonly Conversation[]): Promise<void> {
+  for (const one of conversations) await kept.keep(one);
+  list.show();
+  if (conversations[0] !== undefined) open(conversations[0]);
+}
+
+/** Lists the models again. `wanted` is chosen if it is there. */
+async function showModels(wanted: string | null = null): Promise<void> {
   try {
-    const list = (await listModels()).filter(chats);
-    modelSelect.replaceChildren(...list.map(({ name }) => new Option(name)));
-    modelSelect.disabled = list.length === 0;
-    notice.textContent = list.length === 0 ? word("noModels") : "";
-    const names = list.map(({ name }) => name);
-    const chosen =
-      names.find((name) => name === current.model) ??
-      names.find((name) => name === choiceOf("model")) ??
-      names[0];
-    if (chosen !== undefined) await chooseModel(chosen);
+    models = (await listModels()).filter(chats);
+    knowsModels = true;
+    await readLoaded();
   } catch (error) {
-    tell(error);
+    return tell(error);
+  }
+  modelSelect.replaceChildren(...models.map(({ name }) => new Option(name)));
+  if (models.length === 0) modelSelect.append(new Option(word("noModel"), ""));
+  modelSelect.disabled = models.length === 0;
+  notice.textContent = "";
+  const names = models.map(({ name }) => name);
+  const chosen =
+    names.find((name) => name === wanted || name === `${wanted}:latest`) ??
+    names.find((name) => name === current.model) ??
+    names.find((name) => name === choiceOf("model")) ??
+    names[0];
+  if (chosen !== undefined) chooseModel(chosen);
+  else {
+    current.model = "";
+    find("think-label").hidden = true;
+    showConversation();
   }
 }
 
-/** Whether the model answers messages. Embedding models and rerankers do not. */
+/** A model of this list is asked questions; others make vectors or rank. */
 function chats({ capabilities: found }: ModelEntry): boolean {
   return found === undefined || found.includes("completion");
 }
 
-async function chooseModel(name: string): Promise<void> {
+async function readLoaded(): Promise<void> {
+  loaded = await loadedModels().catch(() => []);
+  drawWindow();
+}
+
+function chooseModel(name: string): void {
   modelSelect.value = name;
   current.model = name;
   choose("model", name);
-  let found: readonly string[] = [];
-  try {
-    found = await capabilitiesOf(name);
-  } catch (error) {
-    tell(error);
+  composer.setTakesImages(can("vision"));
+  find("think-label").hidden = !can("thinking");
+  drawWindow();
+  if (shownMessages().length === 0) {
+    showConversation();
+    return;
   }
-  if (current.model !== name) return;
-  capabilities = found;
-  composer.setTakesImages(capabilities.includes("vision"));
-  find("think-label").hidden = !capabilities.includes("thinking");
+  for (const [index, view] of views.entries()) finish(view, index);
 }
 
-function showList(): void {
-  const list = find("conversations");
-  list.replaceChildren(
-    ...kept.list().map((one) => {
-      const open = button("untitled", () => {
-        stop();
-        current = one;
-        closeSide();
-        showList();
-        showConversation();
-        const hasModel = [...modelSelect.options].some(({ value }) => value === one.model);
-        const model = hasModel ? one.model : modelSelect.value;
-        if (model !== "") void chooseModel(model);
-      });
-      open.classList.add("open");
-      open.textContent = titleOf(one) || word("untitled");
-      const remove = button("remove", () => void removeConversation(one));
-      remove.textContent = "✕";
-      remove.setAttribute("aria-label", `${word("remove")}: ${open.textContent}`);
-      const item = element("li", open, remove);
-      if (one.id === current.id) item.setAttribute("aria-current", "true");
-      return item;
-    }),
-  );
+function can(ability: string): boolean {
+  return models.find(({ name }) => name === current.model)?.capabilities?.includes(ability) ?? false;
 }
 
 async function removeConversation(one: Conversation): Promise<void> {
@@ -226,17 +334,22 @@ async function removeConversation(one: Conversation): Promise<void> {
   if (one.id === current.id) stop();
   await kept.remove(one.id);
   if (one.id === current.id) return startNew();
-  showList();
+  list.show();
   find("new").focus();
 }
 
+/** The messages that are shown: those before the answer that is arriving, or all. */
+function shownMessages(): readonly Message[] {
+  return running?.conversation === current ? current.messages.slice(0, running.at) : current.messages;
+}
+
 function showConversation(): void {
-  const views = current.messages.map((message) => new MessageView(message, current.model));
+  const messages = shownMessages();
+  views = messages.map((message) => new MessageView(message, current.model));
   const arriving = running?.conversation === current ? [running.view.root] : [];
+  drawWindow();
   if (views.length + arriving.length === 0) {
-    const welcome = element("p", word("welcome", { host: location.host }));
-    welcome.className = "welcome";
-    log.replaceChildren(welcome);
+    showWelcome();
     return;
   }
   log.replaceChildren(...views.map(({ root }) => root), ...arriving);
@@ -245,153 +358,265 @@ function showConversation(): void {
   followEnd();
 }
 
+function showWelcome(): void {
+  const model = models.find(({ name }) => name === current.model);
+  if (model !== undefined) {
+    const use = loadedAs(loaded, model);
+    log.replaceChildren(welcome(model, use, (text) => void ask({ text, images: [], files: [] })));
+  } else if (knowsModels && models.length === 0)
+    void firstModel(pulling).then((box) => models.length === 0 && log.replaceChildren(box), tell);
+  else log.replaceChildren();
+}
+
+function drawWindow(): void {
+  const last = current.messages.findLast(({ figures }) => figures !== undefined)?.figures;
+  const model = models.find(({ name }) => name === current.model);
+  const own = model === undefined ? null : loadedAs(loaded, model)?.context_length;
+  const use = {
+    used: (last?.promptTokens ?? 0) + (last?.tokens ?? 0),
+    added: fileTokens,
+    window: current.options["num_ctx"] ?? own ?? null,
+  };
+  showWindow(find("window"), use, (tokens) => {
+    current.options["num_ctx"] = tokens;
+    void keep(current);
+    drawWindow();
+  });
+}
+
 function followEnd(): void {
   if (follows) log.scrollTop = log.scrollHeight;
 }
 
 function finish(view: MessageView, index: number): void {
   const conversation = current;
-  const isLast = index === conversation.messages.length - 1 && running?.conversation !== conversation;
-  view.finish({
-    askAgain: isLast ? () => void askAgain(conversation) : null,
-    sendResults: isLast ? (results) => void sendResults(conversation, results) : null,
-  });
+  const message = conversation.messages[index];
+  if (message === undefined) return;
+  const actions: MessageActions = {};
+  if (running?.conversation !== conversation) {
+    const { role, ended, tool_calls: calls = [], content } = message;
+    const isLast = index === conversation.messages.length - 1;
+    const versions = versionsAt(conversation.messages, index);
+    actions.versions = { ...versions, show: (shown) => void changeVersion(conversation, index, shown) };
+    if (role === "user") actions.edit = (text) => void editQuestion(conversation, index, text);
+    if (role === "assistant" || isLast) {
+      const at = role === "assistant" ? index : index + 1;
+      actions.askAgain = () => void answer(conversation, at);
+      actions.askOther = {
+        models: models.map(({ name }) => name).filter((name) => name !== conversation.model),
+        ask(name) {
+          chooseModel(name);
+          void answer(conversation, at);
+        },
+      };
+    }
+    if (isLast && role === "assistant" && ended !== undefined && content !== "" && calls.length === 0)
+      actions.goOn = () => void answer(conversation, index, message);
+    if (isLast && calls.length > 0)
+      actions.sendResults = (results) => void sendResults(conversation, results);
+  }
+  view.finish(actions);
 }
 
-async function ask(question: Question): Promise<void> {
+function editLast(): void {
+  const last = shownMessages().findLastIndex(({ role }) => role === "user");
+  views[last]?.edit();
+}
+
+async function changeVersion(conversation: Conversation, at: number, shown: number): Promise<void> {
+  if (running !== null) return;
+  conversation.messages = showVersion(conversation.messages, at, shown);
+  showConversation();
+  await keep(conversation);
+}
+
+async function ask({ text, images, files }: Question): Promise<void> {
   const conversation = current;
   if (conversation.model === "") {
-    composer.restore(question);
+    composer.restore({ text, images, files });
     notice.textContent = word("noModels");
     return;
   }
-  const { text, images } = question;
   const isNew = !kept.has(conversation.id);
-  conversation.messages.push({ role: "user", content: text, ...(images.length > 0 && { images }) });
+  const before = conversation.messages;
+  const question: Message = {
+    role: "user",
+    content: text,
+    ...(images.length > 0 && { images }),
+    ...(files.length > 0 && { files }),
+  };
+  conversation.messages = [...before, question];
   // The question survives a reload before the first word of the answer.
   void keep(conversation);
-  if ((await answer(conversation)) || conversation !== current) return;
-  conversation.messages.pop();
-  composer.restore(question);
+  if ((await answer(conversation, before.length + 1)) || conversation !== current) return;
+  conversation.messages = before;
+  composer.restore({ text, images, files });
   if (isNew) await kept.remove(conversation.id);
   else await keep(conversation);
-  showList();
+  list.show();
   showConversation();
 }
 
-/** Asks for another answer to the last question, or for the first one if there is none. */
-async function askAgain(conversation: Conversation): Promise<void> {
+/** Asks a changed question. The old one and what followed stay as another version. */
+async function editQuestion(conversation: Conversation, at: number, text: string): Promise<void> {
   if (running !== null) return;
-  const before = conversation.messages.at(-1)?.role === "assistant" ? conversation.messages.pop() : undefined;
-  if (await answer(conversation)) return;
-  if (before !== undefined) conversation.messages.push(before);
+  const before = conversation.messages;
+  conversation.messages = addVersion(before, at, { ...before[at]!, content: text });
+  if (await answer(conversation, at + 1)) return;
+  conversation.messages = before;
   if (conversation === current) showConversation();
 }
 
 async function sendResults(conversation: Conversation, results: readonly ToolResult[]): Promise<void> {
   if (running !== null) return;
-  for (const { toolName, content } of results)
-    conversation.messages.push({ role: "tool", content, tool_name: toolName });
+  const given = results.map(
+    ({ toolName, content }): Message => ({
+      role: "tool",
+      content,
+      tool_name: toolName,
+    }),
+  );
+  conversation.messages = [...conversation.messages, ...given];
   void keep(conversation);
-  if (!(await answer(conversation)) && conversation === current) showConversation();
+  await answer(conversation, conversation.messages.length);
 }
 
 /** How often an answer is stored while it arrives. */
 const storeEveryMs = 1000;
 
-/** Streams the next answer into the conversation. Returns whether anything arrived. */
-async function answer(conversation: Conversation): Promise<boolean> {
-  const message: Message = { role: "assistant", content: "" };
+/**
+ * Streams an answer into the place `at` of the conversation. What stood there stays as another version, unless it is
+ * `begun`, an answer that is continued. Returns whether anything arrived.
+ */
+async function answer(
+  conversation: Conversation,
+  at: number,
+  begun: Message | null = null,
+): Promise<boolean> {
+  if (running !== null) return false;
+  const { figures: _, ended: __, note: ___, fork: ____, ...start } = begun ?? ({ content: "" } as Message);
+  const message: Message = { ...start, role: "assistant", model: conversation.model };
   const view = new MessageView(message, conversation.model, followEnd);
   const controller = new AbortController();
-  const own: Running = { conversation, view, controller };
+  const own: Running = { conversation, at, view, controller };
+  const earlier = conversation.messages.slice(0, at);
+  const sent = begun === null ? earlier : [...earlier, message];
+  const placed = () =>
+    begun === null
+      ? addVersion(conversation.messages, at, { ...message })
+      : replaceMessage(conversation.messages, at, { ...message });
+  const lengthBefore = message.content.length;
   running = own;
   composer.setRunning(true);
-  notice.textContent = word("loading");
-  showConversation();
+  notice.textContent = loaded.some(({ name }) => name === conversation.model) ? "" : word("loading");
+  if (conversation === current) showConversation();
   // The pressed button is gone, and the keyboard must not start again at the top of the page.
   if (document.activeElement === document.body) log.focus();
   let problem: unknown = null;
   try {
     const { model, options, tools } = conversation;
-    const think = capabilities.includes("thinking") ? thinkBox.checked : null;
-    const request = { model, options, tools, think, messages: sentMessages(conversation) };
-    let storedMs = performance.now();
-    for await (const line of chat(request, controller.signal)) {
+    const think = can("thinking") ? thinkBox.checked : null;
+    const messages = sentMessages({ ...conversation, messages: sent });
+    const startedMs = performance.now();
+    let firstMs = 0;
+    let storedMs = startedMs;
+    for await (const line of chat({ model, options, tools, think, messages }, controller.signal)) {
       if (running === own) notice.textContent = "";
-      addPiece(message, line, conversation);
+      if (firstMs === 0) firstMs = performance.now() - startedMs;
+      addPiece(message, line, conversation, firstMs);
       view.update();
       if (performance.now() - storedMs < storeEveryMs || !kept.has(conversation.id)) continue;
       storedMs = performance.now();
-      void kept.keep(conversation, { ...message, note: word("stopped") });
+      const unfinished = addEnded(message);
+      void kept.keep(
+        conversation,
+        begun === null
+          ? addVersion(conversation.messages, at, unfinished)
+          : replaceMessage(conversation.messages, at, unfinished),
+      );
     }
   } catch (error) {
     problem = error;
-    message.note = controller.signal.aborted ? word("stopped") : problemOf(error);
+    message.ended = controller.signal.aborted ? "stopped" : "failed";
+    if (!controller.signal.aborted) message.note = problemOf(error);
   }
   if (running === own) {
     running = null;
     composer.setRunning(false);
     notice.textContent = "";
   }
-  if (hasContent(message)) {
-    conversation.messages.push(message);
+  const arrived = hasContent(message) && (begun === null || message.content.length > lengthBefore);
+  if (arrived) {
+    conversation.messages = placed();
+    await readLoaded();
     // A conversation that was deleted meanwhile stays deleted.
     if (kept.has(conversation.id)) await keep(conversation);
-    if (conversation === current) finish(view, conversation.messages.length - 1);
-    followEnd();
   } else view.root.remove();
+  // Earlier messages get their buttons back.
+  if (conversation === current) showAfter(own, arrived);
   if (problem !== null && !controller.signal.aborted) {
     // Perhaps the model was removed.
     if (problem instanceof ServerError && problem.status === 404) await showModels();
     tell(problem);
   }
-  return hasContent(message);
+  return arrived;
+}
+
+/** Shows the conversation after an answer, without moving what is read. */
+function showAfter({ at, view }: Running, arrived: boolean): void {
+  if (!arrived) {
+    showConversation();
+    return;
+  }
+  for (const [index, earlier] of views.entries()) finish(earlier, index);
+  views = [...views.slice(0, at), view];
+  finish(view, at);
+  followEnd();
+}
+
+function addEnded(message: Message): Message {
+  return { ...message, ended: "stopped" };
 }
 
 function hasContent({ content, thinking, tool_calls: calls }: Message): boolean {
   return content !== "" || Boolean(thinking) || calls !== undefined;
 }
 
-function addPiece(message: Message, line: ChatLine, { options }: Conversation): void {
+function addPiece(message: Message, line: ChatLine, { options }: Conversation, firstMs: number): void {
   const { content, thinking, tool_calls: calls } = line.message ?? { content: "" };
   message.content += content;
   if (thinking) message.thinking = (message.thinking ?? "") + thinking;
   if (calls) message.tool_calls = [...(message.tool_calls ?? []), ...calls];
   if (!line.done) return;
-  const seconds = (line.eval_duration ?? 0) / 1e9;
-  const tokens = line.eval_count ?? 0;
-  const notes = [word("speed", { tokens: String(tokens), rate: (tokens / (seconds || 1)).toFixed(1) })];
-  if (line.done_reason === "length") notes.push(word((options["num_predict"] ?? -1) > 0 ? "limit" : "full"));
-  message.note = notes.join(" · ");
+  message.figures = figuresOf(line, firstMs);
+  if (line.done_reason === "length") message.ended = (options["num_predict"] ?? -1) > 0 ? "limit" : "full";
+}
+
+function figuresOf(line: ChatLine, firstMs: number): Figures {
+  return {
+    tokens: line.eval_count ?? 0,
+    seconds: (line.eval_duration ?? 0) / 1e9,
+    firstMs: Math.round(firstMs),
+    promptTokens: line.prompt_eval_count ?? 0,
+    reusedTokens: line.prompt_cached_count ?? 0,
+    droppedMessages: line.truncated?.messages ?? 0,
+    droppedTokens: line.truncated?.tokens ?? 0,
+  };
 }
 
 async function keep(conversation: Conversation): Promise<void> {
   const isStored = await kept.keep(conversation);
   // An error is more important.
   if (!isStored && notice.textContent === "") notice.textContent = word("notSaved");
-  showList();
+  list.show();
 }
 
 function tell(error: unknown): void {
   notice.textContent = problemOf(error);
-  if (!(error instanceof ServerError) || error.status !== 401) return;
-  find("key-problem").textContent = hasKey() ? error.message : "";
+  if (error instanceof ServerError && error.status === 401) askForKey(error);
+}
+
+function askForKey(error?: ServerError): void {
+  find("key-problem").textContent = error !== undefined && hasKey() ? error.message : "";
   find("key", HTMLDialogElement).showModal();
-}
-
-function download(ending: string, text: string): void {
-  const link = element("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-  link.download = `${(titleOf(current) || "locallm").replaceAll(/[\\/:*?"<>|]/g, " ")}.${ending}`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
-
-function find(id: string): HTMLElement;
-function find<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind;
-function find(id: string, kind: new () => HTMLElement = HTMLElement): HTMLElement {
-  const found = document.getElementById(id);
-  if (!(found instanceof kind)) throw new Error(`#${id} is not in the page`);
-  return found;
 }

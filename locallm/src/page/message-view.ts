@@ -1,12 +1,20 @@
-import type { Message, ToolCall } from "./conversation.ts";
-import { element, renderMarkdown } from "./markdown.ts";
-import { type Word, word } from "./words.ts";
+import { tokensText } from "./attached-files.ts";
+import { codeBox } from "./code-box.ts";
+import type { Figures, Message, ToolCall } from "./conversation.ts";
+import { button, copyButton, element, signButton, styled } from "./element.ts";
+import { type Block, blocksOf } from "./markdown.ts";
+import { picture } from "./picture.ts";
+import { word } from "./words.ts";
 
+/** What can be done with a message. An absent action is not offered. */
 export interface MessageActions {
-  /** Asks the model again. Null if the message is not the last one. */
-  askAgain: (() => void) | null;
-  /** Null if no results are expected. */
-  sendResults: ((results: readonly ToolResult[]) => void) | null;
+  edit?: (text: string) => void;
+  askAgain?: () => void;
+  /** Asks another of these models. */
+  askOther?: { models: readonly string[]; ask(model: string): void };
+  goOn?: () => void;
+  sendResults?: (results: readonly ToolResult[]) => void;
+  versions?: { shown: number; count: number; show(index: number): void };
 }
 
 export interface ToolResult {
@@ -18,24 +26,23 @@ export interface ToolResult {
 export class MessageView {
   readonly root: HTMLElement;
   readonly #message: Message;
-  readonly #name: string;
   readonly #onDraw: () => void;
-  readonly #text = element("div");
+  readonly #text = styled("div", "text");
   readonly #thinking = element("details");
-  readonly #thought = element("div");
-  readonly #foot = element("div");
+  readonly #thought = styled("div", "text");
+  readonly #foot = styled("div", "foot");
+  /** The blocks that are shown, in order. */
+  #shown: { source: string; element: HTMLElement }[] = [];
   #frame = 0;
+  #isWhole = false;
+  #actions: MessageActions = {};
 
   constructor(message: Message, name: string, onDraw: () => void = () => {}) {
     this.#message = message;
-    this.#name = name;
     this.#onDraw = onDraw;
-    this.root = element("article");
-    this.root.className = `message ${message.role}`;
-    this.#text.className = "text";
-    this.#thought.className = "text";
+    this.root = styled("article", `message ${message.role}`);
     this.#thinking.append(element("summary", word("thinking")), this.#thought);
-    this.#build();
+    this.#build(message.model ?? name);
   }
 
   /** Draws at the next frame, however often it is called before. */
@@ -44,34 +51,89 @@ export class MessageView {
   }
 
   /** Draws the finished message with its buttons. */
-  finish({ askAgain, sendResults }: MessageActions): void {
+  finish(actions: MessageActions): void {
+    this.#isWhole = true;
+    this.#actions = actions;
     this.#draw();
-    const { content, note, role, tool_calls: calls } = this.#message;
+    const { content, role, tool_calls: calls } = this.#message;
     this.#foot.replaceChildren();
     if (calls !== undefined && calls.length > 0)
       this.#foot.append(
-        sendResults === null ? element("div", ...calls.map(callBox)) : resultForm(calls, sendResults),
+        actions.sendResults === undefined
+          ? element("div", ...calls.map(callBox))
+          : resultForm(calls, actions.sendResults),
       );
-    const row = element("div");
-    row.className = "row";
-    if (content !== "" && role !== "tool") row.append(copyButton(content));
-    if (askAgain !== null) row.append(button(role === "assistant" ? "regenerate" : "tryAgain", askAgain));
-    if (note !== undefined) row.append(element("span", note));
+    const row = styled("div", "row");
+    if (actions.versions !== undefined && actions.versions.count > 1)
+      row.append(versionButtons(actions.versions));
+    if (content !== "" && role !== "tool") row.append(copyButton(() => content));
+    const { edit, askAgain, askOther, goOn } = actions;
+    if (edit !== undefined) row.append(button("edit", () => this.edit()));
+    if (goOn !== undefined) row.append(button("goOn", goOn));
+    if (askAgain !== undefined)
+      row.append(button(role === "assistant" ? "regenerate" : "tryAgain", askAgain));
+    if (askOther !== undefined && askOther.models.length > 0) row.append(otherModels(askOther));
+    const notes = notesOf(this.#message);
+    if (notes !== "") row.append(styled("span", "notes", notes));
     if (row.hasChildNodes()) this.#foot.append(row);
   }
 
-  #build(): void {
-    const { role, images, tool_name: tool } = this.#message;
+  /** Opens a box in which the question is changed. Does nothing if it cannot be. */
+  edit(): void {
+    const { edit } = this.#actions;
+    if (edit === undefined || this.root.querySelector("form.edit") !== null) return;
+    const area = element("textarea", this.#message.content);
+    area.rows = Math.min(12, this.#message.content.split("\n").length + 1);
+    area.setAttribute("aria-label", word("edit"));
+    area.dir = "auto";
+    const close = () => {
+      form.remove();
+      this.#text.hidden = false;
+      this.#foot.hidden = false;
+    };
+    const save = styled("button", "main", word("sendAgain"));
+    const form = styled(
+      "form",
+      "edit",
+      area,
+      styled("div", "row", save, button("cancel", close), styled("small", "", word("editHint"))),
+    );
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      close();
+      if (area.value.trim() !== "") edit(area.value.trim());
+    });
+    area.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") {
+        event.stopPropagation();
+        close();
+      } else if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.keyCode !== 229) {
+        event.preventDefault();
+        form.requestSubmit();
+      }
+    });
+    this.#text.hidden = true;
+    this.#foot.hidden = true;
+    this.#foot.before(form);
+    area.focus();
+    area.setSelectionRange(area.value.length, area.value.length);
+  }
+
+  #build(name: string): void {
+    const { role, images, files, tool_name: tool } = this.#message;
     this.root.append(
       element(
         "h2",
-        role === "user" ? word("you") : role === "tool" ? `${word("toolResult")} ${tool ?? ""}` : this.#name,
+        role === "user" ? word("you") : role === "tool" ? `${word("toolResult")} ${tool ?? ""}` : name,
       ),
     );
-    if (images !== undefined && images.length > 0) {
-      const list = element("div", ...images.map((data) => picture(data)));
-      list.className = "pictures";
-      this.root.append(list);
+    if (images !== undefined && images.length > 0)
+      this.root.append(styled("div", "pictures", ...images.map((data) => picture(data))));
+    for (const file of files ?? []) {
+      const code = element("pre", element("code", file.text));
+      code.tabIndex = 0;
+      const summary = element("summary", file.name, " ", styled("small", "", tokensText(file)));
+      this.root.append(styled("details", "attached", summary, code));
     }
     this.root.append(this.#thinking, this.#text, this.#foot);
     this.#draw();
@@ -84,81 +146,95 @@ export class MessageView {
     this.#thinking.hidden = thinking === "";
     if (thinking !== "" && this.#thought.textContent !== thinking) this.#thought.textContent = thinking;
     if (role === "user") this.#text.textContent = content;
-    else if (role === "tool") this.#text.replaceChildren(element("pre", element("code", content)));
-    else this.#replaceChanged(renderMarkdown(content));
+    else if (role === "tool") this.#text.replaceChildren(jsonBox(content) ?? codeBox(content, ""));
+    else this.#replaceChanged(content);
+    this.#text.hidden = content === "";
     this.#onDraw();
   }
 
   /**
    * Replaces only changed blocks, so that a selection in other blocks survives the next piece of the answer.
    */
-  #replaceChanged(blocks: readonly HTMLElement[]): void {
-    const old = [...this.#text.children];
-    blocks.forEach((block, index) => {
-      const before = old[index];
-      if (before === undefined) this.#text.append(block);
-      else if (!before.isEqualNode(block)) before.replaceWith(block);
-    });
-    for (const extra of old.slice(blocks.length)) extra.remove();
+  #replaceChanged(content: string): void {
+    const json = this.#isWhole ? jsonBox(content) : null;
+    const blocks: Block[] =
+      json === null ? blocksOf(content) : [{ source: `json ${content}`, build: () => json }];
+    const same = blocks.findIndex(({ source }, index) => this.#shown[index]?.source !== source);
+    const kept = same < 0 ? blocks.length : same;
+    for (const { element: old } of this.#shown.splice(kept)) old.remove();
+    for (const { source, build } of blocks.slice(kept)) {
+      const made = build();
+      this.#text.append(made);
+      this.#shown.push({ source, element: made });
+    }
   }
 }
 
-export function button(name: Word, onClick: () => void): HTMLButtonElement {
-  const made = element("button", word(name));
-  made.type = "button";
-  made.className = "quiet";
-  made.addEventListener("click", onClick);
-  return made;
-}
-
-export function picture(data: string): HTMLImageElement {
-  const image = element("img");
-  image.src = `data:${imageType(data)};base64,${data}`;
-  image.alt = "";
-  return image;
-}
-
-/** Detects the image type from the first bytes, which are in base64. */
-function imageType(data: string): string {
-  if (data.startsWith("/9j/")) return "image/jpeg";
-  if (data.startsWith("UklGR")) return "image/webp";
-  return data.startsWith("R0lGOD") ? "image/gif" : "image/png";
-}
-
-function copyButton(text: string): HTMLButtonElement {
-  const made = button("copy", async () => {
-    await copy(text);
-    made.textContent = word("copied");
-    setTimeout(() => {
-      made.textContent = word("copy");
-    }, 1500);
-  });
-  return made;
-}
-
-/**
- * Copies text. The clipboard API exists only on https and localhost and may be denied, so other pages use the
- * browser's older command.
- */
-async function copy(text: string): Promise<void> {
+/** Null if the whole text is no JSON object or list. */
+function jsonBox(text: string): HTMLElement | null {
+  if (!/^\s*[[{]/.test(text) || !/[\]}]\s*$/.test(text)) return null;
   try {
-    return await navigator.clipboard.writeText(text);
-  } catch {}
-  const area = element("textarea", text);
-  document.body.append(area);
-  area.select();
-  document.execCommand("copy");
-  area.remove();
+    return codeBox(JSON.stringify(JSON.parse(text), null, 2), "json");
+  } catch {
+    return null;
+  }
+}
+
+function notesOf({ figures, ended, note }: Message): string {
+  return [
+    ...(figures === undefined ? [] : figureTexts(figures)),
+    ...(ended === undefined || ended === "failed" ? [] : [word(ended)]),
+    ...(note === undefined ? [] : [note]),
+  ].join(" · ");
+}
+
+function figureTexts(figures: Figures): string[] {
+  const { tokens, seconds, firstMs, promptTokens, reusedTokens, droppedMessages, droppedTokens } = figures;
+  const rate = (tokens / (seconds || 1)).toFixed(1);
+  const texts = [word("speed", { tokens: String(tokens), rate })];
+  if (firstMs > 0) texts.push(word("first", { seconds: (firstMs / 1000).toFixed(firstMs < 9950 ? 1 : 0) }));
+  if (promptTokens > 0)
+    texts.push(
+      word(reusedTokens > 0 ? "promptReused" : "prompt", {
+        tokens: promptTokens.toLocaleString("en"),
+        reused: reusedTokens.toLocaleString("en"),
+      }),
+    );
+  if (droppedMessages + droppedTokens > 0)
+    texts.push(word("dropped", { messages: String(droppedMessages), tokens: String(droppedTokens) }));
+  return texts;
+}
+
+function versionButtons({ shown, count, show }: NonNullable<MessageActions["versions"]>): HTMLElement {
+  const to = (sign: string, label: "versionBefore" | "versionAfter", index: number) => {
+    const made = signButton(sign, word(label), () => show(index));
+    made.disabled = index < 0 || index >= count;
+    return made;
+  };
+  return styled(
+    "span",
+    "versions",
+    to("‹", "versionBefore", shown - 1),
+    `${shown + 1} / ${count}`,
+    to("›", "versionAfter", shown + 1),
+  );
+}
+
+function otherModels({ models, ask }: NonNullable<MessageActions["askOther"]>): HTMLElement {
+  const select = styled("select", "quiet");
+  select.setAttribute("aria-label", word("askOther"));
+  select.append(new Option(word("askOther"), ""), ...models.map((name) => new Option(name)));
+  select.addEventListener("change", () => select.value !== "" && ask(select.value));
+  return select;
 }
 
 function callBox({ function: { name, arguments: values } }: ToolCall): HTMLElement {
-  const box = element(
+  return styled(
     "div",
+    "tool",
     element("p", `${word("toolCall")} `, element("code", name)),
-    element("pre", element("code", JSON.stringify(values, null, 2))),
+    codeBox(JSON.stringify(values, null, 2) ?? "", "json"),
   );
-  box.className = "tool";
-  return box;
 }
 
 /** One form for all calls, because the model waits for all results. */

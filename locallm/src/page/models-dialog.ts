@@ -1,96 +1,188 @@
-import { capabilitiesOf, listModels, type ModelEntry, problemOf, pull } from "./api.ts";
-import { element } from "./markdown.ts";
-import { word } from "./words.ts";
+import { countText, sizeText } from "./amounts.ts";
+import {
+  deleteModel,
+  type LoadedModel,
+  listModels,
+  load,
+  loadedAs,
+  loadedModels,
+  type ModelEntry,
+  problemOf,
+  showModel,
+} from "./api.ts";
+import { catalogueList } from "./catalogue-list.ts";
+import { button, copyButton, element, styled } from "./element.ts";
+import type { Pulling } from "./pulling.ts";
+import { abilityText, timeText, word } from "./words.ts";
 
 interface Parts {
   dialog: HTMLDialogElement;
-  rows: HTMLElement;
+  list: HTMLElement;
+  catalogue: HTMLElement;
   form: HTMLFormElement;
   name: HTMLInputElement;
-  pullButton: HTMLButtonElement;
-  stopButton: HTMLButtonElement;
-  progress: HTMLProgressElement;
+  progress: HTMLElement;
   status: HTMLElement;
 }
 
-/**
- * Lists the models of the server and pulls a model with a progress bar. A pull continues while the dialog is
- * closed.
- */
+interface Actions {
+  onUse(name: string): void;
+  /** A model was deleted. */
+  onChange(): void;
+}
+
+/** The models of the server: what each is, which are loaded, and more to pull. */
 export class ModelsDialog {
   readonly #parts: Parts;
-  readonly #onChange: (pulled: string | null) => void;
-  #running: AbortController | null = null;
+  readonly #pulling: Pulling;
+  readonly #actions: Actions;
 
-  constructor(parts: Parts, onChange: (pulled: string | null) => void) {
+  constructor(parts: Parts, pulling: Pulling, actions: Actions) {
     this.#parts = parts;
-    this.#onChange = onChange;
+    this.#pulling = pulling;
+    this.#actions = actions;
     parts.form.addEventListener("submit", (event) => {
       event.preventDefault();
-      void this.#pull(parts.name.value.trim());
+      const name = parts.name.value.trim();
+      if (name !== "") void pulling.pull(name, [name]);
     });
-    parts.stopButton.addEventListener("click", () => this.#running?.abort());
   }
 
   async show(): Promise<void> {
-    const { dialog, status } = this.#parts;
-    if (this.#running === null) status.textContent = "";
+    const { dialog, progress } = this.#parts;
+    progress.replaceChildren(this.#pulling.place());
     dialog.showModal();
+    await this.refresh();
+  }
+
+  /** Lists again what the server has, if the dialog is open. */
+  async refresh(): Promise<void> {
+    const { dialog, list, catalogue, status } = this.#parts;
+    if (!dialog.open) return;
     try {
-      await this.#list();
+      const [models, loaded] = await Promise.all([listModels(), loadedModels()]);
+      status.textContent = models.length === 0 ? word("noModels") : "";
+      list.replaceChildren(...models.map((model) => this.#row(model, loadedAs(loaded, model))));
+      catalogue.replaceChildren(await catalogueList(this.#pulling, new Set(models.map(({ name }) => name))));
     } catch (error) {
-      status.className = "problem";
       status.textContent = problemOf(error);
       throw error;
     }
   }
 
-  async #list(): Promise<void> {
-    const models = await listModels();
-    const rows = models.map(({ name, size }) =>
-      element("tr", element("td", name), element("td", sizeText(size)), element("td")),
+  #row(model: ModelEntry, loaded: LoadedModel | null): HTMLElement {
+    const { name } = model;
+    const actions = styled(
+      "div",
+      "row",
+      button("use", () => this.#use(name), ""),
     );
-    this.#parts.rows.replaceChildren(...rows);
-    await Promise.all(models.map((model, index) => this.#tellAbilities(model, rows[index]!)));
+    if (model.remote_host === undefined)
+      actions.append(
+        loaded === null
+          ? button("load", () => void this.#change(word("loading"), () => load(name)))
+          : button("unload", () => void this.#change(word("unloading"), () => unload(model))),
+      );
+    actions.append(button("removeModel", () => void this.#remove(name)));
+    const item = element(
+      "li",
+      styled("div", "about", element("strong", name), ...chips(model, loaded), modelFacts(model, loaded)),
+      actions,
+      this.#details(name),
+    );
+    return item;
   }
 
-  async #tellAbilities({ name }: ModelEntry, row: HTMLElement): Promise<void> {
-    row.lastElementChild!.textContent = (await capabilitiesOf(name).catch(() => [])).join(", ");
-  }
-
-  async #pull(model: string): Promise<void> {
-    const { pullButton, stopButton, progress, status } = this.#parts;
-    if (this.#running !== null || model === "") return;
-    this.#running = new AbortController();
-    pullButton.disabled = true;
-    stopButton.hidden = false;
-    progress.hidden = false;
-    progress.removeAttribute("value");
-    status.className = "";
-    try {
-      for await (const line of pull(model, this.#running.signal)) {
-        if (line.total !== undefined && line.total > 0) {
-          progress.max = line.total;
-          progress.value = line.completed ?? 0;
-          status.textContent = `${line.status ?? ""} ${sizeText(line.completed ?? 0)} / ${sizeText(line.total)}`;
-        } else status.textContent = line.status ?? "";
+  /** Licence and template, which are read when they are opened. */
+  #details(name: string): HTMLElement {
+    const box = element("details", element("summary", word("details")));
+    box.addEventListener("toggle", async () => {
+      if (!box.open || box.children.length > 1) return;
+      try {
+        const { license, template, system, parameters } = await showModel(name);
+        const parts = { license, template, parametersOf: parameters, system };
+        for (const [part, text] of Object.entries(parts) as [keyof typeof parts, string | undefined][]) {
+          if (!text && part !== "license") continue;
+          const shown = text || word("noLicense");
+          const code = element("pre", element("code", shown));
+          code.tabIndex = 0;
+          box.append(
+            styled(
+              "div",
+              "code",
+              styled(
+                "div",
+                "code-head",
+                element("span", word(part)),
+                copyButton(() => shown),
+              ),
+              code,
+            ),
+          );
+        }
+      } catch (error) {
+        box.append(styled("p", "problem", problemOf(error)));
       }
-      status.textContent = word("pulled", { name: model });
-      await this.#list();
-      this.#onChange(model);
+    });
+    return box;
+  }
+
+  #use(name: string): void {
+    this.#parts.dialog.close();
+    this.#actions.onUse(name);
+  }
+
+  async #change(meanwhile: string, change: () => Promise<void>): Promise<void> {
+    this.#parts.status.textContent = meanwhile;
+    try {
+      await change();
+      await this.refresh();
     } catch (error) {
-      status.className = "problem";
-      status.textContent = this.#running.signal.aborted ? word("stopped") : problemOf(error);
-    } finally {
-      this.#running = null;
-      pullButton.disabled = false;
-      stopButton.hidden = true;
-      progress.hidden = true;
+      this.#parts.status.textContent = problemOf(error);
     }
+  }
+
+  async #remove(name: string): Promise<void> {
+    if (!confirm(word("removeModelQuestion", { name }))) return;
+    await this.#change("", () => deleteModel(name));
+    this.#actions.onChange();
   }
 }
 
-function sizeText(bytes: number): string {
-  if (bytes >= 1e9) return `${(bytes / 1e9).toFixed(1)} GB`;
-  return bytes >= 1e6 ? `${Math.round(bytes / 1e6)} MB` : `${Math.round(bytes / 1e3)} kB`;
+/** Waits a few seconds for the model to leave; one that is answering leaves later. */
+async function unload(model: ModelEntry): Promise<void> {
+  await load(model.name, 0);
+  for (let tries = 0; tries < 20 && loadedAs(await loadedModels(), model) !== null; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 250));
+}
+
+/** What the model can, and whether it is loaded. */
+export function chips(model: ModelEntry, loaded: LoadedModel | null): HTMLElement[] {
+  const abilities = (model.capabilities ?? []).map((ability) => styled("span", "chip", abilityText(ability)));
+  return loaded === null ? abilities : [...abilities, styled("span", "chip on", word("loaded"))];
+}
+
+/** Its kind, size and window, and where it is loaded. */
+export function modelFacts(
+  { size, remote_host: host, details }: ModelEntry,
+  loaded: LoadedModel | null,
+): HTMLElement {
+  const { family, parameter_size: parameters, quantization_level: type, context_length: length } = details;
+  const facts = [
+    [family, parameters, type].filter((each) => each).join(" "),
+    host === undefined ? sizeText(size) : word("remote", { host }),
+    length === undefined ? "" : word("window", { tokens: countText(length) }),
+  ];
+  if (loaded !== null)
+    facts.push(
+      word("loadedFacts", { device: loaded.device ?? "", memory: sizeText(loaded.size) }),
+      until(loaded.expires_at),
+    );
+  return styled("small", "", facts.filter((each) => each !== "").join(" · "));
+}
+
+function until(date: string): string {
+  const end = new Date(date);
+  // The server means "for ever" by a distant year.
+  return end.getFullYear() > 2200 ? word("stays") : word("until", { time: timeText(end) });
 }

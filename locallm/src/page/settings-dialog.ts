@@ -1,7 +1,20 @@
 import type { Conversation } from "./conversation.ts";
+import { element, styled } from "./element.ts";
 import { word } from "./words.ts";
 
-const optionNames = ["temperature", "top_p", "num_predict", "num_ctx", "seed", "repeat_penalty"] as const;
+/** The options of `/api/chat` that the page offers, with the ranges that the server checks and its own defaults. */
+const options = [
+  { name: "temperature", min: 0, max: 2, usual: "0.8" },
+  { name: "top_p", min: 0, max: 1, usual: "0.9" },
+  { name: "top_k", min: 0, max: 1000, usual: "40" },
+  { name: "min_p", min: 0, max: 1, usual: "0" },
+  { name: "repeat_penalty", min: 0, max: 10, usual: "1" },
+  { name: "num_predict", min: -1, max: 2_147_483_647, usual: "-1" },
+  { name: "num_ctx", min: 1, max: 2_147_483_647, usual: "2048" },
+  { name: "seed", min: -1, max: 9_007_199_254_740_991, usual: "-1" },
+] as const;
+
+const whole: ReadonlySet<string> = new Set(["top_k", "num_predict", "num_ctx", "seed"]);
 
 interface Parts {
   dialog: HTMLDialogElement;
@@ -10,8 +23,7 @@ interface Parts {
   system: HTMLTextAreaElement;
   tools: HTMLTextAreaElement;
   toolsProblem: HTMLElement;
-  /** Returns the number input for an option. */
-  option(name: string): HTMLInputElement;
+  options: HTMLElement;
 }
 
 /** The dialog for the system message, options and tools of one conversation. */
@@ -35,23 +47,37 @@ export class SettingsDialog {
       conversation.system = parts.system.value;
       conversation.tools = tools;
       conversation.options = {};
-      for (const name of optionNames) {
-        const { value } = parts.option(name);
-        if (value !== "") conversation.options[name] = Number(value);
-      }
+      for (const input of parts.options.querySelectorAll("input"))
+        if (input.value !== "") conversation.options[input.id] = Number(input.value);
       onSave(conversation);
     });
   }
 
   show(conversation: Conversation): void {
-    const { dialog, system, tools, toolsProblem, option } = this.#parts;
+    const { dialog, system, tools, toolsProblem } = this.#parts;
     this.#conversation = conversation;
     system.value = conversation.system;
     tools.value = conversation.tools.length === 0 ? "" : JSON.stringify(conversation.tools, null, 2);
     toolsProblem.textContent = "";
-    for (const name of optionNames) option(name).value = String(conversation.options[name] ?? "");
+    this.#parts.options.replaceChildren(...options.map((one) => field(one, conversation)));
     dialog.showModal();
   }
+}
+
+function field({ name, min, max, usual }: (typeof options)[number], conversation: Conversation): HTMLElement {
+  const input = element("input");
+  input.id = name;
+  input.type = "number";
+  input.min = String(min);
+  input.max = String(max);
+  input.step = whole.has(name) ? "1" : "any";
+  input.placeholder = usual;
+  input.value = String(conversation.options[name] ?? "");
+  const range = max > 1e6 ? word("atLeast", { min: String(min) }) : `${min} – ${max}`;
+  const hint = styled("small", "", `${word(name)} `, styled("span", "range", range));
+  hint.id = `${name}-hint`;
+  input.setAttribute("aria-describedby", hint.id);
+  return element("div", element("label", element("span", name), input), hint);
 }
 
 /** Null if the text is not a JSON list. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Parts } from "../parts.ts";
 import { blobRoutes } from "./blobs.ts";
+import { catalogueRoute } from "./catalogue.ts";
 import { copyRoute } from "./copy.ts";
 import { createRoute } from "./create.ts";
 import { deleteRoute } from "./delete.ts";
@@ -12,6 +13,7 @@ import { tagsRoute } from "./tags.ts";
 /** The routes that manage the models on disk. */
 export function libraryRoutes(app: FastifyInstance, parts: Parts): void {
   tagsRoute(app, parts);
+  catalogueRoute(app, parts);
   showRoute(app, parts);
   createRoute(app, parts);
   copyRoute(app, parts);

@@ -1,0 +1,75 @@
+import { countText, sizeText } from "./amounts.ts";
+import { type Catalogue, type CatalogueModel, readCatalogue } from "./api.ts";
+import { element, styled } from "./element.ts";
+import type { Pulling } from "./pulling.ts";
+import { abilityText, word } from "./words.ts";
+
+/** Models to begin with: those that fit this machine's memory first, and what the others need. */
+export async function catalogueList(pulling: Pulling, here: ReadonlySet<string>): Promise<HTMLElement> {
+  const { memory, models }: Catalogue = await readCatalogue();
+  const offered = models.filter(({ name }) => !here.has(name) && !here.has(`${name}:latest`));
+  const fitting = offered.filter(({ fits }) => fits);
+  const tooLarge = offered.filter(({ fits }) => !fits);
+  const list = (some: readonly CatalogueModel[]) => {
+    const made = element("ul", ...some.map((one) => row(one, pulling)));
+    made.className = "catalogue";
+    return made;
+  };
+  const box = styled(
+    "div",
+    "catalogue-box",
+    styled("p", "hint", word("catalogueHint", { memory: sizeText(memory.available) })),
+    list(fitting),
+  );
+  if (tooLarge.length > 0)
+    box.append(
+      element(
+        "details",
+        element("summary", word("tooLargeModels", { count: String(tooLarge.length) })),
+        list(tooLarge),
+      ),
+    );
+  return box;
+}
+
+function row(model: CatalogueModel, pulling: Pulling): HTMLElement {
+  const {
+    name,
+    pull,
+    size,
+    parameter_size: parameters,
+    context_length: length,
+    license,
+    needs,
+    fits,
+    use,
+  } = model;
+  const facts = [
+    sizeText(size),
+    word("parameters", { count: parameters }),
+    word("window", { tokens: countText(length) }),
+    license,
+  ];
+  if (!fits) facts.unshift(word("needs", { memory: sizeText(needs) }));
+  const get = styled("button", "", word("pull"));
+  get.type = "button";
+  get.setAttribute("aria-label", `${word("pull")} ${name}`);
+  get.addEventListener("click", () => void pulling.pull(name, pull));
+  const abilities = model.capabilities
+    .filter((one) => one !== "completion" && one !== "embedding")
+    .map(abilityText);
+  return styled(
+    "li",
+    "offer",
+    styled(
+      "div",
+      "about",
+      element("strong", name),
+      ...[word(use === "search" ? "searching" : use), ...abilities].map((text) =>
+        styled("span", "chip", text),
+      ),
+      styled("small", "", facts.join(" · ")),
+    ),
+    get,
+  );
+}
