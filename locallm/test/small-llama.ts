@@ -32,6 +32,17 @@ export function smallModel(
   return ggufBytes(smallSpec(architecture, seed, trainedOn, marks));
 }
 
+/** What the first layer gets for each token, for rows of pictures that are like tokens. */
+export function smallInputs(architecture: SmallArchitecture, seed: number): readonly Float32Array[] {
+  const { data } = smallSpec(architecture, seed).tensors[0]!;
+  const all = new Float32Array(new Uint8Array(data!).buffer);
+  // The engine multiplies gemma3's embeddings of tokens by the root of their length, but no rows.
+  const scale = architecture === "gemma3" ? Math.sqrt(embedding) : 1;
+  return Array.from({ length: all.length / embedding }, (_, token) =>
+    all.subarray(token * embedding, (token + 1) * embedding).map((number) => number * scale),
+  );
+}
+
 /** The parts of `smallModel`, for files that add to it. */
 export function smallSpec(
   architecture: SmallArchitecture,

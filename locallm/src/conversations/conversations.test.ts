@@ -38,16 +38,10 @@ afterEach(async () => {
 /** Keeps a state as a runner does. The file stands for the runner's memory. */
 async function keep(tokens: readonly number[], replaced: readonly number[] = []) {
   const ids = Int32Array.from(tokens);
-  const { parts, totalBytes } = layOut(ids.length, [{ tokens: ids.length, bytes: 64 }]);
-  const name = await stateName(shelf.group, 0, ids);
-  const head = encodeHead({
-    group: shelf.group,
-    name,
-    window: 0,
-    tokens: ids,
-    promptTokens: ids.length,
-    parts,
-  });
+  const { parts, totalBytes } = layOut(ids.length, 0, [{ tokens: ids.length, bytes: 64 }]);
+  const content = { group: shelf.group, window: 0, tokens: ids, pictures: [] };
+  const name = await stateName(content);
+  const head = encodeHead({ ...content, name, promptTokens: ids.length, parts });
   const memory = Buffer.alloc(totalBytes);
   head.copy(memory);
   const id = shelf.reserve(totalBytes)!;

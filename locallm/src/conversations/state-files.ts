@@ -162,8 +162,12 @@ async function look(path: string, name: string): Promise<{ file: StateFile; used
   try {
     const { size, mtimeMs } = await handle.stat();
     const state = await readHead(handle);
-    if (state?.name !== name || layOut(state.tokens.length, state.parts).totalBytes !== size) return null;
-    if ((await stateName(state.group, state.window, state.tokens)) !== name) return null;
+    if (
+      state?.name !== name ||
+      layOut(state.tokens.length, state.pictures.length, state.parts).totalBytes !== size
+    )
+      return null;
+    if ((await stateName(state)) !== name) return null;
     return { file: { path, group: state.group, bytes: size }, usedMs: mtimeMs };
   } finally {
     await handle.close();

@@ -6,6 +6,7 @@ import type {
   SampledLogprob,
   TextDetails,
 } from "../wire/inference/generate.ts";
+import { picturesOf } from "../wire/inference/picture.ts";
 import { AnswerLogprobs } from "./answer-logprobs.ts";
 import type { Context } from "./context.ts";
 import type { DryStages } from "./dry-stages.ts";
@@ -42,8 +43,11 @@ export interface Piece extends TextDetails {
 /** One running job with its prompt, sampler, text and counters. It does not know its slot or the cache. */
 export class Answer {
   readonly job: GenerateJob;
+  /** The prompt's cells; see `Pictures`. */
   readonly prompt: readonly number[];
-  /** The maximum number of tokens of prompt and answer together. */
+  /** The rows of the prompt's pictures, by the number of their cells. */
+  readonly #rows: ReadonlyMap<number, Float32Array>;
+  /** The maximum number of cells of prompt and answer together. */
   readonly window: number;
   readonly #makers: AnswerMakers;
   readonly #sampler: Sampler;
@@ -76,6 +80,9 @@ export class Answer {
     }
     if (whole.length === 0) throw new LocallmError("prompt_empty", {});
     this.prompt = whole.length > this.window ? this.#cut(whole) : whole;
+    this.#rows = new Map(
+      picturesOf(job.prompt).map((picture) => [makers.pictures.numberOf(picture), picture.rows]),
+    );
     this.#truncatedTokens = whole.length - this.prompt.length + (job.skippedTokens ?? 0);
     const { sampling } = job;
     const seed = sampling.seed === null ? makers.randomSeed() : sampling.seed >>> 0;
@@ -86,6 +93,17 @@ export class Answer {
     const gate = job.grammar === null ? null : makers.grammars.gate(job.grammar, job.renderSpecial ?? false);
     this.#sampler = new Sampler(makers, sampling, seed, this.window, gate);
     this.#sampler.seePrompt(this.prompt);
+  }
+
+  get hasPictures(): boolean {
+    return this.#rows.size > 0;
+  }
+
+  /** The rows of a picture of the prompt. */
+  rowsOf(cell: number): Float32Array {
+    const rows = this.#rows.get(cell);
+    if (rows === undefined) throw new Error(`the prompt has no picture ${cell}`);
+    return rows;
   }
 
   /** Called when the job starts, with the number of prompt tokens that the slot's cache already holds. */
@@ -145,7 +163,7 @@ export class Answer {
       evalTokens: this.#evalTokens,
       evalNs: Math.round(this.#makers.now() - this.#evalStartNs),
       shiftedTokens: this.#shiftedTokens,
-      context: this.job.wantContext ? [...this.prompt, ...this.#generated] : null,
+      context: this.job.wantContext ? [...this.prompt.filter((cell) => cell >= 0), ...this.#generated] : null,
     };
   }
 
@@ -198,7 +216,9 @@ export class Answer {
     const quarter = Math.floor(this.window / 4);
     const answer = numPredict < 0 ? quarter : Math.min(numPredict, quarter);
     const keep = Math.max(numKeep, this.#makers.vocabulary.addBos ? 1 : 0);
-    return cutPrompt(whole, keep, Math.max(1, this.window - answer));
+    const cut = cutPrompt(whole, keep, Math.max(1, this.window - answer), this.#makers.pictures);
+    if (cut !== null) return cut;
+    throw new LocallmError("prompt_too_long", { promptTokens: whole.length, contextLength: this.window });
   }
 }
 

@@ -3,7 +3,12 @@ import koffi from "koffi";
 import { describe, expect, it } from "vitest";
 import { Batch } from "./batch.ts";
 
-const limits = { rows: 3, sequences: 2, positions: 10, vocabSize: 100, outputs: 2 };
+const limits = {
+  ...{ rows: 3, sequences: 2, positions: 10, vocabSize: 100, outputs: 2 },
+  ...{ inputLength: 2, hasGrids: false },
+};
+
+const read32 = (address: bigint) => koffi.decode(address, "int32_t") as number;
 
 describe("a batch", () => {
   it("rejects a row beyond its size, and keeps its rows", () => {
@@ -63,7 +68,7 @@ describe("a batch", () => {
           const int = (address: bigint) => koffi.decode(address, "int32_t") as number;
           const at = BigInt(index);
           expect({
-            token: int(native.token + 4n * at),
+            token: int(native.token! + 4n * at),
             position: int(native.pos + 4n * at),
             sequence: int(koffi.decode(native.seq_id + 8n * at, "uint64_t") as bigint),
             output: koffi.decode(native.logits + at, "int8_t") === 1,
@@ -73,5 +78,47 @@ describe("a batch", () => {
       }),
       { seed: 20261122 },
     );
+  });
+
+  it.each([false, true])("holds rows of numbers where the library reads them; grids: %s", (hasGrids) => {
+    const row = fc.record({
+      numbers: fc.array(fc.integer({ min: -9, max: 9 }), { minLength: 2, maxLength: 2 }),
+      position: fc.tuple(fc.nat(9), fc.nat(9), fc.nat(9), fc.nat(9)),
+      sequence: fc.nat(1),
+    });
+    const batch = new Batch({ ...limits, rows: 12, hasGrids });
+    fc.assert(
+      fc.property(fc.array(row, { minLength: 1, maxLength: 12 }), (rows) => {
+        batch.clear();
+        for (const { numbers, position, sequence } of rows)
+          batch.addRow(Float32Array.from(numbers), position, sequence, false);
+        const { native } = batch;
+        expect([native.n_tokens, native.token]).toEqual([rows.length, null]);
+        const read = (address: bigint, type: string) => koffi.decode(address, type) as number;
+        for (const [index, { numbers, position }] of rows.entries()) {
+          const found = numbers.map((_, at) => read(native.embd! + BigInt(index * 8 + at * 4), "float"));
+          expect(found).toEqual(numbers);
+          for (const [dimension, each] of (hasGrids ? position : position.slice(0, 1)).entries())
+            expect(read(native.pos + BigInt(4 * (dimension * rows.length + index)), "int32_t")).toBe(each);
+        }
+      }),
+    );
+    batch.clear();
+    batch.add(7, 0, 0, false);
+    expect([batch.native.embd, read32(batch.native.token!)]).toEqual([null, 7]);
+  });
+
+  it("has either tokens or rows of the right length at positions inside the window", () => {
+    const batch = new Batch({ ...limits, hasGrids: true });
+    const row = new Float32Array(2);
+    batch.add(1, 0, 0, false);
+    expect(() => batch.addRow(row, [1, 1, 1, 1], 0, false)).toThrow(RangeError);
+    batch.clear();
+    batch.addRow(row, [0, 9, 9, 0], 0, false);
+    expect(() => batch.add(1, 1, 0, false)).toThrow(RangeError);
+    expect(() => batch.addRow(new Float32Array(3), [1, 1, 1, 1], 0, false)).toThrow(RangeError);
+    for (const wrong of [10, -1, 0.5])
+      expect(() => batch.addRow(row, [0, 0, wrong, 0], 0, false)).toThrow("position");
+    expect(batch.rows).toBe(1);
   });
 });

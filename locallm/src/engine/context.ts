@@ -1,6 +1,7 @@
 import koffi from "koffi";
 import { LocallmError } from "../wire/errors.ts";
 import type { StatePart } from "../wire/inference/kept-state.ts";
+import type { EncodedPicture } from "../wire/inference/picture.ts";
 import { Batch, check } from "./batch.ts";
 import type { SharedMemory } from "./kept/shared-memory.ts";
 import type { CopyState, Functions, Pointer } from "./libllama/functions.ts";
@@ -32,6 +33,7 @@ type ContextFunctions = Pick<
   | "llama_memory_can_shift"
   | "llama_attach_threadpool"
   | "llama_set_n_threads"
+  | "llama_set_causal_attn"
   | "llama_get_embeddings_seq"
 >;
 
@@ -49,6 +51,10 @@ export interface ContextRequest {
   readonly sequences: number;
   readonly contextPerSequence: number;
   readonly vocabSize: number;
+  /** How many numbers a row has that stands in place of a token. */
+  readonly inputLength: number;
+  /** Whether positions have four dimensions. */
+  readonly hasGrids: boolean;
   readonly batch: number;
   readonly microBatch: number;
   /**
@@ -93,12 +99,17 @@ export class Context {
   readonly #threadpool: Threadpool | null;
   #copiesWait = false;
   #threads: number;
+  #isCausal = true;
+  readonly #inputLength: number;
+  readonly #hasGrids: boolean;
 
   constructor(library: ContextFunctions, model: Pointer, request: ContextRequest) {
     this.#library = library;
     this.#sequences = request.sequences;
     this.kind = request.memory;
     this.#threads = request.threads;
+    this.#inputLength = request.inputLength;
+    this.#hasGrids = request.hasGrids;
     this.#threadpool = request.threadpool;
     const pointer = library.llama_init_from_model(model, {
       ...library.llama_context_default_params(),
@@ -143,6 +154,8 @@ export class Context {
       sequences: request.sequences,
       positions: this.contextPerSequence,
       vocabSize: request.vocabSize,
+      inputLength: request.inputLength,
+      hasGrids: request.hasGrids,
       outputs: request.outputs === 0 ? this.capacity : request.outputs,
     });
   }
@@ -157,6 +170,33 @@ export class Context {
     if (threads === this.#threads) return;
     this.#threads = threads;
     this.#library.llama_set_n_threads(this.pointer, threads, threads);
+  }
+
+  /** Sets whether the cells of the next steps see only those before them, or all of their step. */
+  useCausal(isCausal: boolean): void {
+    if (isCausal === this.#isCausal) return;
+    this.#isCausal = isCausal;
+    this.#library.llama_set_causal_attn(this.pointer, isCausal);
+  }
+
+  /** Throws `decode_failed` if this context cannot compute the picture. */
+  checkPicture({ cells, positions, rows, layout, causal }: EncodedPicture): void {
+    const grid = layout === "line" ? null : layout;
+    const isGrid = (side: number) => Number.isInteger(side) && side > 0;
+    const wrong =
+      (!(Number.isInteger(cells) && cells > 0) && `it has ${cells} cells`) ||
+      (rows.length !== cells * this.#inputLength &&
+        `it has ${rows.length} numbers, and ${cells} cells of ${this.#inputLength} need ${cells * this.#inputLength}`) ||
+      (grid !== null && !this.#hasGrids && "the model's positions have no grids") ||
+      (grid !== null &&
+        !(isGrid(grid.width) && isGrid(grid.height) && grid.width * grid.height === cells) &&
+        `${cells} cells are no grid of ${grid.width} × ${grid.height}`) ||
+      (positions !== (grid === null ? cells : Math.max(grid.width, grid.height)) &&
+        `it moves on by ${positions} positions`) ||
+      (!causal &&
+        cells > this.capacity &&
+        `one step must compute its ${cells} cells, and has room for ${this.capacity}`);
+    if (wrong !== false) throw new LocallmError("decode_failed", { reason: `a picture is wrong: ${wrong}` });
   }
 
   /** Puts the threads to sleep until the next step. */
@@ -212,16 +252,16 @@ export class Context {
   }
 
   /**
-   * Whether a sequence can be cut to its first `tokens`. Layers with a sliding window reuse the cells of tokens that
+   * Whether a sequence can be cut before a position. Layers with a sliding window reuse the cells of tokens that
    * the next token does not see, so they may lack what the token after a shorter beginning sees. `spare` is how many
    * more tokens they must still have.
    */
-  canCutTo(sequence: number, tokens: number, spare = 0): boolean {
+  canCutTo(sequence: number, position: number, spare = 0): boolean {
     check("sequence", sequence, this.#sequences);
-    if (tokens === 0 || this.cutsAnywhere()) return true;
+    if (position === 0 || this.cutsAnywhere()) return true;
     if (this.kind.hasState || this.#memory === null) return false;
     const first = this.#library.llama_memory_seq_pos_min(this.#memory, sequence);
-    return first <= Math.max(0, tokens - this.kind.slidingWindow + 1 - spare);
+    return first <= Math.max(0, position - this.kind.slidingWindow + 1 - spare);
   }
 
   /**
@@ -264,12 +304,13 @@ export class Context {
 
   /**
    * Makes a copy that waits for the next step, so that it cannot overwrite a checkpoint that is restored before that.
-   * The copied sequence has `tokens` tokens and gets one more. Returns false if the step failed.
+   * The copied sequence gets one more token. Returns false if the step failed.
    */
-  finishCopy(sequence: number, tokens: number): boolean {
+  finishCopy(sequence: number): boolean {
     if (!this.#copiesWait) return true;
+    this.useCausal(true);
     this.batch.clear();
-    this.batch.add(0, tokens, sequence, false);
+    this.batch.add(0, this.lastPosition(sequence) + 1, sequence, false);
     const isDone = this.step() === "done";
     this.batch.clear();
     return isDone;
@@ -345,11 +386,11 @@ export class Context {
   }
 
   /**
-   * Whether tokens after a sequence's first `keep` can be removed from its middle. The layers with a sliding window may
-   * lack the first ones, which the next token sees again when the ones after them are removed.
+   * Whether tokens from a position on can be removed from a sequence's middle. The layers with a sliding window may
+   * lack the ones before, which the next token sees again when the ones after them are removed.
    */
-  canCutOut(sequence: number, keep: number): boolean {
-    return this.#canShift && (this.kind.slidingWindow === 0 || this.canCutTo(sequence, keep));
+  canCutOut(sequence: number, from: number): boolean {
+    return this.#canShift && (this.kind.slidingWindow === 0 || this.canCutTo(sequence, from));
   }
 
   /** Removes the positions [from, to) and moves the following ones into their place. */

@@ -227,7 +227,10 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
     contextLength = Math.min(context.contextPerSequence, model.trainContext);
     if (keeping !== null && hasSharedMemory()) {
       const { group, keeper } = keeping;
-      kept = new KeptStates(context, keeper, group, model.dependsOnWindow ? contextLength : 0);
+      kept = new KeptStates({
+        ...{ context, pictures, keeper, group },
+        window: model.dependsOnWindow ? contextLength : 0,
+      });
     }
     checkpoints = checkpointsOf(context, allocation);
     // The driver of a GPU may use memory of this process by its physical address.
@@ -340,6 +343,8 @@ function newSlotsContext(
     sequences: request.slots,
     contextPerSequence: window,
     vocabSize: model.vocabulary.size,
+    inputLength: model.inputLength,
+    hasGrids: model.hasGrids,
     batch,
     microBatch: batch,
     outputs: request.slots,
@@ -389,6 +394,8 @@ function newPooler(
     // All sequences share one cache, so that it can hold texts of different lengths.
     contextPerSequence: perSequence,
     vocabSize: model.vocabulary.size,
+    inputLength: model.inputLength,
+    hasGrids: model.hasGrids,
     batch,
     microBatch: batch,
     outputs: 0,

@@ -7,6 +7,9 @@ import type { Functions, Pointer } from "./libllama/functions.ts";
 import type { Library } from "./libllama/library.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
+/** The values of `llama_rope_type` for M-RoPE, and for M-RoPE with interleaved dimensions. */
+const multiRope: readonly number[] = [8, 40];
+
 const poolings = ["none", "mean", "cls", "last", "rank"] as const;
 export type Pooling = (typeof poolings)[number];
 
@@ -75,6 +78,11 @@ export class Model {
   /** How many numbers a row has that stands in a sequence in place of a token. */
   get inputLength(): number {
     return this.#library.llama_model_n_embd_inp(this.pointer);
+  }
+
+  /** Whether a position has four dimensions (M-RoPE), so that the cells of pictures can stand in a grid. */
+  get hasGrids(): boolean {
+    return multiRope.includes(this.#library.llama_model_rope_type(this.pointer));
   }
 
   get embeddingLength(): number {

@@ -15,9 +15,10 @@ export class NextTurn {
     return this.#expected;
   }
 
-  /** Records what followed an answer. */
-  saw(tokens: readonly number[]): void {
-    const first = tokens.slice(0, mostTokens);
+  /** Records the cells that followed an answer. Those from the first picture on are not expected again. */
+  saw(cells: readonly number[]): void {
+    const picture = cells.findIndex((cell) => cell < 0);
+    const first = cells.slice(0, Math.min(mostTokens, picture < 0 ? mostTokens : picture));
     if (this.#last !== null) this.#expected = first.slice(0, commonLength(this.#last, first));
     this.#last = first;
   }

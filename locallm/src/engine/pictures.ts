@@ -1,8 +1,6 @@
 import { LocallmError } from "../wire/errors.ts";
-import type { EncodedPicture } from "../wire/inference/picture.ts";
-
-/** A picture without its rows: what a sequence that holds it has to know. */
-export type Picture = Omit<EncodedPicture, "rows">;
+import type { Picture } from "../wire/inference/picture.ts";
+import type { Position } from "./batch.ts";
 
 /**
  * The pictures of this process. What stands in a sequence is a list of cells: a number from 0 on is a token, and each
@@ -42,13 +40,16 @@ export class Pictures {
     return picture;
   }
 
-  /** Forgets all pictures whose cells are in none of the lists. */
+  /**
+   * Forgets the pictures whose cells are in none of the lists, except the newest ones: they may be in a prompt that is
+   * still being encoded.
+   */
   keepOnly(lists: Iterable<ArrayLike<number>>): void {
     const used = new Set<number>();
     for (const cells of lists)
       for (let at = 0; at < cells.length; at++) if (cells[at]! < 0) used.add(cells[at]!);
     for (const [key, number] of this.#byKey) {
-      if (used.has(number)) continue;
+      if (used.has(number) || number < this.#last + newest) continue;
       this.#byKey.delete(key);
       this.#byNumber.delete(number);
     }
@@ -67,6 +68,25 @@ export class Pictures {
   borderAfter(cells: ArrayLike<number>, least: number): number {
     const before = this.borderBefore(cells, least);
     return before === least ? least : before + this.of(cells[before]!).cells;
+  }
+
+  /** The list with the pictures' numbers in this process, from one whose pictures are −1, −2 and so on in `pictures`. */
+  numbered(cells: Int32Array, pictures: readonly Picture[]): Int32Array {
+    if (pictures.length === 0) return cells;
+    const numbers = pictures.map((picture) => this.numberOf(picture));
+    return cells.map((cell) => (cell < 0 ? numbers[-1 - cell]! : cell));
+  }
+
+  /** The opposite of `numbered`. */
+  listed(cells: readonly number[]): { readonly cells: Int32Array; readonly pictures: readonly Picture[] } {
+    const places = new Map<number, number>();
+    const listed = Int32Array.from(cells, (cell) => {
+      if (cell >= 0) return cell;
+      const place = places.get(cell) ?? -1 - places.size;
+      places.set(cell, place);
+      return place;
+    });
+    return { cells: listed, pictures: Array.from(places.keys(), (cell) => this.of(cell)) };
   }
 
   /**
@@ -89,4 +109,13 @@ export class Pictures {
     }
     return position;
   }
+}
+
+/** So many pictures are not forgotten. */
+const newest = 1024;
+
+/** The position of a picture's cell `at`, if that of its first cell is `from`. */
+export function positionInPicture({ layout }: Picture, from: number, at: number): Position {
+  if (layout === "line") return [from + at, from + at, from + at, from + at];
+  return [from, from + Math.floor(at / layout.width), from + (at % layout.width), 0];
 }

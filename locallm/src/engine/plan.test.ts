@@ -7,6 +7,7 @@ type Planned = { -readonly [Key in keyof Plannable]: Plannable[Key] };
 const slot = (changes: Partial<Planned> = {}): Planned => ({
   index: 0,
   pending: [1],
+  kind: "token",
   untilStop: 1,
   isGenerating: false,
   isAlone: false,
@@ -145,6 +146,41 @@ describe("planStep", () => {
     expect(steps(512, 496)).toEqual([[0, 496]]);
     expect(steps(600, 584)).toEqual([[0, 512]]);
     expect(steps(600, 64)).toEqual([[0, 64]]);
+  });
+
+  it("computes tokens, pictures and whole pictures in steps of their own, in turns, and one whole picture at once", () => {
+    const kinds = fc.constantFrom("token", "picture", "whole picture");
+    fc.assert(
+      fc.property(anySlots, fc.array(kinds, { minLength: 16, maxLength: 16 }), (slots, chosen) => {
+        const rows = 300;
+        for (const slot of slots) {
+          if (!slot.isGenerating) slot.kind = chosen[slot.index]!;
+          if (slot.kind === "whole picture") slot.untilStop = Math.min(slot.untilStop, rows);
+        }
+        const waiting = new Set(slots.filter(({ pending }) => pending.length > 0).map(({ kind }) => kind));
+        const alone = slots.filter(({ pending, isAlone }) => pending.length > 0 && isAlone).length;
+        const seen = new Set<string>();
+        for (let turn = 10; turn < 13 + alone; turn++) {
+          const parts = planStep(slots, { rows, promptRows: 200, sharedPromptRows: 64 });
+          const [first] = parts;
+          if (first === undefined) break;
+          const { kind, isAlone } = first.slot;
+          seen.add(kind);
+          expect(parts.every(({ slot }) => slot.kind === kind)).toBe(true);
+          if (kind === "whole picture")
+            expect(parts.map(({ tokens }) => tokens)).toEqual([first.slot.untilStop]);
+          for (const slot of slots)
+            if (isAlone ? slot === first.slot : !slot.isAlone && slot.kind === kind) slot.served = turn;
+        }
+        expect(seen).toEqual(waiting);
+      }),
+    );
+  });
+
+  it("lets answers wait for a picture no longer than for a prompt", () => {
+    const picture = prompt(300, { index: 1, kind: "picture" });
+    expect(rowsOf(planStep([answer({ served: 1 }), picture], budget))).toEqual([[1, 64]]);
+    expect(rowsOf(planStep([picture], budget))).toEqual([[1, 300]]);
   });
 
   it("alternates between a slot that must be alone and the others", () => {

@@ -1,6 +1,6 @@
 import type { Slot } from "./slot.ts";
 
-/** What a step computes for one slot: its first `tokens` pending tokens. */
+/** What a step computes for one slot: its first `tokens` pending cells, which are of one kind. */
 export interface Part<Planned extends Plannable = Slot> {
   readonly slot: Planned;
   readonly tokens: number;
@@ -11,11 +11,11 @@ export interface Part<Planned extends Plannable = Slot> {
 /** The properties of a slot that the plan depends on. */
 export type Plannable = Pick<
   Slot,
-  "index" | "pending" | "untilStop" | "isGenerating" | "isAlone" | "arrived" | "served"
+  "index" | "pending" | "kind" | "untilStop" | "isGenerating" | "isAlone" | "arrived" | "served"
 >;
 
 export interface Budget {
-  /** The maximum number of rows in one step. */
+  /** The maximum number of rows in one step. A picture that one step must compute has at most as many cells. */
   readonly rows: number;
   /** The maximum number of prompt rows in a step without answers. Does not apply to a slot that runs alone. */
   readonly promptRows: number;
@@ -36,7 +36,8 @@ const lastAloneFrom = 64;
 
 /**
  * Plans the next step: one token of each answer and, in the same batch, as many prompt tokens as the budget
- * allows. The oldest prompt goes first. A slot that must run alone alternates with the others.
+ * allows. The oldest prompt goes first. A slot that must run alone alternates with the others. So do steps of pictures
+ * with those of tokens, because the engine takes either.
  */
 export function planStep<Planned extends Plannable>(
   slots: readonly Planned[],
@@ -45,7 +46,9 @@ export function planStep<Planned extends Plannable>(
   const ready = slots.filter((slot) => slot.pending.length > 0);
   const [first] = ready.toSorted((a, b) => a.served - b.served);
   if (first === undefined) return [];
-  const together = first.isAlone ? [first] : ready.filter((slot) => !slot.isAlone);
+  const { kind } = first;
+  const together = first.isAlone ? [first] : ready.filter((slot) => !slot.isAlone && slot.kind === kind);
+  const isAwaited = ready.some((slot) => slot.isGenerating && !slot.isAlone);
   const parts: Part<Planned>[] = [];
   let rows = 0;
   const add = (slot: Planned, tokens: number) => {
@@ -53,15 +56,21 @@ export function planStep<Planned extends Plannable>(
     parts.push({ slot, tokens, outputs: tokens === slot.pending.length ? 1 : 0 });
   };
   for (const slot of together) if (slot.isGenerating) add(slot, slot.pending.length);
-  const promptRows = rows === 0 ? budget.promptRows : budget.sharedPromptRows;
+  const promptRows = isAwaited ? budget.sharedPromptRows : budget.promptRows;
   const limit = first.isAlone ? budget.rows : Math.min(budget.rows, rows + promptRows);
   const prompts = together.filter((slot) => !slot.isGenerating).sort((a, b) => a.arrived - b.arrived);
   for (const [index, slot] of prompts.entries()) {
+    if (kind === "whole picture") {
+      // The engine cuts a step where one of its sequences ends, so it has no other one.
+      add(slot, slot.untilStop);
+      break;
+    }
     const room = limit - rows;
     const least = index === 0 ? 1 : Math.min(leastPart, slot.pending.length);
     if (room < least) break;
     const tokens = Math.min(room, slot.untilStop);
-    add(slot, tokens === slot.pending.length && tokens >= lastAloneFrom ? tokens - 1 : tokens);
+    const isLast = kind === "token" && tokens === slot.pending.length && tokens >= lastAloneFrom;
+    add(slot, isLast ? tokens - 1 : tokens);
   }
   // The engine computes sequences together only if their numbers are consecutive.
   return parts.sort((a, b) => a.slot.index - b.slot.index);

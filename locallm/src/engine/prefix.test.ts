@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { Pictures } from "./pictures.ts";
 import { commonLength, cutPrompt, headFrom, reusable } from "./prefix.ts";
 
 it("reusable counts all common tokens except the prompt's last", () => {
@@ -10,11 +11,27 @@ it("reusable counts all common tokens except the prompt's last", () => {
 });
 
 describe("cutPrompt", () => {
+  const pictures = new Pictures();
+
   it("keeps the beginning and the end", () => {
-    expect(cutPrompt([1, 2, 3, 4, 5, 6], 2, 4)).toEqual([1, 2, 5, 6]);
-    expect(cutPrompt([1, 2, 3], 0, 2)).toEqual([2, 3]);
-    expect(cutPrompt([1, 2, 3], 9, 2)).toEqual([1, 3]);
-    expect(cutPrompt([1, 2], 0, 2)).toEqual([1, 2]);
+    expect(cutPrompt([1, 2, 3, 4, 5, 6], 2, 4, pictures)).toEqual([1, 2, 5, 6]);
+    expect(cutPrompt([1, 2, 3], 0, 2, pictures)).toEqual([2, 3]);
+    expect(cutPrompt([1, 2, 3], 9, 2, pictures)).toEqual([1, 3]);
+    expect(cutPrompt([1, 2], 0, 2, pictures)).toEqual([1, 2]);
+  });
+
+  it("leaves pictures whole or out, and is null if its end would be left out", () => {
+    const [of2, of3] = [2, 3].map((cells) =>
+      pictures.cellsOf({ identity: "a".repeat(64), cells, positions: cells, layout: "line", causal: true }),
+    );
+    const prompt = [1, ...of2!, ...of2!, 5, ...of3!, 9];
+    const cut = (keep: number, room: number) => cutPrompt(prompt, keep, room, pictures);
+    expect(cut(1, 6)).toEqual([1, 5, ...of3!, 9]);
+    expect(cut(2, 5)).toEqual([1, ...of3!, 9]);
+    expect(cut(4, 5)).toEqual([1, ...of2!, 9]);
+    expect(cut(0, 3)).toEqual([9]);
+    expect(cutPrompt([1, 2, ...of3!], 1, 3, pictures)).toBeNull();
+    expect(cutPrompt([1, ...of3!, ...of3!], 1, 5, pictures)).toEqual([1, ...of3!]);
   });
 });
 

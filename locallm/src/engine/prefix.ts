@@ -1,3 +1,5 @@
+import type { Pictures } from "./pictures.ts";
+
 /**
  * Returns how many cached tokens a prompt can reuse. The prompt's last token is always computed, because its
  * output is needed.
@@ -56,9 +58,18 @@ export function commonLength(a: ArrayLike<number>, b: ArrayLike<number>): number
   return length;
 }
 
-/** Cuts a prompt to `room` tokens: its first `keep` tokens and its last ones. */
-export function cutPrompt(prompt: readonly number[], keep: number, room: number): number[] {
+/**
+ * Cuts a prompt to at most `room` cells: its first `keep` cells and its last ones, without pictures that would be cut.
+ * Returns null if nothing of its end is left.
+ */
+export function cutPrompt(
+  prompt: readonly number[],
+  keep: number,
+  room: number,
+  pictures: Pictures,
+): number[] | null {
   if (prompt.length <= room) return [...prompt];
-  const head = Math.min(Math.max(0, keep), room - 1);
-  return [...prompt.slice(0, head), ...prompt.slice(prompt.length - (room - head))];
+  const head = pictures.borderBefore(prompt, Math.min(Math.max(0, keep), room - 1));
+  const tail = pictures.borderAfter(prompt, prompt.length - (room - head));
+  return tail === prompt.length ? null : [...prompt.slice(0, head), ...prompt.slice(tail)];
 }

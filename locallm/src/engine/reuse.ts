@@ -1,5 +1,6 @@
 import type { Checkpoint } from "./checkpoints.ts";
 import type { Context } from "./context.ts";
+import type { Pictures } from "./pictures.ts";
 import { commonLength, headFrom, reusable } from "./prefix.ts";
 import type { Slot } from "./slot.ts";
 
@@ -21,9 +22,12 @@ export type SequenceMemory = Pick<
   | "cutOut"
 >;
 
+type Cells = readonly number[];
+
 export interface ReuseRequest {
   readonly context: SequenceMemory;
   readonly slots: readonly Slot[];
+  readonly pictures: Pictures;
   /** How many checkpoints a slot keeps. 0 if the cache can be cut anywhere. */
   readonly checkpoints: number;
   /** How many of a prompt's first tokens any kept state contains. */
@@ -62,6 +66,7 @@ export class Reuse {
   readonly #request: ReuseRequest;
   readonly #context: SequenceMemory;
   readonly #slots: readonly Slot[];
+  readonly #pictures: Pictures;
   /** False if a copy has shown that this kind of memory cannot be cut. */
   #canCopy: boolean;
 
@@ -69,16 +74,17 @@ export class Reuse {
     this.#request = request;
     this.#context = request.context;
     this.#slots = request.slots;
+    this.#pictures = request.pictures;
     this.#canCopy = request.slots.length > 1;
   }
 
-  /** How many tokens of a prompt a slot can reuse from its cache. */
-  reusable(slot: Slot, prompt: readonly number[]): number {
+  /** How many cells of a prompt a slot can reuse from its cache. */
+  reusable(slot: Slot, prompt: Cells): number {
     return this.#cuttable(slot, reusable(slot.cached, prompt)).tokens;
   }
 
   /** How many of a prompt's first tokens another conversation has, less a few. 0 if no checkpoint is stored there. */
-  fork(prompt: readonly number[]): number {
+  fork(prompt: Cells): number {
     if (this.#request.checkpoints < 2) return 0;
     const common = this.#slots.map(({ cached }) => commonLength(cached, prompt));
     return Math.max(this.#request.longestKept(prompt), ...common) - checkpointTail.tokens;
@@ -121,13 +127,20 @@ export class Reuse {
     return !head.isAhead;
   }
 
-  /** To how many of its first tokens a copy of a slot's cache can be cut, at most `most`, and from which checkpoint. */
-  #copyable({ index, cached, checkpoints }: Slot, most: number): Cut {
+  /** To how many of its first cells a copy of a slot's cache can be cut, at most `most`, and from which checkpoint. */
+  #copyable(slot: Slot, most: number): Cut {
+    const { index, cached, checkpoints } = slot;
     const context = this.#context;
-    if (most === cached.length || context.canCutTo(index, most)) return { tokens: most, from: null };
+    const border = this.#pictures.borderBefore(cached, most);
+    if (border === cached.length || context.canCutTo(index, slot.positionOf(border)))
+      return this.#cutAt(slot, border);
     // The step that finishes a copy needs a cell.
-    const from = cached.length < context.contextPerSequence ? checkpoints.upTo(most) : null;
-    return { tokens: from?.tokens ?? 0, from };
+    const from = cached.length < context.contextPerSequence ? checkpoints.upTo(border) : null;
+    return this.#cutAt(slot, from?.tokens ?? 0, from);
+  }
+
+  #cutAt(slot: Slot, tokens: number, from: Checkpoint | null = null): Cut {
+    return { tokens, position: slot.positionOf(tokens), from };
   }
 
   /** Fills a slot's cache from another slot's, with its checkpoints. */
@@ -136,9 +149,8 @@ export class Reuse {
     const cut = this.#copyable(from, tokens);
     const fork = this.fork(slot.answer.prompt);
     const isCopied =
-      context.copy(from.index, slot.index) &&
-      (cut.from === null || context.finishCopy(slot.index, from.cached.length));
-    const kept = this.#cutTo(slot, isCopied ? cut : { tokens: 0, from: null });
+      context.copy(from.index, slot.index) && (cut.from === null || context.finishCopy(slot.index));
+    const kept = this.#cutTo(slot, isCopied ? cut : wholeCut);
     this.#canCopy = kept > 0;
     slot.isShifted ||= from.isShifted;
     for (let index = slot.cached.length; index < kept; index++) slot.cached.push(from.cached[index]!);
@@ -150,35 +162,55 @@ export class Reuse {
     this.#stopBeforeEnd(slot);
   }
 
-  /** Cuts a slot's cache to at most `most` of its first tokens. Returns how many remain. */
+  /** Cuts a slot's cache to at most `most` of its first cells. Returns how many remain. */
   cut(slot: Slot, most: number): number {
     return this.#cutTo(slot, this.#cuttable(slot, most));
   }
 
-  #cutTo({ index }: Slot, { tokens, from }: Cut): number {
+  #cutTo({ index }: Slot, { tokens, position, from }: Cut): number {
     const context = this.#context;
     const isThere = from === null || context.goBack(index, from.bytes);
-    return context.truncate(index, isThere ? tokens : 0) && isThere ? tokens : 0;
+    return context.truncate(index, isThere ? position : 0) && isThere ? tokens : 0;
   }
 
-  /** Removes what an aborted step added to a slot's cache. Returns how many tokens remain. */
+  /**
+   * Removes what an aborted step added to a slot's cache, and a picture of which it has only a part: its cells may all
+   * have the same position. Returns how many cells remain.
+   */
   undo(slot: Slot): number {
-    const { length } = slot.cached;
-    if (this.#context.canCutTo(slot.index, length)) return this.#cutTo(slot, { tokens: length, from: null });
-    const from = slot.checkpoints.upTo(length);
-    return this.#cutTo(slot, { tokens: from?.tokens ?? 0, from });
+    const { cached, index, checkpoints } = slot;
+    const border = this.#pictures.borderBefore(cached, cached.length);
+    if (this.#context.canCutTo(index, slot.positionOf(border)))
+      return this.#cutTo(slot, this.#cutAt(slot, border));
+    const from = checkpoints.upTo(border);
+    return this.#cutTo(slot, this.#cutAt(slot, from?.tokens ?? 0, from));
   }
 
-  /** Removes `count` tokens after a slot's first `keep`. The tokens after them may have to be computed again. */
-  cutOut(slot: Slot, keep: number, count: number): void {
-    if (this.#context.canCutOut(slot.index, keep)) {
-      this.#context.cutOut(slot.index, keep, keep + count);
+  /** Removes a picture of which the slot's cache has only a part, because its client has left. */
+  settle(slot: Slot): void {
+    const { cached } = slot;
+    const isWhole = (cached.at(-1) ?? 0) >= 0 || slot.inPicture === 0;
+    if (!isWhole) slot.cutTo(this.undo(slot));
+  }
+
+  /**
+   * Removes at least `count` cells after a slot's first `keep`, or after fewer, if a picture would be cut. The cells
+   * after them may have to be computed again. Returns how many were removed.
+   */
+  cutOut(slot: Slot, most: number, least: number): number {
+    const { cached, index } = slot;
+    const keep = this.#pictures.borderBefore(cached, most);
+    const count = this.#pictures.borderAfter(cached, Math.min(keep + least, cached.length)) - keep;
+    const [from, to] = [slot.positionOf(keep), slot.positionOf(keep + count)];
+    if (this.#context.canCutOut(index, from)) {
+      this.#context.cutOut(index, from, to);
       slot.shift(keep, count);
     } else {
       const kept = this.cut(slot, keep);
-      slot.cached.splice(keep, count);
+      cached.splice(keep, count);
       slot.rollBack(kept);
     }
+    return count;
   }
 
   /**
@@ -196,18 +228,20 @@ export class Reuse {
   }
 
   /**
-   * To how many of its first tokens a slot's cache can be cut, at most `most`, and from which checkpoint. Prefers a
+   * To how many of its first cells a slot's cache can be cut, at most `most`, and from which checkpoint. Prefers a
    * checkpoint that is only a few tokens shorter: a repeated prompt then computes the same rows as the first time,
    * from the same cells in the same order, and the answer is the same to the last bit.
    */
-  #cuttable({ index, cached, checkpoints }: Slot, most: number): Cut {
+  #cuttable(slot: Slot, most: number): Cut {
+    const { index, cached, checkpoints } = slot;
     const context = this.#context;
-    if (most === cached.length || context.cutsAnywhere()) return { tokens: most, from: null };
+    const border = this.#pictures.borderBefore(cached, most);
+    if (border === cached.length || context.cutsAnywhere()) return this.#cutAt(slot, border);
     const few = checkpointTail.tokens;
-    const from = checkpoints.upTo(most);
-    if (from !== null && most - from.tokens <= few) return { tokens: from.tokens, from };
-    if (context.canCutTo(index, most, few)) return { tokens: most, from: null };
-    return { tokens: from?.tokens ?? 0, from };
+    const from = checkpoints.upTo(border);
+    if (from !== null && border - from.tokens <= few) return this.#cutAt(slot, from.tokens, from);
+    if (context.canCutTo(index, slot.positionOf(border), few)) return this.#cutAt(slot, border);
+    return this.#cutAt(slot, from?.tokens ?? 0, from);
   }
 
   /** Makes a step end where a checkpoint of a new conversation is stored; see `early`. */
@@ -219,13 +253,20 @@ export class Reuse {
 
   /** Makes a step end where a checkpoint is stored before the prompt's last tokens. */
   #stopBeforeEnd(slot: Slot): void {
-    if (this.#request.checkpoints > 0 && slot.pending.length >= checkpointTail.from)
-      slot.stopAt(slot.answer.prompt.length - checkpointTail.tokens);
+    if (this.#request.checkpoints === 0 || slot.pending.length < checkpointTail.from) return;
+    const { prompt } = slot.answer;
+    const tail = prompt.length - checkpointTail.tokens;
+    // If a picture stands there, the next turn should not compute it again.
+    const after = this.#pictures.borderAfter(prompt, tail);
+    slot.stopAt(after < prompt.length ? after : tail);
   }
 }
 
-/** To how many tokens a slot's cache is cut, and the checkpoint that this needs. */
+/** To how many cells a slot's cache is cut, the position of the next one, and the checkpoint that this needs. */
 interface Cut {
   readonly tokens: number;
+  readonly position: number;
   readonly from: Checkpoint | null;
 }
+
+const wholeCut: Cut = { tokens: 0, position: 0, from: null };

@@ -35,10 +35,10 @@ export class Sampler {
     for (const stage of stages) library.llama_sampler_chain_add(this.#chain, makeStage(makers, stage));
   }
 
-  /** Adds the prompt's tokens to the history, because penalties and DRY count them too. */
-  seePrompt(tokens: readonly number[]): void {
+  /** Adds the prompt's tokens to the history, because penalties and DRY count them too. Pictures have none. */
+  seePrompt(cells: readonly number[]): void {
     if (!this.#seesTokens) return;
-    for (const token of tokens) this.#library.llama_sampler_accept(this.#chain, token);
+    for (const token of cells) if (token >= 0) this.#library.llama_sampler_accept(this.#chain, token);
   }
 
   /** Samples and accepts the token for the output at `index` of the last step. */

@@ -1,13 +1,17 @@
 import type { Answer } from "./answer.ts";
 import { Checkpoints } from "./checkpoints.ts";
+import type { Pictures } from "./pictures.ts";
 import { commonLength } from "./prefix.ts";
 
-/** A sequence of the context, with the tokens in its cache and the job that it answers. */
+/** A sequence of the context, with the cells in its cache and the job that it answers. */
 export class Slot {
   readonly index: number;
-  /** The tokens in the cache. They stay after the job, for later prompts with the same beginning. */
+  /** The cells in the cache; see `Pictures`. They stay after the job, for later prompts with the same beginning. */
   readonly cached: number[] = [];
-  /** The job's tokens that are not computed yet: the rest of its prompt, or the last token of its answer. */
+  readonly #pictures: Pictures;
+  /** How much less the next position is than the number of cached cells, because of pictures with a grid. */
+  #saved = 0;
+  /** The job's cells that are not computed yet: the rest of its prompt, or the last token of its answer. */
   #pending: readonly number[] = [];
   /** The numbers of cached tokens at which a step of the prompt ends. */
   #stops: readonly number[] = [];
@@ -43,8 +47,9 @@ export class Slot {
   arrived = 0;
   served = 0;
 
-  constructor(index: number, mostCheckpoints: number) {
+  constructor(index: number, mostCheckpoints: number, pictures: Pictures) {
     this.index = index;
+    this.#pictures = pictures;
     this.checkpoints = new Checkpoints(mostCheckpoints);
   }
 
@@ -86,10 +91,40 @@ export class Slot {
     this.arrived = arrived;
   }
 
-  /** Records that the cache holds these tokens, which were restored from a kept state. */
-  holds(tokens: Int32Array, promptTokens: number): void {
-    this.cached.length = tokens.length;
-    for (let index = 0; index < tokens.length; index++) this.cached[index] = tokens[index]!;
+  /** The position of the next cell. */
+  get position(): number {
+    return this.cached.length - this.#saved;
+  }
+
+  /** The position of the cell after the first `cells` cached ones, which must end at a border. */
+  positionOf(cells: number): number {
+    return this.#saved === 0 ? cells : this.#pictures.positionAt(this.cached, cells);
+  }
+
+  /** How many cells of the next picture the cache already holds. */
+  get inPicture(): number {
+    const { length } = this.cached;
+    return length - this.#pictures.borderBefore(this.cached, length);
+  }
+
+  /** What the next pending cell is: a token, or of a picture that several steps may compute, or of one that must not. */
+  get kind(): "token" | "picture" | "whole picture" {
+    const next = this.#pending[0] ?? 0;
+    if (next >= 0) return "token";
+    return this.#pictures.of(next).causal ? "picture" : "whole picture";
+  }
+
+  #measure(): void {
+    const { cached } = this;
+    this.#saved =
+      this.#pictures.count === 0 ? 0 : cached.length - this.#pictures.positionAt(cached, cached.length);
+  }
+
+  /** Records that the cache holds these cells, which were restored from a kept state. */
+  holds(cells: Int32Array, promptTokens: number): void {
+    this.cached.length = cells.length;
+    for (let index = 0; index < cells.length; index++) this.cached[index] = cells[index]!;
+    this.#measure();
     this.promptTokens = promptTokens;
     this.isShifted = false;
   }
@@ -97,6 +132,7 @@ export class Slot {
   /** Records that the cache is empty. */
   empty(): void {
     this.cached.length = 0;
+    this.#saved = 0;
     this.checkpoints.cut(0);
     this.promptTokens = 0;
     this.isShifted = false;
@@ -104,30 +140,50 @@ export class Slot {
     this.restoredFrom = -1;
   }
 
-  /** Records that the cache holds the prompt's first `cachedTokens` tokens. The other tokens are pending. */
+  /** Records that the cache holds only its first `cells` cells. */
+  cutTo(cells: number): void {
+    if (cells === 0) this.empty();
+    this.cached.length = cells;
+    this.checkpoints.cut(cells);
+    this.#measure();
+  }
+
+  /** Records that the cache holds the prompt's first `cachedTokens` cells. The other cells are pending. */
   resume(cachedTokens: number): void {
     const { prompt } = this.answer;
     if (commonLength(this.cached, prompt) < this.promptTokens - 1) this.restoredFrom = -1;
-    if (cachedTokens === 0) this.empty();
-    this.cached.length = cachedTokens;
-    this.checkpoints.cut(cachedTokens);
+    this.cutTo(cachedTokens);
     this.promptTokens = prompt.length;
     this.#stops = [];
     this.#pending = prompt.slice(cachedTokens);
     this.answer.begin(cachedTokens);
   }
 
-  /** Makes a step end when the cache holds this many tokens of the prompt, so that a checkpoint can be stored. */
-  stopAt(tokens: number): void {
+  /**
+   * Makes a step end when the cache holds this many cells of the prompt, or fewer if that were inside a picture, so that
+   * a checkpoint can be stored.
+   */
+  stopAt(cells: number): void {
+    const { prompt } = this.answer;
+    const tokens = this.#pictures.borderBefore(prompt, Math.min(cells, prompt.length));
     const isPending = tokens > this.cached.length && tokens < this.cached.length + this.#pending.length;
     if (isPending && !this.#stops.includes(tokens)) this.#stops = [...this.#stops, tokens];
   }
 
-  /** How many pending tokens the next step may compute. */
+  /** How many pending cells the next step may compute: up to a stop, the next picture or the picture's end. */
   get untilStop(): number {
     const { length } = this.cached;
     const next = Math.min(...this.#stops.filter((stop) => stop > length));
-    return Math.min(this.#pending.length, next - length);
+    return Math.min(this.#pending.length, next - length, this.#untilOther);
+  }
+
+  /** How many pending cells there are before one of another kind. */
+  get #untilOther(): number {
+    if (!this.answer.hasPictures) return Number.POSITIVE_INFINITY;
+    const next = this.#pending[0] ?? 0;
+    if (next < 0) return this.#pictures.of(next).cells - this.inPicture;
+    const picture = this.#pending.findIndex((cell) => cell < 0);
+    return picture < 0 ? Number.POSITIVE_INFINITY : picture;
   }
 
   /** Whether the last step ended where it should stop. */
@@ -135,9 +191,11 @@ export class Slot {
     return this.#stops.includes(this.cached.length);
   }
 
-  /** Records that a step computed the first `count` pending tokens. */
+  /** Records that a step computed the first `count` pending cells, which are of one kind. */
   commit(count: number): void {
+    const isPicture = this.#pending[0]! < 0;
     for (let index = 0; index < count; index++) this.cached.push(this.#pending[index]!);
+    if (isPicture) this.#measure();
     this.#pending = this.#pending.slice(count);
     this.isFresh = false;
     if (this.#pending.length > 0) return;
@@ -145,9 +203,10 @@ export class Slot {
     this.#stops = [];
   }
 
-  /** Records that `count` tokens were removed from the middle of the cache, after the first `keep`. */
+  /** Records that `count` cells were removed from the middle of the cache, after the first `keep`. */
   shift(keep: number, count: number): void {
     this.cached.splice(keep, count);
+    this.#measure();
     this.checkpoints.cut(keep);
     this.isShifted = true;
   }
@@ -157,10 +216,11 @@ export class Slot {
     this.#pending = [token];
   }
 
-  /** Records that the cache holds only its first `kept` tokens. The others are pending again. */
+  /** Records that the cache holds only its first `kept` cells. The others are pending again. */
   rollBack(kept: number): void {
     if (!this.#isGenerating) this.#answer?.recompute(kept);
     this.#pending = [...this.cached.splice(kept), ...this.#pending];
+    this.#measure();
     this.checkpoints.cut(kept);
     if (this.#isGenerating && this.#pending.length > 1) {
       this.#isGenerating = false;

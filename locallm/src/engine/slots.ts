@@ -1,5 +1,6 @@
 import { LocallmError } from "../wire/errors.ts";
 import type { GenerateDone, GenerateJob, TextDetails } from "../wire/inference/generate.ts";
+import { picturesOf } from "../wire/inference/picture.ts";
 import { Answer, type AnswerMakers, type Piece } from "./answer.ts";
 import type { Context } from "./context.ts";
 import type { KeptStates } from "./kept/kept-states.ts";
@@ -36,6 +37,9 @@ export interface SlotsRequest {
   readonly breathe: () => Promise<void>;
 }
 
+/** So many pictures may be known before any is forgotten. */
+const leastPictures = 4096;
+
 /**
  * The slots of one context. Each step is planned (which tokens of which slots), computed in one call of the
  * library, and committed output by output. If all slots are busy, jobs wait in order.
@@ -62,17 +66,22 @@ export class Slots {
   #isAsked = false;
   #turns = 0;
   #arrivals = 0;
+  /** The number of known pictures from which on those that nothing holds are forgotten. */
+  #mostPictures = leastPictures;
 
   constructor(request: SlotsRequest) {
     const { context, checkpoints, kept, threads, makers } = request;
     this.#request = request;
     this.#context = context;
-    this.#slots = Array.from({ length: request.slots }, (_, index) => new Slot(index, checkpoints));
+    this.#slots = Array.from(
+      { length: request.slots },
+      (_, index) => new Slot(index, checkpoints, makers.pictures),
+    );
     this.#reuse = new Reuse({
-      ...{ context, checkpoints, slots: this.#slots },
+      ...{ context, checkpoints, slots: this.#slots, pictures: makers.pictures },
       longestKept: (prompt) => kept?.longestCommon(prompt) ?? 0,
     });
-    this.#steps = new Steps({ context, threads, now: makers.now });
+    this.#steps = new Steps({ context, threads, now: makers.now, pictures: makers.pictures });
   }
 
   /** `cells` is the job's prompt if it is already encoded. */
@@ -97,7 +106,7 @@ export class Slots {
       // repeat it.
       if (!this.#current.some((part) => part.slot.isGenerating)) this.#context.abort();
     } else {
-      slot.release();
+      this.#release(slot);
     }
     this.#wake();
   }
@@ -162,15 +171,19 @@ export class Slots {
   async #computeAhead(): Promise<void> {
     const { contextPerSequence, capacity } = this.#context;
     for (const slot of this.#slots) {
-      const from = slot.cached.length;
+      const { position } = slot;
+      const left = contextPerSequence - slot.cached.length;
       const tokens = slot.isFree ? slot.ahead(this.#nextTurn.expected) : [];
-      if (tokens.length === 0 || tokens.length > Math.min(capacity, contextPerSequence - from)) continue;
+      if (tokens.length === 0 || tokens.length > Math.min(capacity, left)) continue;
       if (this.#hasWork()) return;
       this.#isAhead = true;
       const computed = await this.#steps.computeAhead(slot, tokens);
       this.#isAhead = false;
       if (computed === "done") slot.expects(tokens);
-      else if (!this.#context.truncate(slot.index, computed === "aborted" ? from : 0) || computed === null)
+      else if (
+        !this.#context.truncate(slot.index, computed === "aborted" ? position : 0) ||
+        computed === null
+      )
         slot.empty();
     }
   }
@@ -200,11 +213,25 @@ export class Slots {
     return !slot.isFree && !slot.isPaused;
   }
 
+  /** Forgets pictures that nothing holds any more, whenever their number has doubled. */
+  #forgetPictures(): void {
+    const { makers, kept } = this.#request;
+    if (makers.pictures.count < this.#mostPictures) return;
+    makers.pictures.keepOnly([
+      ...this.#slots.flatMap((slot) => (slot.isFree ? [slot.cached] : [slot.cached, slot.answer.prompt])),
+      ...this.#waiting.map(({ cells }) => cells ?? []),
+      ...(kept?.cells() ?? []),
+    ]);
+    this.#mostPictures = Math.max(leastPictures, makers.pictures.count * 2);
+  }
+
   /** Gives free slots to waiting jobs. Each job gets the slot whose cache holds most of its prompt. */
   async #admit(): Promise<void> {
     while (this.#waiting.length > 0 && this.#slots.some((slot) => slot.isFree)) {
+      this.#forgetPictures();
       const { id, job, cells } = this.#waiting.shift()!;
       try {
+        for (const picture of picturesOf(job.prompt)) this.#context.checkPicture(picture);
         await this.#place(id, new Answer(this.#request.makers, job, this.#context.contextPerSequence, cells));
       } catch (error) {
         const slot = this.#slots.find((candidate) => candidate.id === id);
@@ -286,7 +313,7 @@ export class Slots {
         this.#commitFailed(slot, new LocallmError("decode_failed", { reason: "a checkpoint was rejected" }));
         return;
       }
-      if (slot.isCancelled) slot.release();
+      if (slot.isCancelled) this.#release(slot);
       else if (!wasGenerating && slot.isGenerating) this.#begin(slot, outputs);
       else for (const output of outputs) this.#take(slot, output);
     } else if (computed === "aborted") {
@@ -294,6 +321,12 @@ export class Slots {
       slot.rollBack(this.#reuse.undo(slot));
       if (slot.isCancelled) slot.release();
     } else this.#commitFailed(slot, computed);
+  }
+
+  /** Frees a slot whose client has left. */
+  #release(slot: Slot): void {
+    this.#reuse.settle(slot);
+    slot.release();
   }
 
   #commitFailed(slot: Slot, error: LocallmError): void {
@@ -324,8 +357,9 @@ export class Slots {
   }
 
   /**
-   * If the window is full, drops the older half of the tokens that may be dropped. If this kind of memory cannot do
-   * that, the tokens after them are computed again. Returns false if it ended the answer instead.
+   * If the window is full, drops the older half of the cells that may be dropped, with all of a picture that would be
+   * cut. If this kind of memory cannot do that, the cells after them are computed again. Returns false if it ended the
+   * answer instead.
    */
   #hasRoom(slot: Slot): boolean {
     const { answer, cached } = slot;
@@ -338,8 +372,7 @@ export class Slots {
     const asked = numKeep < 0 ? answer.prompt.length : numKeep;
     const keep = Math.min(Math.max(asked, 1), answer.window - Math.min(4, answer.window - 1));
     const dropped = Math.max(1, Math.floor((cached.length - keep) / 2));
-    this.#reuse.cutOut(slot, keep, dropped);
-    answer.shifted(dropped);
+    answer.shifted(this.#reuse.cutOut(slot, keep, dropped));
     return true;
   }
 

@@ -1,11 +1,13 @@
 import { LocallmError } from "../wire/errors.ts";
 import type { Context } from "./context.ts";
+import { type Pictures, positionInPicture } from "./pictures.ts";
 import { type Part, planStep } from "./plan.ts";
 import type { Slot } from "./slot.ts";
 import type { Threads } from "./threads.ts";
 
 export interface StepsRequest {
-  readonly context: Pick<Context, "batch" | "capacity" | "useThreads" | "step" | "stepAside">;
+  readonly context: Pick<Context, "batch" | "capacity" | "useThreads" | "useCausal" | "step" | "stepAside">;
+  readonly pictures: Pictures;
   readonly threads: Threads;
   /** Nanoseconds since an arbitrary fixed time. */
   readonly now: () => number;
@@ -42,7 +44,8 @@ export class Steps {
     });
     const [first] = parts;
     for (const slot of ready)
-      if (first?.slot.isAlone ? slot === first.slot : !slot.isAlone) slot.served = turn;
+      if (first?.slot.isAlone ? slot === first.slot : !slot.isAlone && slot.kind === first?.slot.kind)
+        slot.served = turn;
     return parts;
   }
 
@@ -55,6 +58,7 @@ export class Steps {
     // The number of threads affects the last bits in long contexts.
     const { isAlone } = parts[0]!.slot;
     const kind = rows === parts.length ? "answers" : "prompts";
+    context.useCausal(parts[0]!.slot.kind !== "whole picture");
     context.useThreads(isAlone ? threads.most : threads.begin(beginNs / 1e6, kind));
     const isQuick = kind === "answers" && this.#stepNs < slowStepNs;
     let computed: Computed;
@@ -83,9 +87,10 @@ export class Steps {
    */
   async computeAhead(slot: Slot, tokens: readonly number[]): Promise<"done" | "aborted" | null> {
     const { context, threads, now } = this.#request;
-    const from = slot.cached.length;
+    const from = slot.position;
     context.batch.clear();
     for (const [at, token] of tokens.entries()) context.batch.add(token, from + at, slot.index, false);
+    context.useCausal(true);
     context.useThreads(threads.begin(now() / 1e6, "prompts"));
     const outcome = await context.stepAside().catch(() => "no_room" as const);
     threads.end(now() / 1e6, 0);
@@ -96,8 +101,10 @@ export class Steps {
   #fill(parts: readonly Part[]): number[][] {
     const { batch } = this.#request.context;
     batch.clear();
-    return parts.map(({ slot, tokens, outputs }) => {
-      const from = slot.cached.length;
+    return parts.map((part) => {
+      const { slot, tokens, outputs } = part;
+      if (slot.kind !== "token") return this.#fillPicture(part);
+      const from = slot.position;
       const rows: number[] = [];
       for (let at = 0; at < tokens; at++) {
         const isOutput = at >= tokens - outputs;
@@ -106,6 +113,25 @@ export class Steps {
       }
       return rows;
     });
+  }
+
+  #fillPicture({ slot, tokens, outputs }: Part): number[] {
+    const { context, pictures } = this.#request;
+    const cell = slot.pending[0]!;
+    const picture = pictures.of(cell);
+    const rows = slot.answer.rowsOf(cell);
+    const length = rows.length / picture.cells;
+    const done = slot.inPicture;
+    const first = slot.positionOf(slot.cached.length - done);
+    const outputRows: number[] = [];
+    for (let at = done; at < done + tokens; at++) {
+      const isOutput = at >= done + tokens - outputs;
+      const numbers = rows.subarray(at * length, (at + 1) * length);
+      const position = positionInPicture(picture, first, at);
+      const row = context.batch.addRow(numbers, position, slot.index, isOutput);
+      if (isOutput) outputRows.push(row);
+    }
+    return outputRows;
   }
 
   /** How many prompt rows take about this long. */

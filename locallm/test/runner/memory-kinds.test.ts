@@ -1,93 +1,14 @@
-import { closeSync, openSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Context } from "../../src/engine/context.ts";
-import { KeptStates, type StateKeeper } from "../../src/engine/kept/kept-states.ts";
-import { hearLog } from "../../src/engine/libllama/log.ts";
 import { Model } from "../../src/engine/model.ts";
-import type { SlotEvent, Slots } from "../../src/engine/slots.ts";
-import type { GenerateDone, GenerateJob } from "../../src/wire/inference/generate.ts";
-import { defaultSampling } from "../../src/wire/inference/generate.ts";
 import { type SmallArchitecture, smallModel } from "../small-llama.ts";
-import { loadOf, newJob } from "./jobs.ts";
-import { library, newContext, newSlots } from "./slots-here.ts";
+import { loadOf } from "./jobs.ts";
+import { type Asked, Bench, newKeeper, silently, text } from "./slot-bench.ts";
+import { library } from "./slots-here.ts";
 
 // Uses real slots and the real engine in this process, which is quicker than a process for each model.
-
-/** Drops what the engine logs. */
-const silently = <Result>(work: () => Result) => hearLog(library, () => {}, work);
-const sampling = { ...defaultSampling, temperature: 1.2, topK: 0, topP: 1, seed: 3 };
-
-interface Asked {
-  readonly done: GenerateDone;
-  /** For each token of the answer: the log probabilities of the likeliest tokens. */
-  readonly logprobs: readonly ReadonlyMap<string, number>[];
-}
-
-/** Slots with a context of their own. */
-class Bench {
-  readonly context: Context;
-  readonly slots: Slots;
-  readonly kept: KeptStates | null;
-  readonly #ends = new Map<number, (event: SlotEvent) => void>();
-  readonly #logprobs = new Map<number, Map<string, number>[]>();
-  #ids = 0;
-  /** Called before each step. */
-  beforeStep = () => {};
-
-  constructor(model: Model, slots = 1, window = 1024, keeper: StateKeeper | null = null) {
-    this.context = silently(() => newContext(model, slots, window));
-    this.kept = keeper === null ? null : new KeptStates(this.context, keeper, "0".repeat(64), 0);
-    this.slots = newSlots({
-      model,
-      context: this.context,
-      kept: this.kept,
-      slots,
-      checkpoints: 3,
-      beforeStep: () => this.beforeStep(),
-      onStep: (events) => {
-        for (const event of events) this.#hear(event);
-      },
-    });
-  }
-
-  #hear(event: SlotEvent): void {
-    for (const { top_logprobs } of event.logprobs ?? []) {
-      const all = top_logprobs.map(({ token, logprob }): [string, number] => [token, logprob]);
-      this.#logprobs.get(event.id)!.push(new Map(all));
-    }
-    if (event.done !== null || event.error !== null) this.#ends.get(event.id)?.(event);
-  }
-
-  get nextId(): number {
-    return this.#ids + 1;
-  }
-
-  ask(prompt: readonly number[], changes: Partial<GenerateJob> = {}): Promise<Asked> {
-    const id = ++this.#ids;
-    const logprobs: Map<string, number>[] = [];
-    this.#logprobs.set(id, logprobs);
-    return new Promise((resolve, reject) => {
-      this.#ends.set(id, ({ done, error }) => {
-        if (done === null) reject(error);
-        else resolve({ done, logprobs });
-      });
-      const asked = { sampling, numPredict: 4, wantContext: true, logprobs: { top: 30 }, ...changes };
-      this.slots.submit(id, newJob(prompt, asked));
-    });
-  }
-}
-
-/** Random printable ASCII, one token each, the same for the same seed. */
-function text(length: number, seed: number): number[] {
-  let state = seed * 2_654_435_761 + 1;
-  return Array.from({ length }, () => {
-    state = (Math.imul(state, 48_271) ^ (state >>> 7)) >>> 0;
-    return 4 + 0x20 + (state % 95);
-  });
-}
 
 let folder: string;
 const models = new Map<SmallArchitecture, Model>();
@@ -112,28 +33,6 @@ beforeAll(async () => {
   }
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
-
-/** A keeper without a limit. Like the server, it has descriptors of its own. */
-function newKeeper() {
-  const fds = new Map<number, number>();
-  const drop = (id: number) => {
-    const fd = fds.get(id);
-    if (fd !== undefined) closeSync(fd);
-    fds.delete(id);
-  };
-  let ids = 0;
-  const keeper: StateKeeper = {
-    reserve: async () => ++ids,
-    kept(id, fd, replaced) {
-      fds.set(id, openSync(`/proc/self/fd/${fd}`, "r"));
-      for (const older of replaced) drop(older);
-    },
-    used: () => {},
-    release: drop,
-    damaged: drop,
-  };
-  return { keeper, fds };
-}
 
 describe.each(kinds)("a model such as %s, with %s", (architecture, _, lengths) => {
   let warm: Bench;

@@ -6,6 +6,7 @@ import type { Context } from "../../src/engine/context.ts";
 import { loadVocabulary } from "../../src/engine/engine.ts";
 import { KeptStates } from "../../src/engine/kept/kept-states.ts";
 import { Model } from "../../src/engine/model.ts";
+import { Pictures } from "../../src/engine/pictures.ts";
 import type { SlotEvent, Slots } from "../../src/engine/slots.ts";
 import { onlyProcessor } from "../../src/wire/inference/load.ts";
 import { smallLlama } from "../small-llama.ts";
@@ -159,7 +160,9 @@ test("sends no events for a job that is cancelled while its slot's cache is bein
     release: (id: number) => void told.push(`released ${id}`),
     damaged: (id: number) => void told.push(`damaged ${id}`),
   };
-  slots = slotsWith(new KeptStates(context, keeper, "0".repeat(64), 0));
+  slots = slotsWith(
+    new KeptStates({ context, pictures: new Pictures(), keeper, group: "0".repeat(64), window: 0 }),
+  );
   const prompt = (first: number) => Array.from({ length: 60 }, (_, index) => ((first + index) % 90) + 4);
   const answers = new Map<number, readonly number[] | null | undefined>();
   const run = async (id: number, first: number, act: () => void = () => {}) => {

@@ -17,6 +17,8 @@ export function newContext(model: Model, slots: number, window: number): Context
     sequences: slots,
     contextPerSequence: window,
     vocabSize: model.vocabulary.size,
+    inputLength: model.inputLength,
+    hasGrids: model.hasGrids,
     batch,
     microBatch: batch,
     outputs: slots,
@@ -34,6 +36,8 @@ export function newContext(model: Model, slots: number, window: number): Context
 interface SlotsHere {
   readonly model: Model;
   readonly context: Context;
+  /** Those of `kept`. */
+  readonly pictures?: Pictures;
   readonly kept: KeptStates | null;
   readonly slots: number;
   readonly checkpoints: number;
@@ -44,9 +48,14 @@ interface SlotsHere {
 }
 
 /** Real slots in this process, with one thread and seeds that are always 1. */
-export function newSlots({ model, beforeStep, afterStep, ...request }: SlotsHere): Slots {
+export function newSlots({
+  model,
+  pictures = new Pictures(),
+  beforeStep,
+  afterStep,
+  ...request
+}: SlotsHere): Slots {
   const { vocabulary } = model;
-  const pictures = new Pictures();
   return new Slots({
     ...request,
     threads: {

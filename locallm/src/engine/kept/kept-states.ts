@@ -14,6 +14,7 @@ import {
 } from "../../wire/inference/kept-state.ts";
 import type { Checkpoint } from "../checkpoints.ts";
 import type { Context } from "../context.ts";
+import type { Pictures } from "../pictures.ts";
 import { commonLength } from "../prefix.ts";
 import type { Slot } from "../slot.ts";
 import { SharedMemory } from "./shared-memory.ts";
@@ -36,6 +37,8 @@ export interface StateKeeper {
 interface Known {
   readonly id: number;
   readonly state: KeptState;
+  /** The state's tokens with the pictures' numbers in this process. */
+  readonly cells: Int32Array;
   path: string;
   isOnDisk: boolean;
   /** Our own descriptor. Null once the keeper has one. */
@@ -60,20 +63,31 @@ const worthwhileShare = 1 / 64;
 const leastTokens = 32;
 const chunkBytes = 4 * 2 ** 20;
 
+export interface KeptStatesRequest {
+  readonly context: Context;
+  readonly pictures: Pictures;
+  readonly keeper: StateKeeper;
+  /** What states and this load must have in common. */
+  readonly group: string;
+  /** The window that states must match, or 0 if states of all windows fit. */
+  readonly window: number;
+}
+
 /**
- * An index, by tokens, of the cached states of conversations that lost their slot. The keeper owns the
+ * An index, by cells, of the cached states of conversations that lost their slot. The keeper owns the
  * states, which are in shared memory or on disk.
  */
 export class KeptStates {
   readonly #context: Context;
+  readonly #pictures: Pictures;
   readonly #keeper: StateKeeper;
   readonly #group: string;
-  /** The window that states must match, or 0 if states of all windows fit. */
   readonly #window: number;
   readonly #known = new Map<number, Known>();
 
-  constructor(context: Context, keeper: StateKeeper, group: string, window: number) {
+  constructor({ context, pictures, keeper, group, window }: KeptStatesRequest) {
     this.#context = context;
+    this.#pictures = pictures;
     this.#keeper = keeper;
     this.#group = group;
     this.#window = window;
@@ -95,8 +109,17 @@ export class KeptStates {
       const state = readState(entry.path);
       const fits = state?.group === this.#group && (state.window === 0 || state.window === this.#window);
       if (state !== null && fits && state.tokens.length <= this.#context.contextPerSequence)
-        this.#known.set(id, { ...entry, state, fd: null });
+        this.#known.set(id, { ...entry, state, cells: this.#cellsOf(state), fd: null });
     }
+  }
+
+  #cellsOf({ tokens, pictures }: KeptState): Int32Array {
+    return this.#pictures.numbered(tokens, pictures);
+  }
+
+  /** The cells of all states. */
+  *cells(): Iterable<Int32Array> {
+    for (const { cells } of this.#known.values()) yield cells;
   }
 
   /**
@@ -106,8 +129,8 @@ export class KeptStates {
   find(prompt: readonly number[], had: number): Found | null {
     let best: Found | null = null;
     for (const known of this.#known.values()) {
-      const common = commonLength(known.state.tokens, prompt);
-      const tokens = this.#usable(known.state, Math.min(common, prompt.length - 1));
+      const common = commonLength(known.cells, prompt);
+      const tokens = this.#usable(known, Math.min(common, prompt.length - 1));
       const least = Math.max(leastTokens, known.state.tokens.length * worthwhileShare);
       if (tokens >= had + least && tokens > (best?.tokens ?? 0)) best = { known, common, tokens };
     }
@@ -115,16 +138,15 @@ export class KeptStates {
   }
 
   /** How many of a state's first tokens can be restored, at most `most`. */
-  #usable({ tokens, parts }: KeptState, most: number): number {
-    if (this.#context.cutsAnywhere(tokens.length)) return most;
+  #usable({ cells, state: { parts } }: Known, most: number): number {
+    if (this.#context.cutsAnywhere(cells.length)) return this.#pictures.borderBefore(cells, most);
     return Math.max(0, ...parts.map((part) => part.tokens).filter((length) => length <= most));
   }
 
   /** Returns how many of a prompt's first tokens any state contains. */
   longestCommon(prompt: readonly number[]): number {
     let longest = 0;
-    for (const { state } of this.#known.values())
-      longest = Math.max(longest, commonLength(state.tokens, prompt));
+    for (const { cells } of this.#known.values()) longest = Math.max(longest, commonLength(cells, prompt));
     return longest;
   }
 
@@ -151,33 +173,34 @@ export class KeptStates {
     }
     const bytes = context.stateBytes(slot.index);
     const checkpoints = slot.checkpoints.within(bytes);
-    const { parts, totalBytes } = layOut(slot.cached.length, [
+    const { cells: tokens, pictures } = this.#pictures.listed(slot.cached);
+    const { parts, totalBytes } = layOut(tokens.length, pictures.length, [
       { tokens: slot.cached.length, bytes },
       ...checkpoints.map((one) => ({ tokens: one.tokens, bytes: one.bytes.length })),
     ]);
     const id = await this.#keeper.reserve(totalBytes);
     if (id === null) return;
-    const tokens = Int32Array.from(slot.cached);
+    const content = { group: this.#group, window: this.#window, tokens, pictures };
     const state: KeptState = {
-      group: this.#group,
-      window: this.#window,
-      name: await stateName(this.#group, this.#window, tokens),
-      tokens,
+      ...content,
+      name: await stateName(content),
       promptTokens: Math.min(slot.promptTokens, tokens.length),
       parts,
     };
+    const cells = this.#cellsOf(state);
     const memory = await this.#write(state, slot.index, checkpoints);
     if (memory === null) {
       this.#keeper.release(id);
       return;
     }
     const replaced = [...this.#known.values()].filter(
-      (known) => known.id === slot.restoredFrom || isBeginning(known.state.tokens, tokens),
+      (known) => known.id === slot.restoredFrom || isBeginning(known.cells, cells),
     );
     for (const known of replaced) this.place(known.id, null);
     this.#known.set(id, {
       id,
       state,
+      cells,
       path: `/proc/self/fd/${memory.fd}`,
       isOnDisk: false,
       fd: memory.fd,
@@ -196,7 +219,9 @@ export class KeptStates {
   ): Promise<SharedMemory | null> {
     let memory: SharedMemory;
     try {
-      memory = SharedMemory.create(layOut(state.tokens.length, state.parts).totalBytes);
+      memory = SharedMemory.create(
+        layOut(state.tokens.length, state.pictures.length, state.parts).totalBytes,
+      );
     } catch {
       return null;
     }
@@ -213,16 +238,16 @@ export class KeptStates {
 
   #holding(cached: readonly number[]): Known | null {
     for (const known of this.#known.values()) {
-      if (commonLength(cached, known.state.tokens) === cached.length) return known;
+      if (commonLength(cached, known.cells) === cached.length) return known;
     }
     return null;
   }
 
   /** Fills a slot's cache. Returns false if the state could not be restored; the slot is then empty. */
-  async restore({ known, common, tokens }: Found, slot: Slot): Promise<boolean> {
-    const { state, id } = known;
+  async restore({ known, common }: Found, slot: Slot): Promise<boolean> {
+    const { state, cells, id } = known;
     const memory = known.isOnDisk ? await verifiedCopy(known) : openKept(known);
-    const isRestored = memory !== null && (await this.#load(state, memory, tokens, slot).catch(() => false));
+    const isRestored = memory !== null && (await this.#load(state, cells, memory, slot).catch(() => false));
     memory?.close();
     if (!isRestored) {
       this.place(id, null);
@@ -241,16 +266,16 @@ export class KeptStates {
     return true;
   }
 
-  async #load(state: KeptState, memory: SharedMemory, tokens: number, slot: Slot): Promise<boolean> {
+  async #load(state: KeptState, cells: Int32Array, memory: SharedMemory, slot: Slot): Promise<boolean> {
     const context = this.#context;
     const [whole, ...others] = state.parts;
     if (!(await context.loadState(slot.index, memory, whole!))) return false;
-    if (context.lastPosition(slot.index) !== state.tokens.length - 1) return false;
-    slot.holds(state.tokens, state.promptTokens);
+    if (context.lastPosition(slot.index) !== this.#pictures.positionAt(cells, cells.length - 1)) return false;
+    slot.holds(cells, state.promptTokens);
     slot.checkpoints.cut(0);
     for (const { tokens: held, offset, bytes } of others)
       slot.checkpoints.addCopy({ tokens: held, bytes: memory.view(offset, bytes) });
-    return tokens <= slot.cached.length;
+    return true;
   }
 }
 
@@ -280,7 +305,7 @@ function isSameHead(bytes: Uint8Array, head: Buffer): boolean {
 /** Copies a file into our own memory, where nothing can change it, and compares its checksum. */
 async function verifiedCopy({ path, state }: Known): Promise<SharedMemory | null> {
   const { createHash } = await import("node:crypto");
-  const { totalBytes } = layOut(state.tokens.length, state.parts);
+  const { totalBytes } = layOut(state.tokens.length, state.pictures.length, state.parts);
   const head = encodeHead(state);
   let memory: SharedMemory | null = null;
   try {

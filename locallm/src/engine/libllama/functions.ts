@@ -7,7 +7,8 @@ export type Pointer = bigint;
 /** A `llama_batch`: the addresses of its arrays, and the number of entries. */
 export interface NativeBatch {
   n_tokens: number;
-  token: Pointer;
+  /** A batch has either tokens or rows. */
+  token: Pointer | null;
   embd: Pointer | null;
   pos: Pointer;
   n_seq_id: Pointer;
@@ -93,6 +94,8 @@ export interface Functions {
   llama_model_size(model: Pointer): number;
   /** How many tokens the layers with a sliding window see; 0 or less if the model has none. */
   llama_model_n_swa(model: Pointer): number;
+  /** Returns 8 or 40 if the model has M-RoPE; see `llama_rope_type` for other values. */
+  llama_model_rope_type(model: Pointer): number;
   llama_model_has_decoder(model: Pointer): boolean;
   /** Whether the model has a state instead of a cache. */
   llama_model_is_recurrent(model: Pointer): boolean;
@@ -153,6 +156,8 @@ export interface Functions {
   llama_memory_seq_add(memory: Pointer, seq: number, from: number, to: number, delta: number): void;
   llama_memory_can_shift(memory: Pointer): boolean;
   llama_set_n_threads(context: Pointer, threads: number, threadsBatch: number): void;
+  /** Whether the cells of a step see only those before them. It is true at first. */
+  llama_set_causal_attn(context: Pointer, causal: boolean): void;
   llama_attach_threadpool(context: Pointer, pool: Pointer, poolBatch: Pointer): void;
   llama_sampler_chain_init(params: { no_perf: boolean }): Pointer;
   llama_sampler_chain_add(chain: Pointer, sampler: Pointer): void;
@@ -222,6 +227,7 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
     llama_model_n_embd_out: ["int32_t", "void *"],
     llama_model_size: ["uint64_t", "void *"],
     llama_model_n_swa: ["int32_t", "void *"],
+    llama_model_rope_type: ["int32_t", "void *"],
     llama_model_has_decoder: ["bool", "void *"],
     llama_model_is_recurrent: ["bool", "void *"],
     llama_model_is_hybrid: ["bool", "void *"],
@@ -259,6 +265,7 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
     llama_memory_seq_add: ["void", "void *", "int32_t", "int32_t", "int32_t", "int32_t"],
     llama_memory_can_shift: ["bool", "void *"],
     llama_set_n_threads: ["void", "void *", "int32_t", "int32_t"],
+    llama_set_causal_attn: ["void", "void *", "bool"],
     llama_attach_threadpool: ["void", "void *", "void *", "void *"],
     llama_sampler_chain_init: ["void *", samplerChainParams],
     llama_sampler_chain_add: ["void", "void *", "void *"],

@@ -27,9 +27,17 @@ export interface EncodedPicture {
   readonly causal: boolean;
 }
 
+/** A picture without its rows: what a sequence that holds it has to know. */
+export type Picture = Omit<EncodedPicture, "rows">;
+
 export interface PictureGrid {
   readonly width: number;
   readonly height: number;
+}
+
+/** The pictures of a prompt, in order. */
+export function picturesOf(prompt: unknown): EncodedPicture[] {
+  return Array.isArray(prompt) ? prompt.filter(isPicture) : [];
 }
 
 export function isPicture(part: unknown): part is EncodedPicture {

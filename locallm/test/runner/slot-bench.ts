@@ -1,0 +1,109 @@
+import { closeSync, openSync } from "node:fs";
+import type { Context } from "../../src/engine/context.ts";
+import { KeptStates, type StateKeeper } from "../../src/engine/kept/kept-states.ts";
+import { hearLog } from "../../src/engine/libllama/log.ts";
+import type { Model } from "../../src/engine/model.ts";
+import { Pictures } from "../../src/engine/pictures.ts";
+import type { SlotEvent, Slots } from "../../src/engine/slots.ts";
+import type { GenerateDone, GenerateJob, Prompt } from "../../src/wire/inference/generate.ts";
+import { defaultSampling } from "../../src/wire/inference/generate.ts";
+import { newJob } from "./jobs.ts";
+import { library, newContext, newSlots } from "./slots-here.ts";
+
+/** Drops what the engine logs. */
+export const silently = <Result>(work: () => Result) => hearLog(library, () => {}, work);
+const sampling = { ...defaultSampling, temperature: 1.2, topK: 0, topP: 1, seed: 3 };
+
+export interface Asked {
+  readonly done: GenerateDone;
+  /** For each token of the answer: the log probabilities of the likeliest tokens. */
+  readonly logprobs: readonly ReadonlyMap<string, number>[];
+}
+
+/** Slots with a context of their own. */
+export class Bench {
+  readonly context: Context;
+  readonly slots: Slots;
+  readonly kept: KeptStates | null;
+  readonly #ends = new Map<number, (event: SlotEvent) => void>();
+  readonly #logprobs = new Map<number, Map<string, number>[]>();
+  #ids = 0;
+  /** Called before each step. */
+  beforeStep = () => {};
+
+  constructor(model: Model, slots = 1, window = 1024, keeper: StateKeeper | null = null) {
+    this.context = silently(() => newContext(model, slots, window));
+    const pictures = new Pictures();
+    const keeping = { context: this.context, pictures, group: "0".repeat(64), window: 0 };
+    this.kept = keeper === null ? null : new KeptStates({ ...keeping, keeper });
+    this.slots = newSlots({
+      model,
+      context: this.context,
+      kept: this.kept,
+      pictures,
+      slots,
+      checkpoints: 3,
+      beforeStep: () => this.beforeStep(),
+      onStep: (events) => {
+        for (const event of events) this.#hear(event);
+      },
+    });
+  }
+
+  #hear(event: SlotEvent): void {
+    for (const { top_logprobs } of event.logprobs ?? []) {
+      const all = top_logprobs.map(({ token, logprob }): [string, number] => [token, logprob]);
+      this.#logprobs.get(event.id)!.push(new Map(all));
+    }
+    if (event.done !== null || event.error !== null) this.#ends.get(event.id)?.(event);
+  }
+
+  get nextId(): number {
+    return this.#ids + 1;
+  }
+
+  ask(prompt: Prompt, changes: Partial<GenerateJob> = {}): Promise<Asked> {
+    const id = ++this.#ids;
+    const logprobs: Map<string, number>[] = [];
+    this.#logprobs.set(id, logprobs);
+    return new Promise((resolve, reject) => {
+      this.#ends.set(id, ({ done, error }) => {
+        if (done === null) reject(error);
+        else resolve({ done, logprobs });
+      });
+      const asked = { sampling, numPredict: 4, wantContext: true, logprobs: { top: 30 }, ...changes };
+      this.slots.submit(id, newJob(prompt, asked));
+    });
+  }
+}
+
+/** Random printable ASCII, one token each, the same for the same seed. */
+export function text(length: number, seed: number): number[] {
+  let state = seed * 2_654_435_761 + 1;
+  return Array.from({ length }, () => {
+    state = (Math.imul(state, 48_271) ^ (state >>> 7)) >>> 0;
+    return 4 + 0x20 + (state % 95);
+  });
+}
+
+/** A keeper without a limit. Like the server, it has descriptors of its own. */
+export function newKeeper() {
+  const fds = new Map<number, number>();
+  const drop = (id: number) => {
+    const fd = fds.get(id);
+    if (fd !== undefined) closeSync(fd);
+    fds.delete(id);
+  };
+  let ids = 0;
+  const keeper: StateKeeper = {
+    reserve: async () => ++ids,
+    kept(id, fd, replaced) {
+      fds.set(id, openSync(`/proc/self/fd/${fd}`, "r"));
+      for (const older of replaced) drop(older);
+    },
+    used: () => {},
+    release: drop,
+    damaged: drop,
+  };
+  return { keeper, fds };
+}
