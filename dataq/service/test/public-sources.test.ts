@@ -64,6 +64,9 @@ const given: Readonly<Record<string, readonly string[]>> = {
   "17track": ["--set", "token=track-token-1"],
   tianyancha: ["--set", "token=tyc-token-1"],
   qichacha: ["--set", "key=qcc-key-1", "--set", "secret=qcc-secret-1"],
+  juhe: ["--set", "key=juhe-key-1"],
+  "aliyun-market": ["--set", "appcode=app-code-1"],
+  netocr: ["--set", "key=ocr-key-1", "--set", "secret=ocr-secret-1"],
 };
 
 const connect = (name: string, ...more: string[]) =>
@@ -79,7 +82,8 @@ async function connected(name: string, more: Partial<ContractEntry> = {}, base =
   await followed(name, true);
   return {
     async [Symbol.asyncDispose]() {
-      await removeContract(path, name);
+      // Unlike a change of the file, this takes effect at once.
+      await service.call(`/admin/v1/connectors/${name}`, { method: "DELETE" });
       await followed(name, false);
     },
   };
@@ -224,6 +228,86 @@ describe("a public source answers an operation in the form of the contract", () 
         filed_date: "2023-01-02",
       },
     ],
+    "tianyancha enforcement": [
+      "enterprise_zhixing_check",
+      { company_name: "欠款有限公司" },
+      { case_no: "（2024）浙0106执2号", amount: "65000", filed_date: "2024-02-01", status: "in_progress" },
+    ],
+    "tianyancha newest report": [
+      "enterprise_annual_report",
+      { tax_id: "91330106MA0000007Q" },
+      {
+        report_year: 2025,
+        employee_count: null,
+        employee_count_public: false,
+        years_available: [2023, 2024, 2025],
+        insured: { pension: 12, medical: null },
+        financials: {
+          total_assets: { amount: "12835000", public: true },
+          total_liabilities: { amount: null, public: false },
+        },
+        shareholders: [{ name: "陈明", subscribed: "1000000", subscribed_date: "2030-01-01", paid_in: null }],
+      },
+    ],
+    "qichacha enforcement": [
+      "enterprise_zhixing_check",
+      { company_name: "欠款有限公司" },
+      { court: "杭州市西湖区人民法院", amount: "65000", source: { name: "企查查" } },
+    ],
+    "qichacha newest report": [
+      "enterprise_annual_report",
+      { tax_id: "91330106MA0000007Q" },
+      {
+        report_year: 2024,
+        published_date: "2025-06-01",
+        financials: { total_assets: { amount: "5000000" }, net_profit: { amount: "-32000" } },
+        years_available: [2022, 2024],
+      },
+    ],
+    "juhe newest report": [
+      "enterprise_annual_report",
+      { tax_id: "91330106MA0000007Q" },
+      {
+        report_year: 2024,
+        employee_count: 12,
+        // A sum without a unit is not guessed.
+        financials: { revenue: { amount: "3000000" }, net_profit: { amount: null, public: true } },
+        source: { name: "聚合数据", kind: "licensed" },
+      },
+    ],
+    "aliyun-market parcel": [
+      "cloud_express_tracking",
+      { express_no: "SF1000000000024", phone_tail: "1234" },
+      {
+        express_no: "SF1000000000024",
+        carrier_code: "zhongtong",
+        state: "delivered",
+        signed: true,
+        last_event_at: "2026-11-20T13:29:58+08:00",
+        events: [{ description: "已签收" }, { time: "2026-11-19T08:00:00+08:00" }],
+      },
+    ],
+    "netocr invoice": [
+      "enterprise_tax_invoice",
+      {
+        invoice_code: "033002100111",
+        invoice_number: "10000001",
+        issue_date: "2026-03-02",
+        amount: "100.00",
+      },
+      {
+        result: "match",
+        authentic: true,
+        status: "red_flushed",
+        total: "106.00",
+        seller: { name: "甲公司" },
+      },
+    ],
+    "netocr other sum": [
+      "enterprise_tax_invoice",
+      { invoice_code: "033002100111", invoice_number: "10000001", issue_date: "2026-03-02", amount: "99" },
+      { result: "mismatch", authentic: false, seller: null, total: null },
+    ],
   };
 
   test.each(Object.entries(records))("%s", async (name, [operation, params, wanted]) => {
@@ -237,6 +321,36 @@ describe("a public source answers an operation in the form of the contract", () 
     expect(first).toMatchObject(wanted);
     expect(body.usage.tokens).toBeGreaterThan(0);
   });
+});
+
+test("an invoice of which too little is said is not charged, and one that nobody knows is 404", async () => {
+  await using _ = await connected("netocr");
+  const params = { invoice_code: "033002100111", invoice_number: "10000001" };
+  const { body } = await ask("enterprise_tax_invoice", params);
+  expect(body.data.result).toBe("insufficient_elements");
+  expect(body.usage.tokens).toBe(0);
+  const unknown = await ask("enterprise_tax_invoice", { ...params, invoice_number: "10000009" });
+  expect(unknown.status).toBe(404);
+});
+
+test("what a vendor says is left stands beside what the operator counts, and is asked again after ten minutes only", async () => {
+  await using _ = await connected("17track");
+  const asked = () => sources.requests.filter(({ path }) => path.endsWith("/getquota")).length;
+  const row = async () => {
+    const { data } = (await service.call("/admin/v1/connectors")).body;
+    return data.find((each: { name: string }) => each.name === "17track");
+  };
+  expect(await row()).toMatchObject({
+    balance_fen: null,
+    stated: { amount: 62, unit: "requests" },
+    cost_fen: 0,
+  });
+  const before = asked();
+  expect(before).toBeGreaterThan(0);
+  await row();
+  const { out } = await dataq("connect");
+  expect(out).toContain("the vendor says: 62 requests left");
+  expect(asked()).toBe(before);
 });
 
 test("a filter that a caller writes cannot become another filter, another field or another host", async () => {

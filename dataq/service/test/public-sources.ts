@@ -122,6 +122,14 @@ const routes: readonly (readonly [string, Route])[] = [
   ["/tianyancha/services/open/jr/dishonest/2.0", tianyanchaDebtors],
   ["/qichacha/ECIV4/GetBasicDetailsByName", qichachaCompany],
   ["/qichacha/ShixinCheck/GetList", qichachaDebtors],
+  ["/17track/getquota", quota],
+  ["/tianyancha/services/open/jr/zhixinginfo/2.0", tianyanchaEnforced],
+  ["/tianyancha/services/open/ic/annualreport/2.0", tianyanchaReports],
+  ["/qichacha/ZhixingCheck/GetList", qichachaEnforced],
+  ["/qichacha/AR/GetAnnualReport", qichachaReports],
+  ["/juhe/enterprise/App/ReportListByName/query.php", juheReports],
+  ["/aliyun-market/kdwlcx", marketParcel],
+  ["/netocr/verapi/v2/verInvoice.do", netocrInvoice],
 ];
 
 const worksHeld = 57;
@@ -608,6 +616,128 @@ function qichachaDebtors({ query }: Asked): object {
           Publicdate: "2023-02-01",
         },
       ],
+    },
+  };
+}
+
+function quota({ headers }: Asked): object {
+  if (headers["17token"] !== "track-token-1") return { code: 0, data: { errors: [{ code: -18010002 }] } };
+  return { code: 0, data: { quota_total: 100, quota_used: 38, quota_remain: 62 } };
+}
+
+function tianyanchaEnforced({ query }: Asked): object {
+  if (query["keyword"] === "干净有限公司") return { error_code: 300000, reason: "无数据" };
+  const item = {
+    pname: query["keyword"],
+    caseCode: "（2024）浙0106执2号",
+    execCourtName: "杭州市西湖区人民法院",
+    caseCreateTime: 1_706_716_800_000,
+    execMoney: "65000",
+    partyCardNum: "91330106****0007Q",
+  };
+  return { error_code: 0, result: { total: 1, items: [item] } };
+}
+
+/** The years come in no order. */
+function tianyanchaReports({ query }: Asked): object {
+  const report = (year: string, employees: string) => ({
+    releaseTime: `${Number(year) + 1}-06-01`,
+    baseInfo: {
+      reportYear: year,
+      creditCode: query["keyword"],
+      companyName: "杭州某某科技有限公司",
+      employeeNum: employees,
+      totalAssets: "1,283.5万元",
+      totalLiability: "企业选择不公示",
+      manageState: "开业",
+    },
+    reportSocialSecurityInfo: { endowmentInsurance: "12人" },
+    shareholderList: [{ investorName: "陈明", subscribeAmount: "100万元", subscribeTime: "2030-01-01" }],
+  });
+  const items = [report("2023", "10人"), report("2025", "企业选择不公示"), report("2024", "11人")];
+  return { error_code: 0, result: { items } };
+}
+
+function qichachaEnforced({ query }: Asked): object {
+  const one = {
+    Name: query["searchKey"],
+    Anno: "（2024）浙0106执2号",
+    ExecuteGov: "杭州市西湖区人民法院",
+    Biaodi: "65000",
+    Liandate: "2024-02-01",
+  };
+  return { Status: "200", Paging: { TotalRecords: 1 }, Result: { VerifyResult: 1, Data: [one] } };
+}
+
+function qichachaReports(): object {
+  const report = (year: number) => ({
+    Year: `${year}年度报告`,
+    PublishDate: `${year + 1}-06-01 00:00:00`,
+    BasicInfoData: { CompanyName: "杭州某某科技有限公司", EmployeeCount: "12人", Status: "开业" },
+    AssetsData: { TotalAssets: "0.05亿元", NetProfit: "-3.2万元" },
+  });
+  return { Status: "200", Result: [report(2024), report(2022)] };
+}
+
+function juheReports({ query }: Asked): object {
+  if (query["key"] !== "juhe-key-1") return { error_code: 10001, reason: "错误的请求KEY" };
+  const items = [2022, 2024].map((year) => ({
+    report_year: String(year),
+    report_date: `${year + 1}-06-01`,
+    name: "杭州某某科技有限公司",
+    credit_no: query["keyword"],
+    collegues_num: "12",
+    sale_income: "300万元",
+    net_amount: "12.5",
+  }));
+  return { error_code: 0, reason: "成功", result: { total: 2, items } };
+}
+
+function marketParcel({ headers, query }: Asked): object {
+  const [number = "", tail] = (query["no"] ?? "").split(":");
+  if (headers.authorization !== "APPCODE app-code-1") return { status: "403", msg: "无权" };
+  if (number.startsWith("SF") && tail !== "1234") return { status: "205", msg: "没有信息" };
+  return {
+    status: "0",
+    msg: "ok",
+    result: {
+      number: query["no"],
+      type: "ZTO",
+      expName: "中通快递",
+      deliverystatus: "3",
+      issign: "1",
+      updateTime: "2026-11-20 13:29:58",
+      list: [
+        { time: "2026-11-20 13:29:58", status: "已签收" },
+        { time: "2026-11-19 08:00:00", status: "已揽收" },
+      ],
+    },
+  };
+}
+
+function netocrInvoice({ body }: Asked): object {
+  const form = new URLSearchParams(body);
+  if (form.get("key") !== "ocr-key-1" || form.get("secret") !== "ocr-secret-1")
+    return { code: -1, msg: "key 错误" };
+  if (form.get("invoiceNumber") === "10000009") return { code: -30002, msg: "所查发票不存在" };
+  if (form.get("totalAmount") === null || form.get("billingDate") === null)
+    return { code: -30005, msg: "参数不能为空" };
+  if (form.get("totalAmount") !== "100.00") return { code: -30001, msg: "不一致" };
+  return {
+    code: 0,
+    msg: "成功",
+    data: {
+      invoiceType: "10",
+      invoiceCode: form.get("invoiceCode"),
+      invoiceNumber: form.get("invoiceNumber"),
+      billingDate: "2026-03-02",
+      state: "3",
+      salesName: "甲公司",
+      salesTaxNo: "91330106MA0000007Q",
+      totalAmount: "100.00",
+      totalTax: "6.00",
+      amountTax: "106.00",
+      checkNum: "2",
     },
   };
 }

@@ -849,6 +849,8 @@ export const en = {
     costHint: (fen: number) => `What you pay the vendor; ${fen} if empty.`,
     balance: "Balance",
     outOfMoney: "The balance is used up. ",
+    stated: (amount: string, moment: string) => `The vendor says ${amount} (${moment})`,
+    requestsLeft: (count: string) => `${count} requests`,
     balanceNow: "Balance, in yuan",
     balanceHint: "What you have paid in and not used. The cost of requests is taken off from now on.",
     join: "Ask it beside other vendors",

@@ -805,6 +805,8 @@ export const zh: Text = {
     costHint: (fen: number) => `您付给供应商的价格，不填按 ${fen} 分计。`,
     balance: "余额",
     outOfMoney: "余额已用完。",
+    stated: (amount: string, moment: string) => `供应商称剩余 ${amount}（${moment}）`,
+    requestsLeft: (count: string) => `${count} 次`,
     balanceNow: "当前余额（元）",
     balanceHint: "已充值未用的金额，此后按请求成本扣减。",
     join: "与其他供应商一并查询",

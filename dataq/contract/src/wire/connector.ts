@@ -4,6 +4,11 @@ import { bilingual } from "./bilingual.ts";
 
 const kind = z.enum(["official", "licensed", "third_party"]);
 
+const stated = z
+  .strictObject({ amount: z.number(), unit: z.enum(["fen", "yuan", "requests"]), at: z.string() })
+  .nullable()
+  .meta({ description: "What the vendor itself says is left, and when it said it; null if it does not say" });
+
 /** A contract with a vendor, as the operator configured it. */
 export const connector = z.strictObject({
   name: z.string(),
@@ -19,6 +24,7 @@ export const connector = z.strictObject({
   balance_fen: z.number().nullable().meta({
     description: "What is left of what the operator paid in, in fen; null if that was not said",
   }),
+  stated,
   is_out_of_money: z.boolean().meta({ description: "The vendor said that the balance is used up" }),
   last_failure: z.string().nullable().meta({ description: "Why the last request failed" }),
   paused_until: z.string().nullable().meta({ description: "Nothing is sent until then" }),
@@ -108,6 +114,7 @@ export const vendor = z.strictObject({
   balance_fen: z.number().nullable().meta({
     description: "What is left of what the operator paid in, in fen; null if that was not said",
   }),
+  stated,
 });
 export type VendorRow = Received<typeof vendor>;
 

@@ -16,6 +16,15 @@ export interface Adapter {
   readonly byNumber?: ByNumber;
 }
 
+/** What a vendor says is left of what was paid. */
+export interface StatedBalance {
+  readonly unit: "fen" | "yuan" | "requests";
+  /** The number in an answer. */
+  read(answer: VendorAnswer): number | undefined;
+  /** Asks for it; absent if every answer tells it. */
+  readonly ask?: (send: Send) => Promise<number | undefined>;
+}
+
 export interface ByNumber {
   /** How the terms of these numbers begin: `d:` for a DOI as in `d:10.1000/1`. */
   readonly kind: string;

@@ -6,8 +6,8 @@ import type { Adapter, AdapterParts } from "./adapter.ts";
 import { adapters } from "./adapters.ts";
 import type { ContractParts } from "./contract.ts";
 import type { Terms } from "./gate.ts";
-import { mappedAdapter, secretsIn } from "./mapping/mapped-adapter.ts";
-import { answer, operationName, request, shared } from "./mapping/mapping-file.ts";
+import { mappedAdapter, secretsIn, statedBalance } from "./mapping/mapped-adapter.ts";
+import { answer, operationName, request, type Shared, shared } from "./mapping/mapping-file.ts";
 import { type Limits, limits, type Preset, presetFile, presets } from "./preset.ts";
 
 /** The operator's part of a contract with a vendor that a preset describes. */
@@ -168,6 +168,14 @@ export function contractOf(
     licence: preset.licence,
     ...(entry.join === true && { joins: true }),
     ...(entry.balance && { balance: { fen: entry.balance.fen, since: new Date(entry.balance.since) } }),
+    ...(preset.balance && {
+      stated: statedBalance(preset.balance, {
+        shared: sharedOf(preset),
+        credentials: entry.credentials,
+        constants: { base },
+        now,
+      }),
+    }),
     secrets: Object.entries(entry.credentials)
       .filter(([name]) => preset.credentials[name]?.secret !== false)
       .map(([, value]) => value),
@@ -181,15 +189,18 @@ export function contractOf(
 function adapterOf(preset: Preset, parts: AdapterParts): Adapter {
   const how = preset.operations[parts.operation]!;
   if ("adapter" in how) return adapters[how.adapter as keyof typeof adapters](parts);
-  const { computed, query, headers, ok, errors, message } = preset;
   return mappedAdapter({
     operation: parts.operation,
     mapping: how,
-    shared: { computed, query, headers, ok, errors, message },
+    shared: sharedOf(preset),
     credentials: parts.credentials,
     constants: { base: parts.base },
     now: parts.now,
   });
+}
+
+function sharedOf({ computed, query, headers, ok, errors, message }: Preset): Shared {
+  return { computed, query, headers, ok, errors, message };
 }
 
 /** Entries with the same vendor are one contract, with the strictest of their limits. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Failure, type Params } from "@dataq/contract";
-import type { Adapter, Found, Send, VendorAnswer, VendorRequest } from "./adapter.ts";
+import type { Adapter, Found, Send, StatedBalance, VendorAnswer, VendorRequest } from "./adapter.ts";
 import { exchange, reasonOf } from "./exchange.ts";
 import type { Gate, Terms, Verdict } from "./gate.ts";
 import { masked } from "./masking.ts";
@@ -27,6 +27,8 @@ export interface ContractParts {
   readonly terms?: Partial<Terms>;
   /** What was paid in, and when, as the operator says. */
   readonly balance?: { readonly fen: number; readonly since: Date };
+  /** How the vendor itself says what is left; absent if it does not. */
+  readonly stated?: StatedBalance;
   /** Asked also for what it knows of records that another source found. */
   readonly joins?: boolean;
 }
@@ -76,6 +78,30 @@ export class Contract {
     const [, count = "", unit = ""] = /^(\d+)\s*(s|m|h)$/.exec(headers["x-rate-limit-interval"] ?? "") ?? [];
     const intervalMs = Number(count) * ({ s: 1_000, m: 60_000, h: 3_600_000 }[unit] ?? Number.NaN);
     if (most > 0 && intervalMs > 0) this.#toldEveryMs = Math.min(intervalMs / most, 60_000);
+  }
+
+  #toldBalance: number | undefined;
+
+  /** Remembers for all services what the vendor says is left. */
+  async noteBalance(amount: number | undefined): Promise<void> {
+    if (amount === undefined || amount === this.#toldBalance) return;
+    this.#toldBalance = amount;
+    await this.#gate.noteBalance(this.name, amount, this.#now());
+  }
+
+  /** Asks the vendor what is left, under the contract's limits. Whatever goes wrong leaves what was known. */
+  async askBalance(asking: Asking): Promise<void> {
+    const ask = this.parts.stated?.ask;
+    if (ask === undefined) return;
+    const talk = new Conversation(this, this.#gate, "balance", asking, this.#now);
+    try {
+      const amount = await ask((request) => talk.send(request));
+      await talk.end(amount === undefined ? undefined : { outcome: "not_found" });
+      this.#toldBalance = undefined;
+      await this.noteBalance(amount);
+    } catch {
+      await talk.end(undefined);
+    }
   }
 
   get operations(): readonly string[] {
@@ -180,6 +206,9 @@ class Conversation {
       const answer = await exchange(request, AbortSignal.any([signal, limit]));
       this.#open.status = answer.status;
       this.#contract.note(answer);
+      const { stated } = this.#contract.parts;
+      if (stated !== undefined && stated.ask === undefined)
+        await this.#contract.noteBalance(stated.read(answer)).catch(() => {});
       return answer;
     } catch (error) {
       this.isLate = limit.aborted;

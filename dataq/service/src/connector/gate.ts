@@ -17,6 +17,8 @@ export interface Gate {
   /** The turn of the request, at most `patienceMs` away, or why it may not be sent. */
   enter(request: GateRequest): Promise<Entered>;
   leave(id: string, contract: string, nowMs: number, verdict: Verdict): Promise<void>;
+  /** Keeps what the vendor said is left. */
+  noteBalance(contract: string, amount: number, nowMs: number): Promise<void>;
 }
 
 export interface GateRequest {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { adapters } from "./adapters.ts";
-import { operationMapping, operationName, shared } from "./mapping/mapping-file.ts";
+import { balance, operationMapping, operationName, shared } from "./mapping/mapping-file.ts";
 
 const bilingual = z.strictObject({ en: z.string().min(1), zh: z.string().min(1) });
 
@@ -51,6 +51,8 @@ export const presetFile = z.strictObject({
   limits: limits.default({}),
   /** What a request costs, in fen, as long as the contract says nothing else. */
   cost_fen: z.number().min(0).default(0),
+  /** Where the vendor says what is left; absent if it does not. */
+  balance: balance.optional(),
   ...shared.shape,
   operations: z
     .record(

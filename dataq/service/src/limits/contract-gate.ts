@@ -15,6 +15,8 @@ export interface ContractState {
     /** The vendor said that the balance is used up. */
     readonly isOutOfMoney: boolean;
   } | null;
+  /** What the vendor itself said is left, and when; null if it never did. */
+  readonly stated: { readonly amount: number; readonly at: Date } | null;
 }
 
 /** Number of consecutive failures that stop requests, and for how long. */
@@ -90,6 +92,14 @@ export class ContractGate implements Gate {
     });
   }
 
+  async noteBalance(contract: string, amount: number, nowMs: number): Promise<void> {
+    await this.#database.query(
+      `insert into contract_state (contract, stated, stated_at) values ($1, $2, $3)
+         on conflict (contract) do update set stated = excluded.stated, stated_at = excluded.stated_at`,
+      [contract, amount, nowMs],
+    );
+  }
+
   /** Forgets failures and pauses, after somebody has seen that the vendor answers. */
   async clear(contract: string): Promise<void> {
     await this.#database.query(
@@ -121,9 +131,12 @@ export class ContractGate implements Gate {
       last_failure: string | null;
       until: Date | null;
       paused_why: string | null;
+      stated: number | null;
+      stated_at: number | null;
     }>(
       `select contract, coalesce(sent.requests, 0)::int as requests, coalesce(sent.cost_fen, 0)::float8 as cost_fen,
-              last_failure, case when paused_until > $1 then to_timestamp(paused_until / 1000) end as until, paused_why
+              last_failure, case when paused_until > $1 then to_timestamp(paused_until / 1000) end as until, paused_why,
+              stated, stated_at
          from contract_state full join
               (select contract, count(*) as requests, sum(cost_fen) as cost_fen from vendor_request group by contract) sent
               using (contract)`,
@@ -136,6 +149,10 @@ export class ContractGate implements Gate {
           requests: row.requests,
           costFen: row.cost_fen,
           lastFailure: row.last_failure,
+          stated:
+            row.stated === null || row.stated_at === null
+              ? null
+              : { amount: row.stated, at: new Date(row.stated_at) },
           paused: row.until === null ? null : { until: row.until, ...pauseOf(row.paused_why) },
         },
       ]),

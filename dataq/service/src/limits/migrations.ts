@@ -357,4 +357,11 @@ begin
 end $$;
 `,
   },
+  {
+    name: "limits/5-stated-balances",
+    // What the vendor itself says is left, and when, in milliseconds since 1970.
+    up: `
+alter table contract_state add column stated double precision, add column stated_at double precision;
+`,
+  },
 ];

@@ -42,13 +42,14 @@ export async function testContract(
   const operation = findOperation(operationName) as Operation;
   const params = given ?? (operation.example as Params);
   const asked = operation.paged ? { page: "1", page_size: "5", ...params } : params;
-  const trial = await tryContract(contract, operationName, asked, trialLimitMs);
+  const { fromVendor } = registry[operation.name as OperationName];
+  const sent = fromVendor?.asked?.(asked) ?? asked;
+  const trial = await tryContract(contract, operationName, sent, trialLimitMs);
   const { found } = trial;
   const trace = found?.trace?.() ?? [];
   const read =
     found?.outcome === "record" ? found.fields : found?.outcome === "records" ? found.list[0] : undefined;
-  const prepare = registry[operation.name as OperationName].fromVendor?.prepare;
-  const first = read && (prepare?.(read) ?? read);
+  const first = read && (fromVendor?.prepare?.(read, { params, now: new Date() }) ?? read);
   const fields =
     first === undefined
       ? []

@@ -11,7 +11,11 @@ import type { Answer, Page, Source, SourceContext } from "./source.ts";
 /** What an operation adds to a vendor's answer. */
 export interface FromVendor {
   /** Unifies what vendors write in many ways, such as dates and amounts. */
-  readonly prepare?: (fields: Fields) => Fields;
+  readonly prepare?: (fields: Fields, asked: { readonly params: Params; readonly now: Date }) => Fields;
+  /** Adds to the parameters of a call what requests to vendors need in another form. */
+  readonly asked?: (params: Params) => Params;
+  /** What a record means if it is not what was asked for. */
+  readonly outcome?: (record: object) => Answer["outcome"];
   /** The list as an answer, with its summary. */
   readonly list?: (records: readonly object[], params: Params) => Answer;
   /** How long a record may be cached, in seconds. */
@@ -43,9 +47,9 @@ export function connected(
 ): Source {
   const operation = findOperation(operationName) as Operation;
   const complete = ownForm(operation.name, (record) => record["id"] ?? Object.values(record)[1]);
-  const recordOf = (contract: Contract, fields: Fields, now: Date): object => {
+  const recordOf = (contract: Contract, fields: Fields, params: Params, now: Date): object => {
     const { source, ...own } = fields;
-    const mapped = complete(adds.prepare?.(own) ?? own);
+    const mapped = complete(adds.prepare?.(own, { params, now }) ?? own);
     if (mapped === null || "problem" in mapped) {
       const why = mapped === null ? "no record" : inEnglish(mapped.problem);
       throw new Failure("upstream_error", { operation: operation.name }, new Error(why));
@@ -68,11 +72,12 @@ export function connected(
     if (found.outcome === "verification_required")
       throw adds.verificationNeeded?.() ?? new Failure("upstream_error", { operation: operation.name });
     if (found.outcome === "record") {
-      const record = recordOf(contract, found.fields, now);
-      return { ...single(record), ...(adds.cacheS && { cacheS: adds.cacheS(record) }) };
+      const record = recordOf(contract, found.fields, params, now);
+      const outcome = adds.outcome?.(record) ?? "found";
+      return { ...single(record), outcome, ...(adds.cacheS && { cacheS: adds.cacheS(record) }) };
     }
     if (found.outcome === "records") {
-      const records = found.list.map((fields) => recordOf(contract, fields, now));
+      const records = found.list.map((fields) => recordOf(contract, fields, params, now));
       return adds.list?.(records, params) ?? listed(operation, records, found.total, page);
     }
     if (operation.kind === "single") return single(undefined);
@@ -98,7 +103,7 @@ export function connected(
     async run(params: Params, page: Page, context: SourceContext): Promise<Answer> {
       const asked = operation.paged
         ? { ...params, page: String(page.page), page_size: String(page.pageSize) }
-        : params;
+        : (adds.asked?.(params) ?? params);
       const until = context.until ?? Date.now() + USUAL_TIME_MS;
       const able = contracts.filter((contract) => unsent(contract, params) === undefined);
       let spentFen = 0;

@@ -76,8 +76,21 @@ export function Connectors() {
                   {
                     name: t.vendors.balance,
                     isNumber: true,
-                    cell: ({ balance_fen }) =>
-                      balance_fen === null ? "–" : `¥${format.number(Math.round(balance_fen) / 100)}`,
+                    cell: ({ balance_fen, stated }) => (
+                      <>
+                        {balance_fen === null ? "–" : `¥${format.number(Math.round(balance_fen) / 100)}`}
+                        {stated && (
+                          <span className="block text-xs text-soft">
+                            {t.vendors.stated(
+                              stated.unit === "requests"
+                                ? t.vendors.requestsLeft(format.number(stated.amount))
+                                : `¥${format.number(stated.unit === "fen" ? stated.amount / 100 : stated.amount)}`,
+                              format.moment(stated.at),
+                            )}
+                          </span>
+                        )}
+                      </>
+                    ),
                   },
                   {
                     name: t.vendors.lastFailure,

@@ -1,14 +1,16 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
-import { findOperation } from "@dataq/contract";
+import { counted, findOperation } from "@dataq/contract";
 import Table from "cli-table3";
 import { Command } from "commander";
 import { readConfig } from "../../config.ts";
+import type { StatedBalance } from "../../connector/adapter.ts";
 import { type ContractEntry, findPreset, readContracts } from "../../connector/configured.ts";
 import { removeContract } from "../../connector/connectors-file.ts";
-import type { ContractParts } from "../../connector/contract.ts";
+import { Contract, type ContractParts } from "../../connector/contract.ts";
 import { type Preset, presets } from "../../connector/preset.ts";
 import { ContractGate } from "../../limits/contract-gate.ts";
+import { askBalances } from "../../limits/stated-balances.ts";
 import { connectVendor } from "../../operations/connecting.ts";
 import { readAmount } from "../numbers.ts";
 import { withOwnDatabase } from "../own-database.ts";
@@ -107,14 +109,21 @@ async function statesOf(contracts: readonly ContractParts[]): Promise<ReadonlyMa
     { applicationName: "dataq connect", poolSize: 1, tables: "as is" },
     async (database) => {
       const gate = new ContractGate(database);
-      const states = await gate.states(new Date());
+      const now = new Date();
+      await askBalances(
+        contracts.map((parts) => new Contract(parts, gate)),
+        gate,
+        now,
+      );
+      const states = await gate.states(now);
       return Promise.all(
-        contracts.map(async ({ name, balance }): Promise<[string, string]> => {
+        contracts.map(async ({ name, balance, stated }): Promise<[string, string]> => {
           const left = await gate.leftOf(name, balance);
-          const paused = states.get(name)?.paused;
+          const { paused, stated: told } = states.get(name) ?? {};
           const lines = [
             "connected",
             ...(left === null ? [] : [`¥${(left / 100).toFixed(2)} left`]),
+            ...(stated && told ? [`the vendor says: ${amountOf(told.amount, stated.unit)} left`] : []),
             ...(paused?.isOutOfMoney
               ? [`out of money: ${paused.why}`]
               : paused
@@ -130,6 +139,11 @@ async function statesOf(contracts: readonly ContractParts[]): Promise<ReadonlyMa
     return [];
   });
   return new Map(told);
+}
+
+function amountOf(amount: number, unit: StatedBalance["unit"]): string {
+  if (unit === "requests") return counted(amount, "request");
+  return `¥${(unit === "fen" ? amount / 100 : amount).toFixed(2)}`;
 }
 
 async function connect(path: string, preset: Preset, name: string, options: Options): Promise<void> {

@@ -6,13 +6,15 @@ import { at } from "./answer-path.ts";
  * Where a field is read from: a path below the record, or a rule. A rule takes the first of its paths that has a value,
  * and then converts it: `text` joins a list with `join`, `list` splits a text at `split`, `number` reads 1,234.5,
  * `epoch_ms` and `epoch_s` give the day in China, `day` the day of a text such as 2024-03-01 00:00:00 or 20240301,
- * `instant` the moment of 2024-03-01 12:30:00 in China. `format` puts a text in the place of `{}`. `item` takes one path of each object of a list;
- * `each` makes an object of each, its fields by rules of their own.
+ * `instant` the moment of 2024-03-01 12:30:00 in China, `year` the first four digits, `first` the text before `split`. `format` puts a text in the place of `{}`.
+ * `item` takes one path of each object of a list; `each` makes an object of each, its fields by rules of their own. With
+ * `from: "answer"` the path begins at the whole answer, not at the record.
  */
 export type FieldRule =
   | string
   | {
       readonly path: string | readonly string[];
+      readonly from?: "answer" | undefined;
       readonly as?: (typeof conversions)[number] | undefined;
       readonly join?: string | undefined;
       readonly split?: string | undefined;
@@ -23,12 +25,23 @@ export type FieldRule =
       readonly each?: Readonly<Record<string, FieldRule>> | undefined;
     };
 
-const conversions = ["text", "list", "number", "epoch_ms", "epoch_s", "day", "instant"] as const;
+const conversions = [
+  "text",
+  "list",
+  "number",
+  "epoch_ms",
+  "epoch_s",
+  "day",
+  "instant",
+  "year",
+  "first",
+] as const;
 
 export const fieldRule: z.ZodType<FieldRule> = z.union([
   z.string(),
   z.strictObject({
     path: z.union([z.string(), z.array(z.string()).min(1)]),
+    from: z.literal("answer").optional(),
     as: z.enum(conversions).optional(),
     join: z.string().optional(),
     split: z.string().min(1).optional(),
@@ -46,16 +59,21 @@ export function pathsOf(rule: FieldRule): readonly string[] {
   return typeof rule.path === "string" ? [rule.path] : rule.path;
 }
 
-export function readBy(rule: FieldRule, item: unknown): unknown {
-  const found = firstOf(pathsOf(rule), item);
+export function readBy(rule: FieldRule, item: unknown, answer: unknown): unknown {
+  const found = firstOf(pathsOf(rule), placeOf(rule, item, answer));
   if (typeof rule === "string") return found;
   if (isAbsent(found)) return rule.otherwise ?? found;
   const { each, item: inner, values } = rule;
-  if (inner !== undefined) return Array.isArray(found) ? found.map((one) => at(one, inner)) : found;
+  if (inner !== undefined)
+    return Array.isArray(found)
+      ? found.map((one) => (rule.as === "year" ? converted(at(one, inner), rule) : at(one, inner)))
+      : found;
   if (each !== undefined) {
     if (!Array.isArray(found)) return found;
     return found.map((one) =>
-      Object.fromEntries(Object.entries(each).map(([name, innerRule]) => [name, readBy(innerRule, one)])),
+      Object.fromEntries(
+        Object.entries(each).map(([name, innerRule]) => [name, readBy(innerRule, one, answer)]),
+      ),
     );
   }
   const plain = converted(found, rule);
@@ -63,6 +81,11 @@ export function readBy(rule: FieldRule, item: unknown): unknown {
   const key = typeof value === "string" || typeof value === "number" ? String(value) : undefined;
   if (values !== undefined && key !== undefined && Object.hasOwn(values, key)) return values[key];
   return values === undefined ? value : (rule.otherwise ?? value);
+}
+
+/** Where the paths of a rule begin. */
+export function placeOf(rule: FieldRule, item: unknown, answer: unknown): unknown {
+  return typeof rule !== "string" && rule.from === "answer" ? answer : item;
 }
 
 function firstOf(paths: readonly string[], item: unknown): unknown {
@@ -93,6 +116,8 @@ function converted(found: unknown, { as, join = "，", split = "," }: Exclude<Fi
     const number = Number(String(found).replaceAll(",", "").trim());
     return Number.isFinite(number) ? number : found;
   }
+  if (as === "first") return String(found).split(split, 1)[0];
+  if (as === "year") return Number(/\d{4}/.exec(String(found))?.[0] ?? Number.NaN) || found;
   if (as === "epoch_ms" || as === "epoch_s") {
     const ms = Number(found) * (as === "epoch_s" ? 1000 : 1);
     const china = new Date(ms + 8 * 3_600_000);

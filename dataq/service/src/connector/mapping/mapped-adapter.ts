@@ -8,6 +8,7 @@ import {
   refusalByStatus,
   retryAfterOf,
   type Send,
+  type StatedBalance,
   type Trace,
   type VendorAnswer,
   type VendorRequest,
@@ -15,9 +16,10 @@ import {
 } from "../adapter.ts";
 import { isSecretName } from "../masking.ts";
 import { at, put } from "./answer-path.ts";
-import { pathsOf, readBy } from "./field-rule.ts";
+import { pathsOf, placeOf, readBy } from "./field-rule.ts";
 import type {
   AnswerFile,
+  BalanceFile,
   Condition,
   ErrorRule,
   OperationMapping,
@@ -47,6 +49,25 @@ export function mappedAdapter(parts: MappedParts): Adapter {
     takes: new Set([...mapping.steps, mapping].flatMap(({ request }) => placeholdersIn(request))),
     ...(mapping.cost_fen !== undefined && { costFen: mapping.cost_fen }),
     ask: (params, send) => ask(parts, params, send),
+  };
+}
+
+/** Reads what a vendor says is left. Without a request of its own, `ask` is absent and every answer is read. */
+export function statedBalance(
+  { path, unit, request }: BalanceFile,
+  parts: Omit<MappedParts, "operation" | "mapping">,
+): StatedBalance {
+  const read = (answer: VendorAnswer) => {
+    const found = at(parsed(answer).body, path);
+    const amount = typeof found === "string" && found.trim() !== "" ? Number(found) : found;
+    return typeof amount === "number" && Number.isFinite(amount) ? amount : undefined;
+  };
+  return {
+    unit,
+    read,
+    ...(request && {
+      ask: async (send: Send) => read(await send({ ...requestOf(request, parts, {}), isFree: true })),
+    }),
   };
 }
 
@@ -154,11 +175,12 @@ function applies({ path, equals, status }: ErrorRule, answer: VendorAnswer, body
 }
 
 function meaningOf(
-  { means, path, status }: ErrorRule,
+  { means, path, status, record }: ErrorRule,
   answer: VendorAnswer,
   body: unknown,
   said: string,
 ): Found {
+  if (means === "record") return { outcome: "record", fields: record ?? {} };
   if (means === "not_found" || means === "verification_required") return { outcome: means };
   const place = path === undefined ? `status ${answer.status}` : `${path} ${shown(at(body, path))}`;
   const why = {
@@ -197,7 +219,11 @@ function shown(value: unknown): string {
   return (JSON.stringify(value) ?? "missing").slice(0, 100);
 }
 
-function requestOf(file: RequestFile, parts: MappedParts, asked: Values): VendorRequest {
+function requestOf(
+  file: RequestFile,
+  parts: Omit<MappedParts, "operation" | "mapping">,
+  asked: Values,
+): VendorRequest {
   const { shared, credentials, constants = {} } = parts;
   const { values, secrets } = computed(
     shared.computed,
@@ -288,7 +314,7 @@ function recordsOf(body: unknown, answer: AnswerFile, params: Values): Found {
 }
 
 function read(body: unknown, answer: AnswerFile, params: Values): Found {
-  const found = at(body, answer.record);
+  const found = newestOf(at(body, answer.record), answer);
   const counted = answer.total === undefined ? undefined : Number(at(body, answer.total) ?? Number.NaN);
   const isFirst = (params["page"] ?? "1") === "1" && (params["offset"] ?? "0") === "0";
   const isEmpty = found === null || found === undefined || (Array.isArray(found) && found.length === 0);
@@ -303,12 +329,12 @@ function read(body: unknown, answer: AnswerFile, params: Values): Found {
     const total = counted ?? found.length;
     if (!Number.isSafeInteger(total) || total < 0)
       return wrong(`${answer.total} is not a count`, `${answer.total} 不是记录数`);
-    return { outcome: "records", list: found.map((item) => fieldsOf(item, answer)), total };
+    return { outcome: "records", list: found.map((item) => fieldsOf(item, answer, body)), total };
   }
   if (found === null || found === undefined) return { outcome: "not_found" };
   if (typeof found !== "object")
     return wrong(`${answer.record} is not an object`, `${answer.record} 不是对象`);
-  const fields = fieldsOf(found, answer);
+  const fields = fieldsOf(found, answer, body);
   const other = identifying.find((name) => isOther(params[name], fields[name]));
   return other === undefined
     ? { outcome: "record", fields }
@@ -326,10 +352,17 @@ function isOther(asked: string | undefined, got: unknown): boolean {
   return asked.trim().toUpperCase() !== got.trim().toUpperCase();
 }
 
-function fieldsOf(item: unknown, { fields, constants, values }: AnswerFile): Fields {
+/** The newest of a list, if the vendor gives all. Null if there is none. */
+function newestOf(found: unknown, { newest }: AnswerFile): unknown {
+  if (newest === undefined || !Array.isArray(found)) return found;
+  const yearOf = (one: unknown) => Number(/\d{4}/.exec(String(at(one, newest) ?? ""))?.[0] ?? -1);
+  return found.toSorted((a, b) => yearOf(b) - yearOf(a))[0] ?? null;
+}
+
+function fieldsOf(item: unknown, { fields, constants, values }: AnswerFile, body: unknown): Fields {
   const out: Record<string, unknown> = { ...constants };
   for (const [name, rule] of Object.entries(fields)) {
-    const value = readBy(rule, item);
+    const value = readBy(rule, item, body);
     const renamed =
       typeof value === "string" || typeof value === "number" ? values[name]?.[String(value)] : undefined;
     put(out, name.split("."), renamed ?? value);
@@ -338,15 +371,17 @@ function fieldsOf(item: unknown, { fields, constants, values }: AnswerFile): Fie
 }
 
 /** Where each field was read from; for a list, in its first record. */
-function trace(body: unknown, { record, fields, constants }: AnswerFile): Trace[] {
-  const found = at(body, record);
+function trace(body: unknown, answer: AnswerFile): Trace[] {
+  const { record, fields, constants } = answer;
+  const found = newestOf(at(body, record), answer);
   const item = Array.isArray(found) ? found[0] : found;
   return [
     ...Object.entries(constants).map(([field, value]) => ({ field, path: null, found: value })),
     ...Object.entries(fields).map(([field, rule]) => {
       const paths = pathsOf(rule);
-      const path = paths.find((each) => at(item, each) !== undefined) ?? paths[0] ?? "";
-      return { field, path, found: at(item, path) };
+      const place = placeOf(rule, item, body);
+      const path = paths.find((each) => at(place, each) !== undefined) ?? paths[0] ?? "";
+      return { field, path, found: at(place, path) };
     }),
   ];
 }

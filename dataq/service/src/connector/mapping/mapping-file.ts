@@ -19,11 +19,14 @@ export const meanings = [
   "limited",
   "again",
   "wrong",
+  "record",
 ] as const;
 
 /** A line of a vendor's table of errors: a condition on the body, an HTTP status, or both. */
 export const errorRule = z
   .strictObject({
+    /** With `means: "record"`: the fields of the record that the answer is. */
+    record: z.record(z.string(), z.unknown()).optional(),
     path: z.string().optional(),
     equals: z.array(z.union([z.string(), z.number(), z.boolean(), z.null()])).optional(),
     status: z.array(z.number().int()).optional(),
@@ -33,6 +36,10 @@ export const errorRule = z
     ({ path, equals, status }) =>
       (path === undefined) === (equals === undefined) && (path ?? status) !== undefined,
     "a path with equals, or a status",
+  )
+  .refine(
+    ({ means, record }) => (means === "record") === (record !== undefined),
+    "a record, if it means one",
   );
 export type ErrorRule = z.infer<typeof errorRule>;
 
@@ -85,6 +92,8 @@ export const answer = z.strictObject({
   not_found: condition.optional(),
   /** Path of the object, or of the list for list operations. */
   record: z.string(),
+  /** Of the list at `record`, only the one with the greatest number at this path: the newest year of many. */
+  newest: z.string().optional(),
   /** Path of the number of hits, for lists. */
   total: z.string().optional(),
   /** For each of our fields: its path below the record, or a rule. */
@@ -123,3 +132,12 @@ export const shared = z.strictObject({
   message: z.string().optional(),
 });
 export type Shared = z.infer<typeof shared>;
+
+/** What the vendor itself says is left: in the answer to a request of its own, or without one in every answer. */
+export const balance = z.strictObject({
+  request: request.optional(),
+  /** Path of the number. */
+  path: z.string(),
+  unit: z.enum(["fen", "yuan", "requests"]),
+});
+export type BalanceFile = z.infer<typeof balance>;

@@ -76,6 +76,7 @@ function valueBy(definition: ComputedValue, values: Values, now: Date): string {
   if ("random" in definition)
     return randomBytes(definition.random).toString("hex").slice(0, definition.random);
   if ("json" in definition) return JSON.stringify(filledDeep(definition.json, values));
+  if (definition.hash === "none" && isEmpty(definition.of, values)) return "";
   const text = filled(definition.of, values);
   if (definition.hash === "none") return text;
   const hash = definition.hash.startsWith("hmac-")

@@ -16,6 +16,8 @@ import type { Contract } from "../../connector/contract.ts";
 import type { ContractBook } from "../../connector/contract-book.ts";
 import { presets } from "../../connector/preset.ts";
 import type { ContractGate, ContractState } from "../../limits/contract-gate.ts";
+import { askBalances } from "../../limits/stated-balances.ts";
+
 import { connectVendor, isAnswer } from "../../operations/connecting.ts";
 import { testContract } from "../../operations/connector-trial.ts";
 import { check, readJson } from "../body.ts";
@@ -29,6 +31,7 @@ export function addConnectorRoutes(
   { contracts, gate, path }: { contracts: ContractBook; gate: ContractGate; path: string },
 ): void {
   const rowsOf = async (all: readonly Contract[]) => {
+    await askBalances(all, gate, parts.clock());
     const states = await gate.states(parts.clock());
     return Promise.all(
       all.map(async (contract) =>
@@ -61,6 +64,7 @@ export function addConnectorRoutes(
         cost_fen: preset.cost_fen,
         is_connected: rows.has(preset.name),
         balance_fen: rows.get(preset.name)?.balance_fen ?? null,
+        stated: rows.get(preset.name)?.stated ?? null,
       })),
     };
   });
@@ -140,6 +144,10 @@ function rowFrom(
     requests: state?.requests ?? 0,
     cost_fen: state?.costFen ?? 0,
     balance_fen: leftFen,
+    stated:
+      state?.stated && parts.stated
+        ? { amount: state.stated.amount, unit: parts.stated.unit, at: state.stated.at.toISOString() }
+        : null,
     is_out_of_money: state?.paused?.isOutOfMoney ?? false,
     last_failure: state?.lastFailure ?? null,
     paused_until: state?.paused?.until.toISOString() ?? null,

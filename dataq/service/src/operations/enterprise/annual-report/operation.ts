@@ -2,6 +2,7 @@ import { publishedCompanies } from "../../../sample/companies.ts";
 import { tellRegions } from "../../covered.ts";
 import type { OperationParts } from "../../operation.ts";
 import { registerReach } from "../reach.ts";
+import { fromReport } from "./from-vendor.ts";
 import { reportImport } from "./import.ts";
 import { sampleReports } from "./sample.ts";
 import { ImportedReports } from "./source.ts";
@@ -11,6 +12,7 @@ export const annualReport: OperationParts = {
   sample: sampleReports,
   samples: publishedCompanies.map(({ taxId }) => ({ tax_id: taxId })),
   import: reportImport,
+  fromVendor: { prepare: fromReport },
   tellCoverage: tellRegions,
   reach: registerReach,
   unit: { en: "annual report", zh: "份年报" },

@@ -79,7 +79,7 @@ function answer(
   return single({ ...nothingKnown, id, invoice_code, invoice_number, ...outcome, source });
 }
 
-const nothingKnown = {
+export const nothingKnown = {
   invoice_type: null,
   invoice_type_text: null,
   status: null,
