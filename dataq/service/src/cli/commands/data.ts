@@ -160,6 +160,7 @@ async function getOne(
   if (isHere) return console.log(`${set.name}: is here already.`);
   console.error(`${set.name}: licence ${set.licence.en}.${set.duties === null ? "" : ` ${set.duties.en}`}`);
   const reports = await getSet(needsOf(database, index, config), set);
+  if (reports.length === 0) console.log(`${set.name}: was here; what is made from it is finished now.`);
   for (const { target, records, badRows, outcome, size } of reports)
     console.log(
       outcome === "unchanged"
