@@ -566,6 +566,7 @@ export interface EnterpriseCompanyDetailParams {
 export interface EnterpriseCompanyDetailRecord {
   id: string;
   tax_id: string;
+  lei: string | null;
   name: string;
   name_en: string | null;
   former_names: Array<string>;

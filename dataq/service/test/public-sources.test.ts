@@ -691,6 +691,64 @@ describe("what several sources know of one thing is one record", () => {
     expect(journals?.path).toContain("issn:0254-4164");
   });
 
+  test("records of two lists of debtors are one by case and name", async () => {
+    await using _first = await connected("tianyancha");
+    await using _second = await connected("qichacha", { join: true });
+    const { body } = await ask("enterprise_zhixing_check", { company_name: "欠款有限公司" });
+    expect(body.data).toHaveLength(1);
+    expect(body.data[0]).toMatchObject({
+      id_no_masked: "91330106****0007Q",
+      source: { name: "企查查; 天眼查" },
+    });
+  });
+
+  test("a vendor that is described by a file is asked by number about what another one found", async () => {
+    const preset = {
+      name: "my-papers",
+      publisher: { en: "My papers", zh: "某文献库" },
+      kind: "licensed",
+      base: `${sources.base}/crossref`,
+      operations: {
+        research_paper_search: {
+          request: { url: "{base}/works", query: { query: "{query}", rows: "{page_size}" } },
+          by_number: {
+            kind: "doi",
+            request: { url: "{base}/works", query: { filter: "doi:{numbers}", offset: "0" } },
+            separator: ",doi:",
+          },
+          answer: {
+            record: "message.items",
+            total: "message.total-results",
+            fields: {
+              id: "DOI",
+              paper_id: "DOI",
+              doi: "DOI",
+              title: "title.0",
+              citation_count: "is-referenced-by-count",
+            },
+            constants: { type: "article", retracted: false },
+          },
+        },
+      },
+    };
+    writeFileSync(join(folder, "my-papers.json"), JSON.stringify(preset));
+    await using _first = await connected("openalex");
+    const path = join(folder, "connectors.json");
+    await writeContract(path, { preset: "./my-papers.json", join: true });
+    await followed("my-papers", true);
+    try {
+      const { body } = await ask("research_paper_search", { query: "神经网络" }, { page_size: 30 });
+      const both = body.data.filter((each: { source: { name: string } }) =>
+        each.source.name.includes("某文献库"),
+      );
+      expect(both.length).toBeGreaterThan(0);
+      expect(sources.requests.filter(({ query }) => query["filter"]?.startsWith("doi:10."))).not.toEqual([]);
+    } finally {
+      await removeContract(path, "./my-papers.json");
+      await followed("my-papers", false);
+    }
+  });
+
   test("imported records are joined to what a vendor found, and answer what it does not have", async () => {
     const rows = join(folder, "companies.jsonl");
     const row = { status: "存续", former_names: [], status_code: "active" };

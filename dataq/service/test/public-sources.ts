@@ -228,7 +228,7 @@ function crossref({ path, query }: Asked): object {
   const doi = path.slice("/crossref/works/".length);
   if (doi === "10.1000/none") return { status: 404, headers: limit, text: "Resource not found." };
   const item = {
-    DOI: doi || "10.1000/XYZ.1",
+    DOI: doi || /doi:([^,]+)/.exec(query["filter"] ?? "")?.[1] || "10.1000/XYZ.1",
     title: ["On <i>deep</i> learning &amp; law"],
     author: [
       { given: "明", family: "陈", sequence: "first", affiliation: [{ name: "Zhejiang University" }] },

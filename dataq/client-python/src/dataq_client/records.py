@@ -307,6 +307,7 @@ class EnterpriseCompanyDetailRecordListed(TypedDict):
 class EnterpriseCompanyDetailRecord(TypedDict):
     id: str
     tax_id: str
+    lei: Optional[str]
     name: str
     name_en: Optional[str]
     former_names: List[str]
@@ -850,6 +851,7 @@ class EnterpriseCompanyDetailResult(Result[EnterpriseCompanyDetailRecord]):
     operation_name: ClassVar[str] = "enterprise_company_detail"
     id: str
     tax_id: str
+    lei: Optional[str]
     name: str
     name_en: Optional[str]
     former_names: List[str]

@@ -61,7 +61,7 @@ export async function withOthers(
   if (wanted.length === 0) return answer;
   const [held = [], ...told] = await Promise.all([
     imported.known?.(wanted),
-    ...payable(asked).map((contract) => toldBy(contract, isSingle ? "same question" : wanted, asked)),
+    ...payable(asked).map((contract) => toldBy(contract, operation.paged ? wanted : "same question", asked)),
   ]);
   const silent = told.flatMap((each) => ("silent" in each ? [each.silent] : []));
   const others = [...held, ...told.flatMap((each) => ("records" in each ? each.records : []))] as Published[];

@@ -141,7 +141,7 @@ test("converts a parcel of kuaidi100 to the contract's record, and signs the req
   expect(JSON.parse(param)).toMatchObject({ com: "yuantong", num: "YT1000000000017" });
   expect(form.get("sign")).toBe(createHash("md5").update(`${param}K-1C-1`).digest("hex").toUpperCase());
   expect(await gate.states(new Date())).toEqual(
-    new Map([["kuaidi100", { requests: 1, costFen: 7, lastFailure: null, paused: null }]]),
+    new Map([["kuaidi100", { requests: 1, costFen: 7, lastFailure: null, paused: null, stated: null }]]),
   );
 });
 
@@ -545,6 +545,7 @@ test("logs the reason of a failure without credentials, also while the breaker i
     requests: 5,
     costFen: 0,
     lastFailure: 'status is "…", not one of 200, 201',
+    stated: null,
     paused: null,
   });
 });

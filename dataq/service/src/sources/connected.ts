@@ -154,9 +154,9 @@ export function connected(
   };
 }
 
-/** A list is asked for by numbers, which not every vendor can be. */
+/** A list with pages is asked for by numbers, which not every vendor can be; others are asked the same question. */
 function mayJoin(contract: Contract, operation: Operation): boolean {
-  const isAble = operation.kind === "single" || contract.adapter(operation.name)?.byNumber !== undefined;
+  const isAble = !operation.paged || contract.adapter(operation.name)?.byNumber !== undefined;
   return contract.parts.joins === true && isAble;
 }
 

@@ -41,6 +41,7 @@ export const enterpriseCompanyDetail = defineOperation({
   complete: (params) => ({ params, warnings: organisationWarnings(params["tax_id"]) }),
   record: record({
     tax_id: z.string(),
+    lei: z.string().nullable(),
     name: z.string(),
     name_en: z.string().nullable(),
     former_names: z.array(z.string()),
@@ -72,6 +73,7 @@ export const enterpriseCompanyDetail = defineOperation({
     listed: z.object({ exchange: z.string(), code: z.string() }).nullable(),
   }),
   words: {
+    lei: word("Legal Entity Identifier (LEI)", "全球法人识别编码（LEI）"),
     former_names: word("Former names", "曾用名"),
     status_code: word("Registration status code", "登记状态代码"),
     registered_capital: word("Registered capital", "注册资本"),

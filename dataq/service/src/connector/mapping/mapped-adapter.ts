@@ -49,7 +49,32 @@ export function mappedAdapter(parts: MappedParts): Adapter {
     takes: new Set([...mapping.steps, mapping].flatMap(({ request }) => placeholdersIn(request))),
     ...(mapping.cost_fen !== undefined && { costFen: mapping.cost_fen }),
     ask: (params, send) => ask(parts, params, send),
+    ...(mapping.by_number && {
+      byNumber: {
+        kind: numberKinds[mapping.by_number.kind],
+        find: (numbers: readonly string[], send: Send) => findByNumber(parts, numbers, send),
+      },
+    }),
   };
+}
+
+/** How the terms of numbers begin in the index. */
+const numberKinds = { doi: "d:", arxiv: "x:", issn: "n:", orcid: "o:", patent: "n:" } as const;
+
+async function findByNumber(parts: MappedParts, numbers: readonly string[], send: Send): Promise<Found> {
+  const { mapping, shared } = parts;
+  const { request, separator, most } = mapping.by_number!;
+  const list: Fields[] = [];
+  for (let at = 0; at < Math.min(numbers.length, most * mostPieces); at += most) {
+    const some = numbers.slice(at, at + most);
+    const asked = { numbers: some.join(separator), number: some[0] ?? "" };
+    const read = readAnswer(await send(requestOf(request, parts, asked)), shared, mapping.answer);
+    const found = "found" in read ? read.found : recordsOf(read.body, mapping.answer, asked);
+    if (found.outcome === "records") list.push(...found.list);
+    else if (found.outcome === "record") list.push(found.fields);
+    else if (found.outcome !== "not_found") return found;
+  }
+  return { outcome: "records", list, total: list.length };
 }
 
 /** Reads what a vendor says is left. Without a request of its own, `ask` is absent and every answer is read. */

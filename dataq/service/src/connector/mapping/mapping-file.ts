@@ -104,6 +104,15 @@ export const answer = z.strictObject({
 });
 export type AnswerFile = z.infer<typeof answer>;
 
+/** How a vendor is asked what it knows of things that others found: some numbers at once, `{numbers}`, or one, `{number}`. */
+export const byNumbers = z.strictObject({
+  kind: z.enum(["doi", "arxiv", "issn", "orcid", "patent"]),
+  request,
+  /** Between the numbers. */
+  separator: z.string().min(1).default(","),
+  most: z.number().int().min(1).max(50).default(50),
+});
+
 /** How one operation is asked of a vendor that is described by data. */
 export const operationMapping = z.strictObject({
   /** What a request costs, in fen, if it is not what the contract says. */
@@ -111,6 +120,7 @@ export const operationMapping = z.strictObject({
   steps: z.array(step).max(5).default([]),
   request,
   paging: paging.optional(),
+  by_number: byNumbers.optional(),
   answer,
 });
 export type OperationMapping = z.infer<typeof operationMapping>;

@@ -1,6 +1,7 @@
 import type { OperationParts } from "../../operation.ts";
 import { cacheOf, phoneTailNeeded } from "./carrier.ts";
 import { carrierReach, tellCarriers } from "./coverage.ts";
+import { parcelIdentities } from "./identity.ts";
 import { parcelImport } from "./import.ts";
 import { parcelSamples, sampleParcels } from "./sample.ts";
 import { ImportedParcels } from "./source.ts";
@@ -12,6 +13,7 @@ export const expressTracking: OperationParts = {
   import: parcelImport,
   tellCoverage: tellCarriers,
   reach: carrierReach,
+  identities: parcelIdentities,
   unit: { en: "parcel", zh: "个包裹" },
   fromVendor: {
     cacheS: (record) => cacheOf(record as { signed: boolean }),

@@ -3,6 +3,7 @@ import { tellRegions } from "../../covered.ts";
 import type { OperationParts } from "../../operation.ts";
 import { registerReach } from "../reach.ts";
 import { fromReport } from "./from-vendor.ts";
+import { reportIdentities } from "./identity.ts";
 import { reportImport } from "./import.ts";
 import { sampleReports } from "./sample.ts";
 import { ImportedReports } from "./source.ts";
@@ -13,6 +14,7 @@ export const annualReport: OperationParts = {
   samples: publishedCompanies.map(({ taxId }) => ({ tax_id: taxId })),
   import: reportImport,
   fromVendor: { prepare: fromReport },
+  identities: reportIdentities,
   tellCoverage: tellRegions,
   reach: registerReach,
   unit: { en: "annual report", zh: "份年报" },

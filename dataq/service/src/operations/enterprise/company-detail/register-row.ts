@@ -102,6 +102,9 @@ const headings: Readonly<Record<string, string>> = {
   人员规模: "staff_range",
   参保人数: "insured_count",
   纳税人资质: "taxpayer_type",
+  法人识别编码: "lei",
+  全球法人识别编码: "lei",
+  LEI: "lei",
 };
 
 const dates = [

@@ -23,6 +23,7 @@ export function companyDetail(company: SampleCompany) {
   return asSample({
     id: company.taxId,
     tax_id: company.taxId,
+    lei: null,
     name: company.name,
     name_en: null,
     former_names: random.chance(0.1) ? [company.name.replace("示例", "示例旧名")] : [],

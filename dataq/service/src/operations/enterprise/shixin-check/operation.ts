@@ -1,5 +1,6 @@
 import { tellRegions } from "../../covered.ts";
 import type { OperationParts } from "../../operation.ts";
+import { debtorIdentities } from "../debtor-identity.ts";
 import { courtsReach } from "../reach.ts";
 import { shixinImport } from "./import.ts";
 import { listedSamples, sampleShixin } from "./sample.ts";
@@ -13,6 +14,7 @@ export const shixinCheck: OperationParts = {
   import: shixinImport,
   tellCoverage: tellRegions,
   reach: courtsReach,
+  identities: debtorIdentities,
   unit: { en: "listing", zh: "条失信记录" },
   fromVendor: { list: (records, { company_name = "" }) => shixinAnswer(company_name, records) },
 };

@@ -1,5 +1,6 @@
 import { tellRegions } from "../../covered.ts";
 import type { OperationParts } from "../../operation.ts";
+import { debtorIdentities } from "../debtor-identity.ts";
 import { courtsReach } from "../reach.ts";
 import { zhixingImport } from "./import.ts";
 import { listedSamples, sampleZhixing } from "./sample.ts";
@@ -13,6 +14,7 @@ export const zhixingCheck: OperationParts = {
   import: zhixingImport,
   tellCoverage: tellRegions,
   reach: courtsReach,
+  identities: debtorIdentities,
   unit: { en: "enforcement record", zh: "条被执行记录" },
   fromVendor: { list: zhixingAnswer },
 };

@@ -2,6 +2,7 @@ import { reachOf } from "../../../sources/reach.ts";
 import { SearchSource } from "../../../sources/search-source.ts";
 import { numbered, type OperationParts } from "../../operation.ts";
 import { patentDocument } from "./corpus.ts";
+import { patentIdentities } from "./identity.ts";
 import { patentImport } from "./import.ts";
 import { patentCount, samplePatent } from "./sample.ts";
 import { patents } from "./source.ts";
@@ -14,4 +15,5 @@ export const patentSearch: OperationParts = {
   import: patentImport,
   unit: { en: "patent", zh: "件专利" },
   reach: reachOf,
+  identities: patentIdentities,
 };
