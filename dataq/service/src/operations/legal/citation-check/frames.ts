@@ -9,15 +9,18 @@ export function otherFrame(said: Words, article: Words): readonly Piece[] | unde
   const theirs = clausesOf(article);
   // What stands there word for word says nothing else.
   const mine = clausesOf(said).map((clause) => (theirs.some((each) => each.includes(clause)) ? "" : clause));
-  return (
+  const pieces =
     otherStart(mine, theirs) ??
     otherConsent(mine, theirs) ??
     deniedVerb(mine, theirs) ??
     undeniedVerb(mine, theirs) ??
     otherActor(mine, theirs) ??
     otherConsequence(clausesOf(said), theirs, article) ??
-    otherBurden(said, article)
-  );
+    otherBurden(said, article);
+  return pieces?.map(({ kind, text }) => ({
+    kind,
+    text: written(kind === "missing" ? article : said, text),
+  }));
 }
 
 const leastShare = 0.35;
@@ -34,6 +37,12 @@ function clausesOf({ text, units, places }: Words): string[] {
     from = at;
   }
   return clauses;
+}
+
+/** With the marks of the original. */
+function written({ units, text, places }: Words, part: string): string {
+  const at = units.indexOf(part);
+  return at === -1 ? part : text.slice(places[at], (places[at + part.length - 1] ?? 0) + 1);
 }
 
 function instead(theirs: string, mine: string): Piece[] {
@@ -136,7 +145,8 @@ function deniedVerb(said: readonly string[], article: readonly string[]): Piece[
         (each, place) =>
           each.includes(verb) && ruling.test((article[place - 1] ?? "") + each.slice(0, each.indexOf(verb))),
       );
-      if (ruled.length === 0 || there.some((each) => negative.test(each))) continue;
+      if (ruled.length === 0 || there.some((each) => negative.test(each.replace(`未${verb}`, verb))))
+        continue;
       return instead(ruled[0] as string, clause);
     }
   return undefined;
@@ -225,21 +235,28 @@ function otherConsequence(
       !negative.test(own) && startsDenied.test(stands) && stands.endsWith(own.slice(-leastCondition));
     const isForeign =
       !stands.includes(own) && stands.slice(-4) === own.slice(-4) && hasForeignWord(own, whole.units);
-    if (isTurned || isOpposite || isForeign) return instead(stands, own);
+    const isInvented =
+      condition.length >= leastWholeCondition && !ofCase.test(own) && hasForeignWord(own, whole.units, 3);
+    if (isTurned || isOpposite || isForeign || isInvented) return instead(stands, own);
   }
   return undefined;
 }
 
 const leastCondition = 6;
+const leastWholeCondition = 8;
+/** What follows the rule is about the case. */
+const ofCase = /原告|被告|本院|本案|本所|上诉|申请人|我|某|公司应|[甲乙丙丁]|[0-9]|元|故|因此|人民法院/;
 const denials = /^(?:可以|应当)?(?:不得|不能|不予|无须|无需|无权|不(?!足|满|同|超|当|动产|明))/;
 const startsDenied = /^(?:不得|不能|不予|无须|无需|无权|不(?!足|满|同|超|当|动产|明))/;
 
-/** Two characters in a row that the article has nowhere. */
-function hasForeignWord(clause: string, article: string): boolean {
+/** So many characters in a row that the article has nowhere. */
+function hasForeignWord(clause: string, article: string, length = 2): boolean {
   const plain = clause.replaceAll(/有权|要求|请求|法院|[应须需都仅则就即才]/g, "");
-  return [...plain].some(
-    (each, at) => at > 0 && !article.includes(each) && !article.includes(plain[at - 1] as string),
-  );
+  let run = 0;
+  return [...plain].some((each) => {
+    run = article.includes(each) ? 0 : run + 1;
+    return run >= length;
+  });
 }
 
 /** The sentence makes somebody prove what the article does not. */
