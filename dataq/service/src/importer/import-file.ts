@@ -7,6 +7,7 @@ import type { Encoding } from "./format/encoding.ts";
 import { type ReadOptions, readRows } from "./format/read-rows.ts";
 import { ImportError, saidOf } from "./import-error.ts";
 import { inChinese, inEnglish, type Message, say } from "./message.ts";
+import { wantedRow } from "./open-data/rows.ts";
 import type { LocalFile } from "./origin/local-file.ts";
 import { type PublisherTerms, provenanceOf, publicationOf } from "./provenance.ts";
 import { Run, type RunCounts, type RunOptions, type RunPublisher } from "./runs.ts";
@@ -294,17 +295,24 @@ async function* draftsOf(
     counts.encoding = encoding;
   };
   const table = terms.table ?? undefined;
-  for await (const row of readRows(file.path, { ...options, table, onEncoding })) {
+  const wanted = file.rows && wantedRow(file.rows);
+  const header = file.rows?.header;
+  for await (const row of readRows(file.path, { ...options, table, onEncoding, ...(header && { header }) })) {
     options.signal?.throwIfAborted();
     if ("problem" in row) {
       counts.unread(row.line, row.problem);
       continue;
     }
-    counts.row(row.fields);
-    const mapped = target.map(row.fields);
+    const fields = wanted === undefined ? row.fields : wanted(row.fields);
+    if (fields === null) {
+      counts.passedOver++;
+      continue;
+    }
+    counts.row(fields);
+    const mapped = target.map(fields);
     if (mapped === null) counts.passedOver++;
     else if ("problem" in mapped) counts.bad(row.line, mapped.problem);
-    else if (gatherer === undefined) yield { draft: mapped.record, own: row.fields["source"] };
+    else if (gatherer === undefined) yield { draft: mapped.record, own: fields["source"] };
     else gatherer.add(mapped.record);
   }
   for (const draft of gatherer?.records() ?? []) yield { draft };

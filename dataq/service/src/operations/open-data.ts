@@ -6,8 +6,9 @@ import { type Fold, foldChanged, isFoldPending } from "../importer/fold.ts";
 import { ImportError } from "../importer/import-error.ts";
 import { type ImportReport, importFile } from "../importer/import-file.ts";
 import type { Message } from "../importer/message.ts";
-import { originOf } from "../importer/open-data/fetch-set.ts";
+import { originOf, originOfAddress } from "../importer/open-data/fetch-set.ts";
 import {
+  type AddressSet,
   bytesOf,
   type FileSet,
   isOfFiles,
@@ -138,6 +139,27 @@ export async function getSet(needs: OpenDataNeeds, set: FileSet): Promise<readon
     if (local === undefined) throw new ImportError("no_file", { origin: file.name });
     reports.push(await importFile(database, index, findTarget(target), local, terms));
   }
+  return reports;
+}
+
+/** Imports the newest file of a set that its publisher replaces under one address. */
+export async function getAddressSet(needs: OpenDataNeeds, set: AddressSet): Promise<readonly ImportReport[]> {
+  const { database, index, dataFolder, mirror, signal, progress } = needs;
+  const options = { ...(signal && { signal }), progress };
+  const file = await fetchOrigin(originOfAddress(set), {
+    ...options,
+    folder: join(dataFolder, "downloads"),
+    mirror,
+  });
+  const reports: ImportReport[] = [];
+  for (const name of set.targets)
+    reports.push(
+      await importFile(database, index, findTarget(name), file, {
+        ...options,
+        kind: set.kind,
+        dataset: set.name,
+      }),
+    );
   return reports;
 }
 

@@ -9,16 +9,19 @@ import { ImportError } from "../../importer/import-error.ts";
 import { inEnglish } from "../../importer/message.ts";
 import { originOf, placesOf } from "../../importer/open-data/fetch-set.ts";
 import {
+  type AddressSet,
   bytesOf,
   type FileSet,
   fileSets,
   findSet,
+  isOfAddress,
   isOfFiles,
   type OpenSet,
+  openSets,
 } from "../../importer/open-data/sets.ts";
 import { digestOf } from "../../importer/origin/download.ts";
 import { fetchOrigin } from "../../importer/origin/origin.ts";
-import { getSet, removeSet, type SetState, setStates } from "../../operations/open-data.ts";
+import { getAddressSet, getSet, removeSet, type SetState, setStates } from "../../operations/open-data.ts";
 import { openIndex } from "../../search/open-index.ts";
 import type { SearchIndex } from "../../search/search-index.ts";
 import { withOwnDatabase } from "../own-database.ts";
@@ -89,7 +92,8 @@ export function dataCommand(): Command {
         if (old.length === 0) console.log("Every set that is here is as the catalogue has it.");
         // A publisher that nobody agreed to ask keeps no file from being updated.
         const filesFirst = old.toSorted(([a], [b]) => Number(isOfFiles(b)) - Number(isOfFiles(a)));
-        for (const [set] of filesFirst) await getOne(set, database, index, config, live);
+        for (const [set] of filesFirst)
+          await getOne(set, database, index, config, { ...live, isUpdate: true });
       }),
     );
   command
@@ -153,8 +157,9 @@ async function getOne(
   database: Database,
   index: SearchIndex,
   config: Config,
-  live: LiveOptions,
+  live: LiveOptions & { readonly isUpdate?: boolean },
 ): Promise<void> {
+  if (isOfAddress(set)) return getNewest(set, database, index, config, live.isUpdate === true);
   if (!isOfFiles(set)) return askLive(set, database, index, config, live);
   const isHere = (await setStates(database, index)).get(set) === "here";
   if (isHere) return console.log(`${set.name}: is here already.`);
@@ -166,6 +171,30 @@ async function getOne(
       outcome === "unchanged"
         ? `${set.name}: ${target} has it already.`
         : `${set.name}: ${counted(records, "record")} imported, ${counted(badRows, "row")} refused; ${target} now serves ${counted(size ?? 0, "record")}.`,
+    );
+}
+
+/** A set that its publisher replaces: brought once, and again with `data update`. */
+async function getNewest(
+  set: AddressSet,
+  database: Database,
+  index: SearchIndex,
+  config: Config,
+  isUpdate: boolean,
+): Promise<void> {
+  const isHere = (await setStates(database, index)).get(set) === "here";
+  if (isHere && !isUpdate)
+    return console.log(`${set.name}: is here already; "dataq data update" brings its publisher's newest.`);
+  console.error(`${set.name}: licence ${set.licence.en}.${set.duties === null ? "" : ` ${set.duties.en}`}`);
+  console.error(`From ${set.address}, about ${(set.bytes / 1e6).toFixed(0)} MB.`);
+  for (const { target, records, badRows, passedOver, outcome, size } of await getAddressSet(
+    needsOf(database, index, config),
+    set,
+  ))
+    console.log(
+      outcome === "unchanged"
+        ? `${set.name}: ${target} has it already.`
+        : `${set.name}: ${counted(records, "record")} imported, ${counted(badRows, "row")} refused, ${counted(passedOver, "other row")} passed over; ${target} now serves ${counted(size ?? 0, "record")}.`,
     );
 }
 
@@ -211,20 +240,21 @@ async function makeMirror(folder: string, { dataFolder, dataMirror: mirror }: Co
       }
     }
   const names = fileSets().flatMap((set) => set.files.map(({ sha256, name }) => `${sha256}  ${name}\n`));
-  await writeFile(join(folder, "SHA256SUMS"), names.join(""));
+  await writeFile(join(folder, "SHA256SUMS"), [...new Set(names)].join(""));
   if (missing.length > 0) throw new Error(`The mirror lacks ${counted(missing.length, "file")}.`);
   console.log(`${folder} has all files. Others use it with DATAQ_DATA_MIRROR=${folder}`);
 }
 
 /** Names what is not as the catalogue says, and what cannot be reached from here. */
 async function checkMirror({ dataMirror: mirror }: Config): Promise<void> {
-  if (mirror === undefined) throw new Error("Set DATAQ_DATA_MIRROR to the mirror to check.");
+  if (mirror === undefined)
+    console.error("DATAQ_DATA_MIRROR names no mirror: only addresses of publishers are checked.");
   const { mkdtemp } = await import("node:fs/promises");
   const { tmpdir } = await import("node:os");
   const folder = await mkdtemp(join(tmpdir(), "dataq-check-"));
   let wrong = 0;
   try {
-    for (const set of fileSets())
+    for (const set of mirror === undefined ? [] : fileSets())
       for (const file of set.files) {
         try {
           await fetchOrigin(originOf(set, file), { folder, mirror });
@@ -236,10 +266,24 @@ async function checkMirror({ dataMirror: mirror }: Config): Promise<void> {
           console.log(`${file.name}: ${isOther ? "WRONG" : "not reached"}: ${inEnglish(error.said)}`);
         }
       }
+    for (const set of openSets())
+      if (isOfAddress(set)) console.log(`${set.file}: ${await answerOf(set)}`);
+      else if (!isOfFiles(set)) console.log(`${set.name}: not asked: it is read live, only when you name it`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
   if (wrong > 0) throw new Error(`${counted(wrong, "file is", "files are")} not as the catalogue says.`);
+}
+
+/** What the address of a file without a digest answers. Only its head is asked for. */
+async function answerOf({ address }: AddressSet): Promise<string> {
+  try {
+    const { status, headers } = await fetch(address, { method: "HEAD", signal: AbortSignal.timeout(20_000) });
+    const length = headers.get("content-length");
+    return `${status === 200 ? "ok" : `answers with status ${status}`}, ${length === null ? "length not told" : `${length} bytes`}; it has no digest: ${address}`;
+  } catch (error) {
+    return `not reached: ${address}: ${((error as Error).cause as Error | undefined)?.message ?? (error as Error).message}`;
+  }
 }
 
 const shownStates: Readonly<Record<SetState, string>> = { here: "here", part: "older", missing: "" };
@@ -253,7 +297,7 @@ function tableOf(states: ReadonlyMap<OpenSet, SetState>): string {
     table.push([
       set.name,
       set.makes.join("\n"),
-      isOfFiles(set) ? (bytesOf(set) / 1e6).toFixed(1) : "live",
+      isOfFiles(set) || isOfAddress(set) ? (bytesOf(set) / 1e6).toFixed(1) : "live",
       shownStates[state],
       `${set.title.en}\n${set.title.zh}`,
     ]);
@@ -267,11 +311,21 @@ function linesOf(set: OpenSet): string[] {
     `Holds: ${set.coverage.en}`,
     `内容：${set.coverage.zh}`,
     ...set.publishers.map(
-      ({ name, at, url, licence }) => `From ${name} ${at}, ${licence ?? "no licence"}: ${url}`,
+      ({ name, at, url, licence, files = [] }) =>
+        `From ${name} ${at}, ${licence ?? "no licence"}: ${url}${files.length > 0 ? ` (${files.join(", ")})` : ""}`,
     ),
     `Licence: ${set.licence.en}${set.duties === null ? "" : `. ${set.duties.en}`}`,
     ...(set.duties === null ? [] : [`许可证要求：${set.duties.zh}`]),
-    ...(isOfFiles(set) ? fileLines(set) : liveLines(set)),
+    ...(isOfFiles(set) ? fileLines(set) : isOfAddress(set) ? addressLines(set) : liveLines(set)),
+  ];
+}
+
+function addressLines({ address, bytes, rows, described, seconds }: AddressSet): string[] {
+  const where = Object.entries(rows.where).map(([column, values]) => `${column} ${values.join(" or ")}`);
+  return [
+    `From ${address}, about ${(bytes / 1e6).toFixed(0)} MB, an import takes about ${counted(seconds, "second")}. Its publisher replaces it, so that it has no digest; "dataq data update" brings the newest.`,
+    ...(where.length > 0 ? [`Only rows with ${where.join(", ")}.`] : []),
+    `Described from public programs on ${described}; never run against the real publisher.`,
   ];
 }
 

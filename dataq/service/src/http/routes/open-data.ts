@@ -3,7 +3,7 @@ import type { openData, Sent } from "@dataq/contract/wire";
 import type { FastifyInstance } from "fastify";
 import { writeAudit } from "../../accounts/audit.ts";
 import type { Jobs } from "../../background/import-jobs.ts";
-import { bytesOf, isOfFiles } from "../../importer/open-data/sets.ts";
+import { bytesOf, isOfAddress, isOfFiles } from "../../importer/open-data/sets.ts";
 import { paceMs } from "../../operations/legal/laws/official/national-laws.ts";
 import { canGet, realData, setStates } from "../../operations/open-data.ts";
 import type { SearchIndex } from "../../search/search-index.ts";
@@ -30,9 +30,10 @@ export function addOpenDataRoutes(
         const { name, title, makes, coverage, licence, duties, publishers, origin } = set;
         const told = { name, title, makes, coverage, licence, duties, publishers, origin, state };
         const taken = isOfFiles(set) ? set.taken : null;
-        const seconds = isOfFiles(set)
-          ? set.seconds
-          : Math.ceil(((set.requests.list + set.requests.texts) * paceMs) / 1_000);
+        const seconds =
+          isOfFiles(set) || isOfAddress(set)
+            ? set.seconds
+            : Math.ceil(((set.requests.list + set.requests.texts) * paceMs) / 1_000);
         return { ...told, taken, seconds, bytes: bytesOf(set), can_get: canGet(set, mirror) };
       }),
       real: { ...real, needs_mirror: needsMirror },

@@ -15,13 +15,14 @@ const plainLimits: CsvLimits = { longestRow: 16 << 20, longestCell: 4 << 20 };
 /**
  * CSV as in RFC 4180, with a header row. The separator is whichever of comma, semicolon and tab occurs most in the
  * header. What cannot be read is rejected with its line, and reading continues with the next line. The bytes are
- * UTF-8.
+ * UTF-8. `named` are the columns of a file without a header.
  */
 export async function* readCsv(
   chunks: AsyncIterable<Uint8Array>,
   limits: Partial<CsvLimits> = {},
+  named?: readonly string[],
 ): AsyncGenerator<Row> {
-  let header: string[] | undefined;
+  let header = named;
   for await (const record of records(chunks, { ...plainLimits, ...limits })) {
     if ("problem" in record) {
       yield { line: record.line, problem: withColumn(record.problem, header) };

@@ -15,6 +15,8 @@ import { extractFromZip } from "./zip.ts";
 export interface ReadOptions {
   /** The table of an SQLite file. */
   readonly table?: string | undefined;
+  /** The names of the columns of a CSV file that has no row of names. */
+  readonly header?: readonly string[];
   /** Receives the share of the file that was read, from 0 to 1. Not called for SQLite. */
   readonly onShare?: (share: number) => void;
   /** Receives the encoding of a text file. */
@@ -87,7 +89,7 @@ async function* rowsOf(path: string, options: ReadOptions): AsyncGenerator<Row> 
     if (start.startsWith("{")) yield* readJsonLines(utf8Of(chunks, { unknown: "keep", ...listener }));
     else if (start.startsWith("["))
       yield* readJsonArray(utf8Of(chunks, listener), basename(path).replace(/\.[^/]*$/, ""));
-    else yield* readCsv(utf8Of(chunks, listener));
+    else yield* readCsv(utf8Of(chunks, listener), {}, options.header);
   } catch (error) {
     if (error instanceof ImportError) throw error;
     throw new ImportError("unreadable", { reason: (error as Error).message }, error);

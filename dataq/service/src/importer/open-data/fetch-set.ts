@@ -1,10 +1,19 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
+import { chinaDate } from "@dataq/contract";
 import { ImportError } from "../import-error.ts";
 import { say } from "../message.ts";
 import { digestOf, download } from "../origin/download.ts";
 import type { FetchOptions, LocalFile } from "../origin/local-file.ts";
-import { type FileSet, findSet, isOfFiles, type OpenSetFile, publishersOf } from "./sets.ts";
+import {
+  type AddressSet,
+  type FileSet,
+  findSet,
+  isOfAddress,
+  isOfFiles,
+  type OpenSetFile,
+  publishersOf,
+} from "./sets.ts";
 
 /** How runs name a file of the catalogue: `data:<set>/<file>`. A refresh finds it again by this name. */
 export function originOf(set: FileSet, file: OpenSetFile): string {
@@ -18,10 +27,59 @@ export function originOf(set: FileSet, file: OpenSetFile): string {
 export async function fetchSetFile(origin: string, options: FetchOptions): Promise<LocalFile> {
   const [name = "", fileName] = origin.slice("data:".length).split("/");
   const set = findSet(name);
+  if (isOfAddress(set)) return fetchAddressSet(set, options);
   const file = isOfFiles(set) ? set.files.find((each) => each.name === fileName) : undefined;
   if (!isOfFiles(set) || file === undefined) throw new ImportError("no_file", { origin });
   const path = await locate(set, file, options);
-  return { path, origin, name: set.name, sha256: file.sha256, publishers: publishersOf(set, set.taken) };
+  return {
+    path,
+    origin,
+    name: set.name,
+    sha256: file.sha256,
+    publishers: publishersOf(set, set.taken),
+    ...(file.rows && { rows: file.rows }),
+  };
+}
+
+/** How runs name the file of such a set. */
+export function originOfAddress({ name, file }: AddressSet): string {
+  return `data:${name}/${file}`;
+}
+
+/** The newest file of its publisher, or the one that the mirror has under its name. */
+async function fetchAddressSet(set: AddressSet, options: FetchOptions): Promise<LocalFile> {
+  const { mirror, folder, signal, progress } = options;
+  const own = mirror === undefined || isAddress(mirror) ? undefined : join(mirror, set.file);
+  const path = own !== undefined && (await exists(own)) ? own : join(folder, set.file);
+  if (path !== own) {
+    const fetched = {
+      ...(signal && { signal }),
+      progress: teller({ name: set.file, bytes: set.bytes }, progress),
+    };
+    const inMirror =
+      mirror !== undefined && isAddress(mirror) ? `${mirror.replace(/\/+$/, "")}/${set.file}` : undefined;
+    if (inMirror === undefined || !(await isFetched(inMirror, path, fetched)))
+      await download(set.address, path, fetched);
+  }
+  const sha256 = await digestOf(path);
+  if (sha256 === undefined) throw new ImportError("empty_file", { origin: set.address });
+  const publishers = publishersOf(set, chinaDate(new Date()));
+  return { path, origin: originOfAddress(set), name: set.name, sha256, publishers, rows: set.rows };
+}
+
+async function isFetched(
+  url: string,
+  path: string,
+  options: Parameters<typeof download>[2],
+): Promise<boolean> {
+  try {
+    await download(url, path, options);
+    return true;
+  } catch (error) {
+    const isAbsent = error instanceof ImportError && error.said.code === "fetch_refused";
+    if (!isAbsent) throw error;
+    return false;
+  }
 }
 
 async function locate(set: FileSet, file: OpenSetFile, options: FetchOptions): Promise<string> {
@@ -84,7 +142,7 @@ async function fetchFrom(
 }
 
 /** Says every two seconds how much is here, and when the rest will be. */
-function teller({ name, bytes }: OpenSetFile, print: FetchOptions["progress"]) {
+function teller({ name, bytes }: Pick<OpenSetFile, "name" | "bytes">, print: FetchOptions["progress"]) {
   const begun = performance.now();
   let told = begun;
   let before: number | undefined;

@@ -3,6 +3,7 @@ import { findOperation } from "@dataq/contract";
 import { z } from "zod";
 import { ImportError } from "../import-error.ts";
 import { beginningOf, type Publisher } from "../publisher.ts";
+import { rowsFile } from "./rows.ts";
 
 const bilingual = z.strictObject({ en: z.string().min(1), zh: z.string().min(1) });
 const identifier = z.string().regex(/^[a-z][a-z0-9-]{2,40}$/);
@@ -13,6 +14,8 @@ const setFile = z.strictObject({
   bytes: z.number().int().positive(),
   /** What the file is imported as, in this order. */
   targets: z.array(z.string()).min(1),
+  /** Which of its rows, and how they are read; all of them as they are if absent. */
+  rows: rowsFile.optional(),
 });
 
 const common = {
@@ -28,6 +31,8 @@ const common = {
         url: z.url({ protocol: /^https$/ }),
         at: z.string().min(1),
         licence: z.string().nullable(),
+        /** The files of the repository or package. */
+        files: z.array(z.string().min(1)).optional(),
       }),
     )
     .min(1),
@@ -72,13 +77,31 @@ const liveSet = z.strictObject({
   described: z.iso.date(),
 });
 
+/** A file that its publisher replaces again and again under one address, so that it has no digest. */
+const addressSet = z.strictObject({
+  ...common,
+  origin: z.literal("address"),
+  address: z.url({ protocol: /^https$/ }),
+  /** Its name in a mirror. */
+  file: setFile.shape.name,
+  /** About how long it is. */
+  bytes: z.number().int().positive(),
+  /** About how long an import takes. */
+  seconds: z.number().int().positive(),
+  targets: z.array(z.string()).min(1),
+  rows: rowsFile,
+  /** The day on which descriptions of the file were read. */
+  described: z.iso.date(),
+});
+
 const catalogue = z
-  .strictObject({ sets: z.array(z.union([liveSet, fileSet])) })
+  .strictObject({ sets: z.array(z.union([liveSet, addressSet, fileSet])) })
   .refine(({ sets }) => new Set(sets.map(({ name }) => name)).size === sets.length, "two sets have one name");
 
 /** A set of open data that `dataq data get` brings. */
-export type OpenSet = FileSet | LiveSet;
+export type OpenSet = FileSet | AddressSet | LiveSet;
 export type FileSet = z.infer<typeof fileSet>;
+export type AddressSet = z.infer<typeof addressSet>;
 export type LiveSet = z.infer<typeof liveSet>;
 export type OpenSetFile = FileSet["files"][number];
 
@@ -101,6 +124,10 @@ export function fileSets(): readonly FileSet[] {
   return openSets().filter(isOfFiles);
 }
 
+export function isOfAddress(set: OpenSet): set is AddressSet {
+  return set.origin === "address";
+}
+
 export function isOfFiles(set: OpenSet): set is FileSet {
   return set.origin === "files";
 }
@@ -116,5 +143,6 @@ export function publishersOf({ publishers }: OpenSet, taken: string): readonly P
 }
 
 export function bytesOf(set: OpenSet): number {
+  if (isOfAddress(set)) return set.bytes;
   return isOfFiles(set) ? set.files.reduce((sum, { bytes }) => sum + bytes, 0) : 0;
 }

@@ -1,4 +1,5 @@
 import type { Message } from "../message.ts";
+import type { RowsFile } from "../open-data/rows.ts";
 import type { Publisher } from "../publisher.ts";
 
 /** A file on this machine, and where it came from. */
@@ -10,6 +11,8 @@ export interface LocalFile {
   readonly sha256: string;
   /** The publishers according to the origin of the file; several if it was combined. */
   readonly publishers: readonly Publisher[];
+  /** Which of its rows are wanted, and how they are read; as they are if absent. */
+  readonly rows?: RowsFile;
 }
 
 export interface FetchOptions {
