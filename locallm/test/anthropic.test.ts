@@ -215,7 +215,7 @@ describe("Anthropic's API", () => {
       [
         "an image on the web",
         image({ type: "url", url: "http://127.0.0.1:1/x.png" }),
-        /^"small:a" does not support vision$/,
+        /source.type is not supported: "url"; send the image as base64$/,
       ],
       [
         "an image in a result",
@@ -248,7 +248,7 @@ describe("Anthropic's API", () => {
             ]),
           ],
         },
-        /^"small:a" does not support vision$/,
+        /^messages\[1\].content\[0\].content\[0\].source.type is not supported: "url"; send the image as base64$/,
       ],
       ["an image without a source", content([{ type: "image" }]), /content\[0\].source is required$/],
       [

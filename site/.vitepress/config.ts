@@ -46,6 +46,8 @@ export default defineConfig({
   },
   markdown: {
     html: false,
+    // The usual ones are too pale on the grey of a block to be read with weak eyes (WCAG 1.4.3).
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     codeTransformers: [colours],
     anchor: { slugify: slugOf },
     config: fit,
@@ -87,6 +89,11 @@ function fit(md: MarkdownRenderer): void {
       const tag = tokens[index]!.tag;
       return `<${tag}${/right/.test(String(tokens[index]!.attrGet("style"))) ? ' class="number"' : ""}>`;
     };
+  // An indented block looks and scrolls like one between fences.
+  md.core.ruler.push("indented", ({ tokens }) => {
+    for (const token of tokens)
+      if (token.type === "code_block") Object.assign(token, { type: "fence", info: "txt", tag: "code" });
+  });
   md.core.ruler.push("repository", ({ tokens }) => {
     for (const { children } of tokens) {
       if (children === null) continue;

@@ -19,7 +19,7 @@ export const groups = [
   {
     product: "dataq",
     title: { en: "Programs and agents", zh: "程序与智能体" },
-    pages: ["dataq/client", "dataq/client-python", "dataq/mcp", "dataq/webhooks"],
+    pages: ["dataq/reference", "dataq/client", "dataq/client-python", "dataq/mcp", "dataq/webhooks"],
   },
   {
     product: "dataq",
@@ -54,12 +54,12 @@ export const groups = [
     product: "locallm",
     title: { en: "Programs and agents", zh: "程序与智能体" },
     pages: [
+      "locallm/reference",
       "locallm/api",
       "locallm/openai",
       "locallm/anthropic",
       "locallm/templates-and-tools",
       "locallm/agents",
-      "locallm/pictures",
       "locallm/embedding",
     ],
   },

@@ -105,7 +105,9 @@ export function layOut(folder) {
   for (const [language, pages] of Object.entries(all)) {
     for (const page of pages) {
       const { address, twin, markdown } = page;
-      const head = `---\ntwin: ${twin}\ndescription: ${JSON.stringify(descriptionOf(page))}\n---\n\n`;
+      // Only pages with calls load what sends them.
+      const calls = /^ *```sh$[^`]*\bcurl /m.test(markdown);
+      const head = `---\ntwin: ${twin}\ncalls: ${calls}\ndescription: ${JSON.stringify(descriptionOf(page))}\n---\n\n`;
       write(join(folder, `${address}.md`), head + page.anchored);
       beside.set(`${address}.md`, plainMarkdown(markdown));
     }

@@ -91,7 +91,7 @@ export default defineComponent(() => {
 
   return () =>
     h("div", { class: "site-search" }, [
-      h("button", { type: "button", "aria-label": word("searchFor"), onClick: open }, [
+      h("button", { type: "button", onClick: open }, [
         h("span", { class: "glass", "aria-hidden": "true" }),
         h("span", { class: "label" }, word("search")),
         h("kbd", "Ctrl K"),

@@ -35,6 +35,47 @@ const words = {
     "Run large language models on your own machine, for every client of Ollama, OpenAI and Anthropic.",
     "在本机运行大语言模型，Ollama、OpenAI 与 Anthropic 的客户端都能直接使用。",
   ],
+  credentials: ["How examples are sent", "示例的发送方式"],
+  keyField: ["API key", "API 密钥"],
+  keyStays: [
+    "Examples below are sent to this server. A key stays in this page until you reload it.",
+    "下面的示例会发给本服务。密钥只留在本页，刷新即清除。",
+  ],
+  makeTestKey: ["Make a free test key", "创建免费测试密钥"],
+  withTestKey: [
+    "A test key: answers are samples and cost nothing. It ends by itself; a key made here after a day. It stays in this page until you reload it.",
+    "测试密钥：返回样例，不收费。在此创建的密钥一天后自动失效；密钥只留在本页，刷新即清除。",
+  ],
+  withLiveKey: [
+    "Calls are charged to this key's account; each says its price first. The key stays in this page until you reload it.",
+    "调用从该密钥的账户扣费，发送前会先显示价格。密钥只留在本页，刷新即清除。",
+  ],
+  signedInAs: ["Signed in as", "已登录："],
+  withSession: [
+    "Examples are sent from your account, without a key; each says its price first.",
+    "示例以您的账户发送，无需密钥，发送前会先显示价格。",
+  ],
+  signInFirst: ["To send the examples, enter a key or sign in.", "要发送示例，请填写密钥或先登录。"],
+  openConsole: ["Open the console", "打开控制台"],
+  send: ["Send", "发送"],
+  sendFor: ["Send for {tokens} tokens", "发送，消耗 {tokens} 点"],
+  stop: ["Stop", "停止"],
+  hide: ["Hide the answer", "收起回答"],
+  needsKey: ["needs a key, see above", "需要密钥，见上方"],
+  notSent: ["Not sent", "未能发送"],
+  loading: ["Loading …", "正在加载……"],
+  referenceElsewhere: [
+    "The routes of {product} are shown where it runs:",
+    "{product} 的全部路由请在其运行的地址查看：",
+  ],
+  filterRoutes: ["Find a route", "查找路由"],
+  field: ["field", "字段"],
+  type: ["type", "类型"],
+  meaning: ["meaning", "含义"],
+  required: ["required", "必填"],
+  fields: ["Fields of the body", "请求体的字段"],
+  body: ["Body", "请求体"],
+  answers: ["Statuses:", "状态码："],
 } as const;
 
 /** The words in the language of the page. */

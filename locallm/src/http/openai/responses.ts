@@ -36,8 +36,7 @@ export function responsesRoute(app: FastifyInstance, parts: Parts): void {
       ...body,
       options: samplingOptions({ temperature, top_p, options }, body.max_output_tokens),
     });
-    const read = await imageReader(parts, run, [earlier, body.input]);
-    const { turn: asked, customs, ignored } = responsesTurn(body, read, earlier);
+    const { turn: asked, customs, ignored } = responsesTurn(body, imageReader(parts, run), earlier);
     run.tellIgnored(ignored);
     const turn = { ...asked, messages: conversation(run.model, asked.messages) };
     const events = await answerTurn(parts, run, {

@@ -1,0 +1,115 @@
+import type { Page } from "playwright-core";
+
+/** What somebody comes for. The way is one that a person sees: each step is a link that is visible where they are. */
+export interface Task {
+  readonly what: string;
+  readonly product: "dataq" | "locallm";
+  readonly from: "/" | "/docs";
+  /** Ends of the addresses of the links, in order. */
+  readonly links: readonly string[];
+  /** What must then stand on the screen, without scrolling. */
+  readonly seen: RegExp;
+}
+
+export const tasks: readonly Task[] = [
+  {
+    what: "What is a refund?",
+    product: "dataq",
+    from: "/docs",
+    links: ["/dataq/billing", "#refunds"],
+    seen: /refund/i,
+  },
+  {
+    what: "Check this opinion's citations",
+    product: "dataq",
+    from: "/docs",
+    links: ["/dataq/citation-check"],
+    seen: /legal_citation_check/,
+  },
+  {
+    what: "What does a call cost?",
+    product: "dataq",
+    from: "/docs",
+    links: ["/dataq/billing"],
+    seen: /tokens/,
+  },
+  {
+    what: "Give an agent access over MCP",
+    product: "dataq",
+    from: "/docs",
+    links: ["/dataq/mcp"],
+    seen: /mcpServers|Authorization/,
+  },
+  {
+    what: "What does insufficient_balance mean?",
+    product: "dataq",
+    from: "/docs",
+    links: ["/dataq/errors", "#insufficient_balance"],
+    seen: /insufficient_balance/,
+  },
+  {
+    what: "Try a route without writing a program",
+    product: "dataq",
+    from: "/docs",
+    links: ["/dataq/reference"],
+    seen: /GET \/openapi\.json/,
+  },
+  {
+    what: "Back the service up",
+    product: "dataq",
+    from: "/docs",
+    links: ["/dataq/backups"],
+    seen: /dataq backup \/backups/,
+  },
+  {
+    what: "Connect Claude Code",
+    product: "locallm",
+    from: "/",
+    links: ["/docs", "/locallm/agents"],
+    seen: /locallm launch/,
+  },
+  {
+    what: "Which model fits 16 GB?",
+    product: "locallm",
+    from: "/",
+    links: ["/docs", "/locallm/bigger-models", "#which-model-fits"],
+    seen: /Qwen3 8B/,
+  },
+  {
+    what: "Give each colleague a key with a limit",
+    product: "locallm",
+    from: "/docs",
+    links: ["/locallm/keys"],
+    seen: /--tokens-per-day/,
+  },
+];
+
+/** Goes the way of a task. Returns what was clicked, or null if a link or the sight is missing. */
+export async function clicksTo(
+  page: Page,
+  url: string,
+  { from, links, seen }: Task,
+): Promise<string[] | null> {
+  await page.goto(url + from, { waitUntil: "networkidle" });
+  const clicked: string[] = [];
+  for (const end of links) {
+    const link = page.locator(`a[href$="${end}"]:visible`).first();
+    if ((await link.count()) === 0) return null;
+    clicked.push((await link.textContent())?.trim() ?? end);
+    // A new window counts as a click, too.
+    if ((await link.getAttribute("target")) === "_blank")
+      await page.goto(url + (await link.getAttribute("href")));
+    else await link.click();
+    await page.waitForLoadState("networkidle");
+    await page.waitForTimeout(300);
+  }
+  return seen.test(await page.evaluate<string>(textOnScreen)) ? clicked : null;
+}
+
+const textOnScreen = `[...document.querySelectorAll("h1, h2, h3, p, li, td, th, pre")]
+  .filter((each) => {
+    const { top, bottom, height } = each.getBoundingClientRect();
+    return height > 0 && bottom > 0 && top < innerHeight;
+  })
+  .map((each) => each.textContent)
+  .join("\\n")`;
