@@ -48,6 +48,7 @@ describe("readConfig", () => {
       registries: null,
       credentialsFile: join(homedir(), ".locallm/credentials.json"),
       remotes: [],
+      imageHosts: [],
       remoteTimeoutMs: 300_000,
       remoteHostsFile: join(homedir(), ".locallm/remotes.json"),
       drainedHostsFile: join(homedir(), ".locallm/drained.json"),

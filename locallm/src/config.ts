@@ -66,6 +66,8 @@ export interface Config extends CommandConfig, GpuSettings {
   readonly registries: readonly string[] | null;
   /** The hosts that any remote model may name, in addition to those in `remoteHostsFile`. */
   readonly remotes: NamedHosts;
+  /** The hosts from which pictures are fetched that requests name by their address. */
+  readonly imageHosts: NamedHosts;
   /** Additional certificates to trust, for pulls and pushes only. */
   readonly caFile: string | null;
   readonly proxy: {
@@ -156,6 +158,11 @@ export const settings: readonly Setting[] = [
     "hosts that remote models may use, comma-separated, such as gpu1.example:8000; * allows all public hosts; empty: only hosts allowed on the command line",
   ),
   setting(
+    "LOCALLM_IMAGE_HOSTS",
+    "",
+    "hosts from which images are fetched that requests name by their URL, comma-separated; * allows all public hosts; empty: none",
+  ),
+  setting(
     "LOCALLM_REMOTE_TIMEOUT",
     "5m",
     "how long to wait for the first byte of an engine's answer; 0 sets no limit",
@@ -213,6 +220,7 @@ export function readConfig(environment: Environment = process.env): Config {
     specialTokens: read("LOCALLM_SPECIAL_TOKENS", oneOf("template", "everywhere")),
     registries: read("LOCALLM_REGISTRIES", parseRegistries),
     remotes: read("LOCALLM_REMOTES", parseRemotes),
+    imageHosts: read("LOCALLM_IMAGE_HOSTS", parseRemotes),
     remoteTimeoutMs: read("LOCALLM_REMOTE_TIMEOUT", parseTimeout),
     caFile: read("LOCALLM_CA_FILE", parseOptionalPath),
     proxy: {

@@ -48,6 +48,7 @@ import { CredentialsFile } from "./sources/credentials.ts";
 import { networkSettings } from "./sources/network-settings.ts";
 import { Pulls } from "./sources/pulls.ts";
 import { RemoteHosts } from "./sources/remote-hosts.ts";
+import { WebPictures } from "./sources/web-pictures.ts";
 import { version } from "./version.ts";
 import { Vision } from "./vision/vision.ts";
 import { isLoopback } from "./wire/address.ts";
@@ -166,6 +167,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     conversations,
     quantizer: quantizeInChild,
     vision,
+    webPictures: new WebPictures(pulls.network, config.imageHosts),
     availableBytes,
     pulls,
     responses,

@@ -215,7 +215,7 @@ describe("Anthropic's API", () => {
       [
         "an image on the web",
         image({ type: "url", url: "http://127.0.0.1:1/x.png" }),
-        /source.type is not supported: "url"; send the image as base64$/,
+        /^"small:a" does not support vision$/,
       ],
       [
         "an image in a result",
@@ -248,7 +248,7 @@ describe("Anthropic's API", () => {
             ]),
           ],
         },
-        /^messages\[1\].content\[0\].content\[0\].source.type is not supported: "url"; send the image as base64$/,
+        /^"small:a" does not support vision$/,
       ],
       ["an image without a source", content([{ type: "image" }]), /content\[0\].source is required$/],
       [

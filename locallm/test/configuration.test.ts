@@ -272,7 +272,7 @@ describe("with a model", () => {
         ...{ responsesBytes: 2 ** 26, responsesLifetimeMs: 86_400_000, responsesFolder: null },
         ...{ cudaVisibleDevices: null, vulkanVisibleDevices: null },
         ...{ registries: null, credentialsFile: inHome("credentials.json"), caFile: null },
-        ...{ remotes: [], remoteTimeoutMs: 300_000, remoteHostsFile: inHome("remotes.json") },
+        ...{ remotes: [], imageHosts: [], remoteTimeoutMs: 300_000, remoteHostsFile: inHome("remotes.json") },
         drainedHostsFile: inHome("drained.json"),
         ...{ keysFolder: inHome("keys"), launchFolder: inHome("launch") },
         ...{ apiKey: "not set", proxy: { http: "not set", https: "not set", except: null } },

@@ -85,6 +85,19 @@ const localKinds: readonly Kind[] = [
       files: { "mmproj.gguf": await upload(ggufBytes(projector)) },
     }),
   },
+  {
+    name: "listener",
+    label: "text, with a projector for sound",
+    file: () => smallSpec("llama", 17),
+    more: async () => ({
+      ...fewThreads,
+      files: {
+        "mmproj.gguf": await upload(
+          ggufBytes(withEntry(projector, "clip.has_audio_encoder", { kind: "bool", value: true })),
+        ),
+      },
+    }),
+  },
   { name: "encoder", label: "embedding, an encoder", file: () => smallEncoder(7) },
   {
     name: "decoder",

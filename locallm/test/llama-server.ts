@@ -19,6 +19,9 @@ p.cpuparams.n_threads = 1
 p.cpuparams_batch.n_threads = 1
 p.endpoint_slots = True
 p.warmup = False
+if len(sys.argv) > 4:
+    p.mmproj.path = sys.argv[4]
+    p.mmproj_use_gpu = False
 if len(sys.argv) > 3 and sys.argv[3] == "rerank":
     p.embedding = True
     p.pooling_type = x.llama_pooling_type.LLAMA_POOLING_TYPE_RANK
@@ -27,9 +30,15 @@ print("listening on " + s.listening_address, flush=True)
 while True: time.sleep(60)
 `;
 
-/** Starts it on a free port. Each of its slots has a window of 512 tokens. */
-export async function startLlamaServer(model: string, slots = 2, task: "generate" | "rerank" = "generate") {
-  const child = spawn("python3", ["-c", program, model, String(slots), task], {
+/** Starts it on a free port. Each of its slots has a window of 512 tokens. `projector` is a file that lets it see. */
+export async function startLlamaServer(
+  model: string,
+  slots = 2,
+  task: "generate" | "rerank" = "generate",
+  projector?: string,
+) {
+  const files = [model, String(slots), task, ...(projector === undefined ? [] : [projector])];
+  const child = spawn("python3", ["-c", program, ...files], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stderr = "";

@@ -276,7 +276,7 @@ describe("the OpenAI API", () => {
           ],
         }),
         400,
-        { param: "messages[0].content[0].image_url.url", code: "unsupported_parameter" },
+        { message: '"small:a" does not support vision' },
       ],
       [
         "a bias that is not a number",

@@ -1,4 +1,4 @@
-import { embedding, floats, gaussian, type SmallArchitecture, smallModel } from "./small-llama.ts";
+import { embedding, floats, gaussian, type SmallArchitecture, smallSpec } from "./small-llama.ts";
 import { type Entry, f32, type GgufSpec, ggufBytes, type TensorSpec, text, u32 } from "./tiny-gguf.ts";
 
 /** A kind of projector: how it cuts pictures, places their cells, and marks them in the text. */
@@ -24,7 +24,14 @@ const patch = 16;
 /** A text model with random weights that knows the marks of a family's projector. */
 export function smallSeer(family: Family, seed: number): Buffer {
   const { architecture, marks } = specs[family];
-  return smallModel(architecture, seed, undefined, marks);
+  const spec = smallSpec(architecture, seed, undefined, marks);
+  const [embeddings, ...rest] = spec.tensors;
+  const { data } = embeddings!;
+  const numbers = new Float32Array(data!.buffer, data!.byteOffset, data!.length / 4);
+  const random = gaussian(seed + 1);
+  // Qwen2-VL divides by the length of an input without adding anything: a token without weights gives no numbers.
+  const faint = numbers.map((value) => (value === 0 ? random() / 1000 : value));
+  return ggufBytes({ ...spec, tensors: [{ ...embeddings!, data: Buffer.from(faint.buffer) }, ...rest] });
 }
 
 /**

@@ -60,6 +60,7 @@ export const groups = [
       "locallm/anthropic",
       "locallm/templates-and-tools",
       "locallm/agents",
+      "locallm/pictures",
       "locallm/embedding",
     ],
   },

@@ -2,6 +2,7 @@ import { type ChatLine, chatLine } from "../wire/api/answers.ts";
 import { counted } from "../wire/counted.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Client } from "./client.ts";
+import { takePictures } from "./picture-paths.ts";
 import { Spinner } from "./spinner.ts";
 import { plain } from "./text.ts";
 import { WordWrap } from "./word-wrap.ts";
@@ -13,6 +14,8 @@ export interface ChatSettings {
   format: unknown;
   think: boolean | string | null;
   hideThinking: boolean;
+  /** Whether paths of pictures in questions are replaced by the pictures. */
+  canSee: boolean;
   keepAlive: string | null;
   verbose: boolean;
   /** Applies only on a terminal. */
@@ -37,6 +40,7 @@ export function readSwitch(value: string | boolean): string | boolean {
 interface Turn {
   role: "system" | "user" | "assistant";
   content: string;
+  images?: readonly string[];
 }
 
 /** A conversation with a model. Each question sends all earlier messages, because the server keeps none. */
@@ -68,7 +72,7 @@ export class Conversation {
 
   /** Asks and prints the answer as it arrives. On abort, keeps the part that arrived. */
   async ask(question: string, signal?: AbortSignal): Promise<void> {
-    this.turns.push({ role: "user", content: question });
+    this.turns.push(await this.#asked(question));
     let answer = "";
     let isThinking = false;
     let last: ChatLine | null = null;
@@ -111,6 +115,13 @@ export class Conversation {
         `(The answer stopped because the context window of ${counted(last.context_length, "token")} is full. For a larger one: /set parameter num_ctx ${2 * last.context_length})\n`,
       );
     if (this.settings.verbose && last !== null) this.#output.write(`\n${figures(last)}`);
+  }
+
+  async #asked(question: string): Promise<Turn> {
+    if (!this.settings.canSee) return { role: "user", content: question };
+    const { text, images, paths } = await takePictures(question);
+    for (const path of paths) this.#output.write(`Added picture ${plain(path)}\n`);
+    return { role: "user", content: text, ...(images.length === 0 ? {} : { images }) };
   }
 
   #chunks(signal: AbortSignal | undefined): AsyncGenerator<ChatLine> {

@@ -154,7 +154,7 @@ class Repl {
           console.log("Usage: /load MODEL");
           break;
         }
-        await this.#client.json("/api/show", abilitiesAnswer, { body: { model: first } });
+        settings.canSee = await this.#canSee(first);
         settings.model = first;
         this.#conversation.turns = [];
         console.log(plain(`Switched to ${first}.`));
@@ -213,6 +213,12 @@ class Repl {
         return;
     }
     console.log("Set.");
+  }
+
+  /** Fails if there is no such model. */
+  async #canSee(model: string): Promise<boolean> {
+    const { capabilities } = await this.#client.json("/api/show", abilitiesAnswer, { body: { model } });
+    return capabilities.includes("vision");
   }
 
   #setParameter([name = "", ...values]: string[]): void {

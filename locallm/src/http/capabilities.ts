@@ -1,4 +1,4 @@
-import { modelPurpose, type Purpose } from "../library/abilities.ts";
+import { modelPurpose, type Purpose, sightOf } from "../library/abilities.ts";
 import type { Model } from "../library/model.ts";
 import { type Capability, capabilities } from "../wire/api/library.ts";
 import { LocallmError } from "../wire/errors.ts";
@@ -22,7 +22,7 @@ export async function modelCapabilities(
     purpose,
     ...(traits.tools ? (["tools"] as const) : []),
     ...(traits.insert ? (["insert"] as const) : []),
-    ...(model.projectorPaths.length > 0 ? (["vision"] as const) : []),
+    ...((await sightOf(parts.store, model)) === null ? [] : (["vision"] as const)),
     ...(traits.thinking ? (["thinking"] as const) : []),
   ];
 }

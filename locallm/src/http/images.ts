@@ -10,39 +10,84 @@ import type { Run } from "./run.ts";
 const remoteBytes = 10 * 2 ** 20;
 
 /** Checks an image in base64. `field` is its field in the request. */
-export type ReadImage = (base64: string, field: string) => Image;
+export interface ReadImage {
+  (base64: string, field: string): Image;
+  /** Images of the web that were fetched for the request, in base64, by their addresses. */
+  readonly web?: ReadonlyMap<string, string>;
+}
 
 /**
- * Returns the reader of a request's images. It throws `unsupported_capability` for a model that cannot see,
- * `vision_missing` if this machine cannot encode pictures, and `invalid_field` for pictures over the limits.
+ * Returns the reader of a request's images, after fetching those that `body` names by their addresses. It throws
+ * `unsupported_capability` for a model that cannot see, `vision_missing` if this machine cannot encode pictures, and
+ * `invalid_field` for pictures over the limits.
  */
-export function imageReader(parts: Pick<Parts, "vision">, run: Run): ReadImage {
+export async function imageReader(
+  parts: Pick<Parts, "vision" | "webPictures">,
+  run: Run,
+  body: unknown = null,
+): Promise<ReadImage> {
   const canSee =
-    run.remote === null ? run.model.projectorPaths.length > 0 : remoteCapability(run.model, "vision");
+    run.remote === null ? run.runnable.sight !== undefined : remoteCapability(run.model, "vision");
   const limitBytes = run.remote === null ? pictureLimits.bytes : remoteBytes;
   let count = 0;
-  return (data, field) => {
+  const read = (data: string, field: string): Image => {
     const bytes = base64Bytes(data);
     if (bytes === null) throw new LocallmError("invalid_image", { field });
-    if (!canSee)
-      throw new LocallmError("unsupported_capability", { model: run.typedName, capability: "vision" });
-    if (run.remote === null) parts.vision.requireVision();
+    requireSight(parts, run, canSee);
     if (bytes > limitBytes)
       throw new LocallmError("invalid_field", {
         field,
         problem: `is an image of ${bytes} bytes; the limit is ${limitBytes}`,
       });
-    if (++count > pictureLimits.perRequest)
-      throw new LocallmError("invalid_field", {
-        field,
-        problem: `is one image too many: the limit of a request is ${pictureLimits.perRequest}`,
-      });
+    if (++count > pictureLimits.perRequest) throw tooMany(field);
     const mediaType = mediaTypeOf(Buffer.from(data.slice(0, 16), "base64"));
     if (mediaType === null)
       throw new LocallmError("invalid_field", { field, problem: "must be a JPEG, PNG, GIF or WebP image" });
     return { mediaType, data, field };
   };
+  const web = new Map<string, string>();
+  for (const address of webAddresses(body)) {
+    requireSight(parts, run, canSee);
+    if (web.size === pictureLimits.perRequest) throw tooMany("the request");
+    const bytes = await parts.webPictures.fetch(address, { limitBytes, signal: run.signal });
+    web.set(address, bytes.toString("base64"));
+  }
+  return Object.assign(read, { web });
 }
+
+function requireSight(parts: Pick<Parts, "vision">, run: Run, canSee: boolean): void {
+  if (!canSee)
+    throw new LocallmError("unsupported_capability", { model: run.typedName, capability: "vision" });
+  if (run.remote === null) parts.vision.requireVision();
+}
+
+function tooMany(field: string): LocallmError {
+  const problem = `has more images than a request may have: ${pictureLimits.perRequest}`;
+  return new LocallmError("invalid_field", { field, problem });
+}
+
+/** The web addresses of a request's images, in the forms of OpenAI and Anthropic. */
+function webAddresses(body: unknown): ReadonlySet<string> {
+  const found = new Set<string>();
+  const add = (url: unknown) => {
+    if (typeof url === "string" && /^https?:/i.test(url)) found.add(url);
+  };
+  const search = (value: unknown, depth: number): void => {
+    if (typeof value !== "object" || value === null || depth === 0) return;
+    if (!Array.isArray(value)) {
+      const { type, image_url: image, source } = value as Record<string, unknown>;
+      add(typeof image === "object" && image !== null ? (image as { url?: unknown }).url : image);
+      if (type === "image" && typeof source === "object" && source !== null && "url" in source)
+        add(source.url);
+    }
+    for (const each of Object.values(value)) search(each, depth - 1);
+  };
+  search(body, deepest);
+  return found;
+}
+
+/** How deep images stand in a request: in a result of a tool, in a message, in the list of messages. */
+const deepest = 8;
 
 /** The number of bytes that a base64 text stands for, or null if it is empty or not base64. */
 function base64Bytes(text: string): number | null {
@@ -62,14 +107,16 @@ function mediaTypeOf(head: Buffer): MediaType | null {
   return /^RIFF.{4}WEBP/s.test(text) ? "image/webp" : null;
 }
 
-/** Reads an image from a `data:` URL. Web addresses are rejected, because the server would have to fetch them. */
+/** Reads an image from a `data:` URL, or one that was fetched from the web. */
 export function imageOfUrl(url: string, field: string, read: ReadImage): Image {
+  const fetched = read.web?.get(url);
+  if (fetched !== undefined) return read(fetched, field);
   const comma = url.indexOf(",");
   const head = /^data:([^;,]*);base64,$/i.exec(url.slice(0, comma + 1));
   if (head === null)
     throw new LocallmError("unsupported_parameter", {
       field,
-      hint: ": send the image as a URL that begins with data:image/png;base64, or another type; web addresses are never fetched",
+      hint: ": send the image as a URL that begins with data:image/png;base64, or another type",
     });
   const image = read(url.slice(comma + 1), field);
   requireMediaType(image, head[1]!.toLowerCase(), field);

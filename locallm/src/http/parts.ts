@@ -9,6 +9,7 @@ import type { Remotes } from "../remotes/remotes.ts";
 import type { Scheduler } from "../scheduler/lease.ts";
 import type { Pulls } from "../sources/pulls.ts";
 import type { RemoteHosts } from "../sources/remote-hosts.ts";
+import type { WebPictures } from "../sources/web-pictures.ts";
 import type { Vision } from "../vision/vision.ts";
 import type { Quantizer } from "../wire/inference/quantize.ts";
 import type { BodyLimits } from "./body.ts";
@@ -28,6 +29,7 @@ export interface Parts {
   readonly scheduler: Scheduler;
   readonly conversations: { view(): ConversationsView };
   readonly quantizer: Quantizer;
+  readonly webPictures: Pick<WebPictures, "fetch">;
   readonly vision: Pick<Vision, "requireVision" | "encode">;
   /** The memory that new processes can take. */
   readonly availableBytes: () => number;

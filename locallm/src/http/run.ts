@@ -3,6 +3,7 @@ import type { PromptVocabulary } from "../dialogue/dialogue.ts";
 import type { SchemaThreads } from "../dialogue/grammar/schema-threads.ts";
 import type { Image } from "../dialogue/turn.ts";
 import type { Caller } from "../keys/keys.ts";
+import { sightOf } from "../library/abilities.ts";
 import type { Model } from "../library/model.ts";
 import { headerLengths, headerOf } from "../library/model-details.ts";
 import type { RemoteModel } from "../remotes/remotes.ts";
@@ -192,7 +193,7 @@ async function prepareLocalRun(
     see: ({ data, field = "images" }) => {
       const { modelPath, furtherPaths } = runnable;
       const weights = { modelPath, ...(furtherPaths === undefined ? {} : { furtherPaths }) };
-      const projectorPath = run.model.projectorPaths[0] ?? "";
+      const projectorPath = runnable.sight?.projectorPath ?? "";
       return parts.vision.encode({ data, field }, { ...weights, projectorPath }, request.clientGone);
     },
     generate: (lease, job) => meteredGenerate(lease.runner, job, caller, request.clientGone),
@@ -216,12 +217,14 @@ async function runnableModel(parts: Parts, model: Model): Promise<RunnableModel>
   if (modelPath === undefined) throw new LocallmError("model_load_failed", { reason: "it has no weights" });
   const header = await headerOf(parts.store, model);
   for (const path of model.adapterPaths) await parts.store.headers.of(path);
+  const sight = await sightOf(parts.store, model);
   return {
     name,
     digest: model.digest,
     modelPath,
     ...(furtherPaths.length === 0 ? {} : { furtherPaths }),
     weights: model.modelPaths.join("\n"),
+    ...(sight === null ? {} : { sight }),
     adapters: model.adapterPaths.map((path) => ({ path, scale: 1 })),
     trainContext: header === null ? null : (headerLengths(header).contextLength ?? null),
   };

@@ -15,6 +15,8 @@ export interface RunnableModel {
   /** Identity of the weights, such as their blob's digest. */
   readonly weights: string;
   readonly adapters: readonly { readonly path: string; readonly scale: number }[];
+  /** The projector with which the model sees; missing if it cannot. */
+  readonly sight?: { readonly projectorPath: string; readonly wholePicture: number };
   /** Context length the model was trained with; null if its file does not say. */
   readonly trainContext: number | null;
 }

@@ -97,6 +97,7 @@ async function loadOnce(
     return await parts.startRunner(
       {
         modelPath: model.modelPath,
+        ...(model.sight === undefined ? {} : { wholePicture: model.sight.wholePicture }),
         ...(model.furtherPaths === undefined ? {} : { furtherPaths: model.furtherPaths }),
         adapters: model.adapters,
         numCtx: resident.numCtx,

@@ -95,6 +95,7 @@ export class MemoryNeeds {
     if (known !== undefined) return await known;
     const measuring = this.#parts.measure({
       modelPath: model.modelPath,
+      ...(model.sight === undefined ? {} : { wholePicture: model.sight.wholePicture }),
       ...(model.furtherPaths === undefined ? {} : { furtherPaths: model.furtherPaths }),
       adapters: [],
       numThread: 1,

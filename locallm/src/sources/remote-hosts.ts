@@ -47,7 +47,7 @@ export class RemoteHosts {
   async addressCheck(url: string): Promise<(address: string) => boolean> {
     const permission = await this.#permission(url, () => this.#read());
     if (permission === null) throw new LocallmError("remote_not_allowed", { host: hostAndPort(url) });
-    return (address) => accepts(permission, bareHostname(new URL(url)), address);
+    return (address) => acceptsAddress(permission, bareHostname(new URL(url)), address);
   }
 
   /** Adds hosts with their ports to the file. */
@@ -123,7 +123,7 @@ export class RemoteHosts {
  * A name may lead to a public address or, if it is named itself, into a private network. It may not lead to this machine
  * or to a link-local address, such as the metadata service of a cloud: those must be named as addresses.
  */
-function accepts(permission: "named" | "public", hostname: string, address: string): boolean {
+export function acceptsAddress(permission: "named" | "public", hostname: string, address: string): boolean {
   if (!isPrivateAddress(address)) return true;
   if (permission === "public") return false;
   return isIP(hostname) > 0 || isLanAddress(address) || isLoopback(hostname);

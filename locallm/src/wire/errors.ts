@@ -99,6 +99,11 @@ export const errors = {
       "the part of the engine that reads pictures could not be built: {reason}; install it on this machine from its package, or where a compiler is",
   },
   projector_unusable: { status: 400, message: "the model's projector cannot be used: {reason}" },
+  picture_host_not_allowed: {
+    status: 400,
+    message:
+      "images are not fetched from {host}: send the image itself in a URL that begins with data:image/png;base64, or another type, or have the owner of this server add the host to LOCALLM_IMAGE_HOSTS",
+  },
   picture_unreadable: { status: 400, message: "{field} is a picture that cannot be read: {reason}" },
   picture_not_encoded: { status: 500, message: "the projector could not encode the picture: {reason}" },
   quantize_failed: { status: 500, message: "the engine could not quantise the model: {reason}" },

@@ -69,7 +69,11 @@ async function run(reference: string, words: string[], options: Options): Promis
       capability: "answers in words: it ranks documents; send a query and documents to /v1/rerank",
     });
   }
-  const conversation = new Conversation(client, settings(model, options), process.stdout);
+  const conversation = new Conversation(
+    client,
+    settings(model, options, capabilities.includes("vision")),
+    process.stdout,
+  );
   if (prompt !== "") await conversation.ask(prompt);
   else if (process.stdin.isTTY) {
     await conversation.load();
@@ -77,13 +81,14 @@ async function run(reference: string, words: string[], options: Options): Promis
   }
 }
 
-function settings(model: string, options: Options): ChatSettings {
+function settings(model: string, options: Options, canSee: boolean): ChatSettings {
   return {
     model,
     system: null,
     options: {},
     format: options.format === undefined ? null : readFormat(options.format),
     think: options.think === undefined ? null : readSwitch(options.think),
+    canSee,
     hideThinking: options.hidethinking === true,
     keepAlive: options.keepalive ?? null,
     verbose: options.verbose === true,

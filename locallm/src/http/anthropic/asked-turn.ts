@@ -19,7 +19,7 @@ export interface AskedTurn {
 export async function askedTurn(parts: Parts, run: Run, body: ConversationRequest): Promise<AskedTurn> {
   refuse("mcp_servers", (body.mcp_servers?.length ?? 0) > 0);
   refuse("container", body.container !== undefined);
-  const { turn: asked, ignored } = messagesTurn(body, imageReader(parts, run));
+  const { turn: asked, ignored } = messagesTurn(body, await imageReader(parts, run, body.messages));
   const traits = await traitsOf(parts, run);
   // Like Ollama, a model that cannot think answers without thinking, because agents request thinking from every model.
   const relaxed = traits.thinking ? asked : { ...asked, think: null };

@@ -14,7 +14,7 @@ import {
 } from "../../wire/anthropic/messages.ts";
 import { checkPart } from "../../wire/body.ts";
 import { LocallmError } from "../../wire/errors.ts";
-import { contentOf, type ReadImage, requireMediaType } from "../images.ts";
+import { contentOf, imageOfUrl, type ReadImage, requireMediaType } from "../images.ts";
 import { checkedChoice } from "../tool-choice.ts";
 import { thinkingOf } from "./signature.ts";
 
@@ -187,6 +187,8 @@ class ConversationReading {
 
   #image({ value, field }: Block): Image {
     const { source } = checkPart(imageBlock, value, field);
+    if (source.type === "url" && typeof source["url"] === "string")
+      return imageOfUrl(source["url"], `${field}.source.url`, this.#readImage);
     if (source.type !== "base64")
       throw new LocallmError("unsupported_parameter", {
         field: `${field}.source.type`,

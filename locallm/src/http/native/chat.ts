@@ -28,7 +28,7 @@ export function chatRoute(app: FastifyInstance, parts: Parts): void {
     const messages = body.messages ?? [];
     if (messages.length === 0)
       return await loadOrUnload(parts, run, { message: { role: "assistant", content: "" } });
-    const read = imageReader(parts, run);
+    const read = await imageReader(parts, run);
     const seen = messages.map((message, index) => turnMessage(message, `messages[${index}]`, read));
     if (run.remote !== null) run.tellIgnored(windowFields(body));
     const events = await answerTurn(parts, run, {

@@ -30,7 +30,8 @@ export function generateRoute(app: FastifyInstance, parts: Parts): void {
     const body = readBody(request, reply, generateRequest);
     const run = await prepareRun(parts, request, reply, body);
     const logprobs = logprobsWish(body);
-    const content = contentWithImages(body.prompt ?? "", body.images, "images", imageReader(parts, run));
+    const read = await imageReader(parts, run);
+    const content = contentWithImages(body.prompt ?? "", body.images, "images", read);
     const onCut = (tokens: number) => tellDropped(reply, { messages: 0, tokens });
     const templatesPlain = templatesPlainPrompts(parts.settings.generate, request.headers["user-agent"]);
     const generating =

@@ -26,7 +26,7 @@ export function chatCompletionsRoute(app: FastifyInstance, parts: Parts): void {
       throw new LocallmError("invalid_field", { field: "top_logprobs", problem: "needs logprobs: true" });
     const options = samplingOptions(body, body.max_completion_tokens ?? body.max_tokens);
     const run = await prepareRun(parts, request, reply, { ...body, options });
-    const { turn: asked, ignored } = requestTurn(body, imageReader(parts, run));
+    const { turn: asked, ignored } = requestTurn(body, await imageReader(parts, run, body.messages));
     run.tellIgnored(ignored);
     const turn = { ...asked, messages: conversation(run.model, asked.messages) };
     const events = await answerTurn(parts, run, {

@@ -36,7 +36,8 @@ export function responsesRoute(app: FastifyInstance, parts: Parts): void {
       ...body,
       options: samplingOptions({ temperature, top_p, options }, body.max_output_tokens),
     });
-    const { turn: asked, customs, ignored } = responsesTurn(body, imageReader(parts, run), earlier);
+    const read = await imageReader(parts, run, [earlier, body.input]);
+    const { turn: asked, customs, ignored } = responsesTurn(body, read, earlier);
     run.tellIgnored(ignored);
     const turn = { ...asked, messages: conversation(run.model, asked.messages) };
     const events = await answerTurn(parts, run, {
