@@ -179,7 +179,7 @@ export class Context {
     this.#library.llama_set_causal_attn(this.pointer, isCausal);
   }
 
-  /** Throws `decode_failed` if this context cannot compute the picture. */
+  /** Throws `batch_too_small`, or `decode_failed` if the picture is not one for this model. */
   checkPicture({ cells, positions, rows, layout, causal }: EncodedPicture): void {
     const grid = layout === "line" ? null : layout;
     const isGrid = (side: number) => Number.isInteger(side) && side > 0;
@@ -192,11 +192,10 @@ export class Context {
         !(isGrid(grid.width) && isGrid(grid.height) && grid.width * grid.height === cells) &&
         `${cells} cells are no grid of ${grid.width} × ${grid.height}`) ||
       (positions !== (grid === null ? cells : Math.max(grid.width, grid.height)) &&
-        `it moves on by ${positions} positions`) ||
-      (!causal &&
-        cells > this.capacity &&
-        `one step must compute its ${cells} cells, and has room for ${this.capacity}`);
+        `it moves on by ${positions} positions`);
     if (wrong !== false) throw new LocallmError("decode_failed", { reason: `a picture is wrong: ${wrong}` });
+    if (!causal && cells > this.capacity)
+      throw new LocallmError("batch_too_small", { cells, rows: this.capacity });
   }
 
   /** Puts the threads to sleep until the next step. */

@@ -106,6 +106,11 @@ export const errors = {
   },
   picture_unreadable: { status: 400, message: "{field} is a picture that cannot be read: {reason}" },
   picture_not_encoded: { status: 500, message: "the projector could not encode the picture: {reason}" },
+  batch_too_small: {
+    status: 400,
+    message:
+      "this model sees each picture as a whole, so a step must have room for its {cells} tokens, and has {rows}: set num_batch to at least {cells}",
+  },
   quantize_failed: { status: 500, message: "the engine could not quantise the model: {reason}" },
   runner_died: {
     status: 500,

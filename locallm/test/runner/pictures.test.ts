@@ -7,7 +7,7 @@ import type { GenerateJob, PromptPart } from "../../src/wire/inference/generate.
 import { defaultSampling } from "../../src/wire/inference/generate.ts";
 import { type EncodedPicture, isPicture } from "../../src/wire/inference/picture.ts";
 import { type SmallArchitecture, smallInputs, smallModel } from "../small-llama.ts";
-import { loadOf } from "./jobs.ts";
+import { collect, loadOf, newJob, startModel } from "./jobs.ts";
 import { type Asked, Bench, newKeeper, silently, text } from "./slot-bench.ts";
 import { library } from "./slots-here.ts";
 
@@ -217,27 +217,86 @@ describe.each(architectures)("pictures of a model such as %s", (architecture) =>
     await expectLikeCold(model, pictures, (pieces) => cold.ask(pieces, { ...askedFor, deterministic: true }));
     // A step has 64 rows.
     const tooLarge = cold.ask([painter.picture(text(65, 33), { causal: false })]);
-    await expect(tooLarge).rejects.toMatchObject({ code: "decode_failed" });
+    await expect(tooLarge).rejects.toMatchObject({ code: "batch_too_small" });
     expectSame(await cold.ask(painter.tokens([ends[0]]), askedFor), await cold.ask(ends[0], askedFor));
   });
 });
 
+function grid(width: number, height: number, causal: boolean): EncodedPicture {
+  return new Painter("qwen2vl").picture(text(width * height, 50 + width), {
+    ...{ layout: { width, height }, positions: Math.max(width, height), causal },
+  });
+}
+
 it("a picture in a grid takes fewer positions than cells, wherever its conversation goes on", async () => {
   const model = models.get("qwen2vl")!;
-  const painter = new Painter("qwen2vl");
   const cold = new Bench(model);
-  const grid = (width: number, height: number, causal: boolean) =>
-    painter.picture(text(width * height, 50 + width), {
-      ...{ layout: { width, height }, positions: Math.max(width, height), causal },
-    });
   await cold.ask([text(10, 51), grid(12, 9, true), text(4, 52)], { ...askedFor, numPredict: 1 });
   expect(cold.context.lastPosition(0)).toBe(10 + 12 + 4 - 1);
   const pictures = [grid(1, 5, true), grid(8, 8, false), grid(20, 3, false), grid(12, 13, true)];
   await expectLikeCold(model, pictures, (pieces) => cold.ask(pieces, { ...askedFor, deterministic: true }));
-  const line = painter.picture(text(64, 53));
+  const line = new Painter("qwen2vl").picture(text(64, 53));
   const square = { ...line, layout: { width: 8, height: 8 }, positions: 8 };
   const [inLine, inSquare] = [await cold.ask([line, text(5, 54)]), await cold.ask([square, text(5, 54)])];
   expect(inLine.logprobs[0]).not.toEqual(inSquare.logprobs[0]);
+});
+
+it("a picture in a grid is computed whole again where only a part of it could be reused", async () => {
+  const model = models.get("qwen2vl")!;
+  const [bench, cold] = [new Bench(model, 1, 1024, newKeeper().keeper), new Bench(model)];
+  const expectAsCold = async (pieces: Pieces, cachedTokens: number) => {
+    const asked = await bench.ask(pieces, askedFor);
+    expectSame(asked, await cold.ask(pieces, { ...askedFor, deterministic: true }));
+    expect(asked.done.cachedTokens).toBe(cachedTokens);
+  };
+  const [head, picture] = [text(40, 60), grid(12, 13, true)];
+  // The client leaves after the second step, which computed 64 of 156 cells.
+  const { stepAside } = bench.context;
+  const gone = bench.nextId;
+  const left = new Promise<void>((resolve) => {
+    let steps = 0;
+    bench.context.stepAside = async () => {
+      const outcome = await stepAside.call(bench.context);
+      if (++steps < 2) return outcome;
+      bench.context.stepAside = stepAside;
+      bench.slots.cancel(gone);
+      setImmediate(resolve);
+      return outcome;
+    };
+  });
+  void bench.ask([head, picture], askedFor);
+  await left;
+  await expectAsCold([head, picture, text(20, 61)], 40);
+  // Another conversation takes the slot, and the state of the first one is kept.
+  await expectAsCold([text(90, 62)], 0);
+  await expectAsCold([head, picture], 40);
+});
+
+it("pictures reach a runner as they are", async () => {
+  const runner = await startModel(join(folder, "llama"), { wholePicture: 600 });
+  try {
+    const painter = new Painter("llama");
+    const pieces = [text(9, 70), painter.picture(text(300, 71)), text(20, 72), painter.picture(text(2, 73))];
+    const [found, expected] = [
+      await collect(runner.generate(newJob([...pieces, "So?"]))),
+      await collect(runner.generate(newJob([painter.tokens(pieces), "So?"], { deterministic: true }))),
+    ];
+    expect([found.text, found.done.promptTokens]).toEqual([expected.text, 334]);
+    expect(runner.info.inputLength).toBe(64);
+    // More than a step has room for by default.
+    const whole = painter.picture(text(600, 74), { causal: false });
+    expect((await collect(runner.generate(newJob([whole, "So?"])))).done.promptTokens).toBe(603);
+    // As long as a text that is tokenized aside, and as one whose middle is left out.
+    for (const length of [10_000, 300_000]) {
+      const long = [...pieces, "x".repeat(length)];
+      const { done } = await collect(runner.generate(newJob(long, { truncate: true, numKeep: 400 })));
+      expect(done.promptTokens + done.truncatedTokens).toBeGreaterThan(length);
+      const refused = collect(runner.generate(newJob(long)));
+      await expect(refused).rejects.toMatchObject({ code: "prompt_too_long" });
+    }
+  } finally {
+    await runner.kill();
+  }
 });
 
 it.each([
