@@ -54,6 +54,7 @@ const verbs: Readonly<Record<string, () => Promise<Command>>> = {
   df: async () => (await import("./commands/df.ts")).dfCommand(),
   prune: async () => (await import("./commands/prune.ts")).pruneCommand(),
   doctor: async () => (await import("./commands/doctor.ts")).doctorCommand(),
+  bench: async () => (await import("./commands/bench.ts")).benchCommand(),
   keys: async () => (await import("./commands/keys.ts")).keysCommand(),
   service: async () => (await import("./commands/service.ts")).serviceCommand(),
   signin: async () => (await import("./commands/sign-in.ts")).signInCommand(),

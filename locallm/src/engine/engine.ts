@@ -1,4 +1,5 @@
 import { LocallmError } from "../wire/errors.ts";
+import { benchWindow } from "../wire/inference/bench.ts";
 import {
   type LoadRequest,
   type ModelInfo,
@@ -24,6 +25,7 @@ import { Model, poolingValue } from "./model.ts";
 import { Pictures } from "./pictures.ts";
 import { Pooler } from "./pooler.ts";
 import { Ranker } from "./ranker.ts";
+import { Scorer } from "./scorer.ts";
 import { type SlotEvent, Slots } from "./slots.ts";
 import { fixedThreads, physicalCores, SharedThreads, type Threads } from "./threads.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -48,6 +50,8 @@ export interface Engine {
   embedder(): Embedder;
   /** Throws `model_cannot`. */
   ranker(): Ranker;
+  /** Its context is created on the first call. It shares the slots' threads: use it only while no slot has a job. */
+  scorer(): Scorer;
   /** One number per loop that computes steps. If a number stops changing, its loop hangs. */
   progress(): readonly number[];
 }
@@ -217,6 +221,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
   let kept: KeptStates | null = null;
   let pooler: Pooler | null = null;
   let ranker: Ranker | null = null;
+  let scorer: Scorer | null = null;
   let contextLength = window;
   let giveBackMemory = () => {};
   if (canGenerate) {
@@ -283,6 +288,10 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
       const { rankTemplate: template, ranksInProbabilities: areProbabilities } = model;
       ranker ??= new Ranker({ vocabulary, pooler, template, areProbabilities });
       return ranker;
+    },
+    scorer() {
+      scorer ??= newScorer(library, model, request, newThreads(), threadpool);
+      return scorer;
     },
     progress() {
       return [slots, pooler].filter((loop) => loop !== null).map((loop) => loop.progress());
@@ -360,6 +369,38 @@ function newSlotsContext(
   model.applyAdapters(context.pointer);
   if (request.placement.devices.length > 0) warmUp(context);
   return context;
+}
+
+/** Few rows a step, because each has an output as long as the vocabulary. */
+const scoredRows = 64;
+
+function newScorer(
+  library: Library,
+  model: Model,
+  request: LoadRequest,
+  threads: Threads,
+  threadpool: Threadpool | null,
+): Scorer {
+  const context = new Context(library, model.pointer, {
+    sequences: 1,
+    contextPerSequence: Math.min(benchWindow, model.trainContext),
+    vocabSize: model.vocabulary.size,
+    inputLength: model.inputLength,
+    hasGrids: model.hasGrids,
+    batch: scoredRows,
+    microBatch: scoredRows,
+    outputs: 0,
+    threads: threads.most,
+    threadpool,
+    flashAttention: request.flashAttention,
+    kvCacheType: request.kvCacheType,
+    embeddings: false,
+    pooling: 0,
+    unified: false,
+    memory: model.memory,
+  });
+  model.applyAdapters(context.pointer);
+  return new Scorer({ library, vocabulary: model.vocabulary, context, threads });
 }
 
 /**

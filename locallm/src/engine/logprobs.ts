@@ -33,6 +33,11 @@ export function tokenLogprobs(
   return { ...shown(sampled), top_logprobs: likeliest.map(shown) };
 }
 
+/** The log probability of one token. */
+export function logprobOf(logits: Float32Array, token: number): number {
+  return logits[token]! - logSumExp(logits);
+}
+
 /** The value that OpenAI uses for a token with almost no probability. */
 const lowest = -9999;
 

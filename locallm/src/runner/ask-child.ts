@@ -4,6 +4,7 @@ import { runnerEnvironment } from "./start.ts";
 
 /** A process that answers questions about the engine and ends. */
 export type ShortChild =
+  | "bench-child"
   | "devices-child"
   | "measure-child"
   | "quantize-child"
