@@ -426,6 +426,8 @@ export interface LegalLawCatalogRecord {
     /** The same evidence in Chinese */
     status_basis_zh: string;
     article_count: number;
+    /** False if the law is listed, but the text of this version is not held */
+    text_held: boolean;
   }>;
   source: Source;
 }

@@ -158,6 +158,8 @@ class LegalLawCatalogRecordLaws(TypedDict):
     status_basis_zh: str
     """The same evidence in Chinese."""
     article_count: int
+    text_held: bool
+    """False if the law is listed, but the text of this version is not held."""
 
 
 class LegalLawCatalogRecord(TypedDict):

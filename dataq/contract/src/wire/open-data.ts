@@ -11,7 +11,13 @@ const openDataSet = z.strictObject({
   licence: bilingual,
   duties: bilingual.nullable().meta({ description: "What the licence asks; null for nothing" }),
   publishers: z.array(
-    z.strictObject({ name: z.string(), url: z.string(), at: z.string(), licence: z.string().nullable() }),
+    z.strictObject({
+      name: z.string(),
+      url: z.string(),
+      at: z.string(),
+      licence: z.string().nullable(),
+      files: z.array(z.string()).optional().meta({ description: "The files of the repository or package" }),
+    }),
   ),
   bytes: z.number().int(),
   origin: z.enum(["files", "address", "live"]).meta({

@@ -75,6 +75,12 @@ export const legalLawCatalog = defineOperation({
         status_basis: statusBasis,
         status_basis_zh: statusBasisZh,
         article_count: z.number().int(),
+        text_held: z.boolean().meta(
+          meaning({
+            en: "False if the law is listed, but the text of this version is not held",
+            zh: "false 表示只在目录中列出，未收录该版本的正文",
+          }),
+        ),
       }),
     ),
   }),
@@ -83,6 +89,7 @@ export const legalLawCatalog = defineOperation({
     count: word("Number of laws", "法律数量"),
     laws: word("Laws of this domain", "该部门的法律"),
     article_count: word("Number of articles", "条文数"),
+    text_held: word("Whether the text is held", "是否收录正文"),
   },
   kind: "list",
   paged: false,

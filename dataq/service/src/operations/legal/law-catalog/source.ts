@@ -78,6 +78,7 @@ function entry(law: StoredLaw, today: string): object {
     law_effective_date: law.law_effective_date ?? null,
     ...lawStatus(timeline, today, place),
     article_count: law.article_count,
+    text_held: law.article_count > 0,
   };
 }
 

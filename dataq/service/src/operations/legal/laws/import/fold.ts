@@ -197,6 +197,19 @@ function entriesOf(
       source: sourceOfPart(source, facts, facts.law_id),
     });
   }
+  for (const [key, versions] of official.nationalUnder((each) => !timelines.has(each)))
+    for (const { facts, source } of versions) {
+      const day = dayKey(facts);
+      if (entries.has(day)) continue;
+      const others = versions.map((each) => each.facts);
+      entries.set(day, {
+        ...facts,
+        article_count: 0,
+        timeline: timelines.get(key) ?? { versions: others },
+        place: others.indexOf(facts),
+        source: sourceOfPart(source, facts, facts.law_id),
+      });
+    }
   return [...entries].sort(([a], [b]) => compare(a, b)).map(([, entry]) => entry);
 }
 

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { foldPacks, readPack } from "../../../../../test/law-packs.ts";
+import { domainsOf } from "../../law-catalog/source.ts";
+import { foldLaws } from "../import/fold.ts";
 import { lawStatus } from "../status.ts";
 import type { OfficialLaw } from "./official-law.ts";
 import { OfficialLaws } from "./official-laws.ts";
@@ -180,4 +182,31 @@ describe("the status of a law with an official list", () => {
       status_basis: "official list of 2026-11-27: repealed",
     });
   });
+});
+
+describe("laws of which only the list tells", () => {
+  test("are in the catalogue with the list's state and without a text; local ones and held ones are not", () => {
+    const list = [
+      listed("a", "测试条例", "2010-05-01", 2),
+      listed("b", "测试条例", "2020-08-01", 3, "2020-10-01"),
+      { ...listed("c", "某市测试条例", "2021-01-01", 3), kind: "地方性法规" },
+      listed("d", "另一法", "2026-11-01", 4, "2027-01-01"),
+    ];
+    const found = new OfficialLaws(list).nationalUnder((key) => key !== "测试条例");
+    expect([...found.keys()]).toEqual(["另一法"]);
+    const { entries } = foldLaws([], [], list);
+    const told = domainsOf(entries, "2026-11-28").flatMap((domain) => (domain as { laws: object[] }).laws);
+    expect(told.map((law) => pick(law as never))).toEqual([
+      ["另一法", "2027-01-01", "not_yet_effective", false],
+      ["测试条例", "2010-05-01", "amended", false],
+      ["测试条例", "2020-10-01", "in_force", false],
+    ]);
+  });
+
+  const pick = (law: { law_name: string; effective_date: string; status: string; text_held: boolean }) => [
+    law.law_name,
+    law.effective_date,
+    law.status,
+    law.text_held,
+  ];
 });

@@ -1,5 +1,7 @@
+import type { Provenance } from "@dataq/contract";
 import { lawKey } from "../../question/law-reference.ts";
 import type { LawFacts, OfficialFact } from "../corpus.ts";
+import { levelOf } from "../status.ts";
 import type { OfficialLaw } from "./official-law.ts";
 
 /** A version of a law that is held. */
@@ -19,6 +21,19 @@ export class OfficialLaws {
   /** What is listed under the name of a law. */
   named(key: string): readonly OfficialLaw[] {
     return this.#byKey.get(key) ?? [];
+  }
+
+  /**
+   * The listed laws of the whole country, by the names that are wanted, with the versions of each, oldest first. Local
+   * regulations are many times more, and are left out.
+   */
+  nationalUnder(isWanted: (key: string) => boolean): ReadonlyMap<string, readonly Listed[]> {
+    const found = [...this.#byKey].flatMap(([key, laws]) => {
+      if (!isWanted(key)) return [];
+      const national = laws.filter(({ kind }) => kind !== null && levelOf(kind) !== "local");
+      return national.length === 0 ? [] : [[key, national.map(listedVersion).toSorted(byDay)] as const];
+    });
+    return new Map(found);
   }
 
   /** The only listed law of the same name and day. */
@@ -49,6 +64,34 @@ export class OfficialLaws {
       return isOnly ? only : undefined;
     });
   }
+}
+
+/** A version of which only the list knows. */
+export interface Listed {
+  readonly facts: LawFacts;
+  readonly source: Provenance;
+}
+
+function listedVersion(law: OfficialLaw): Listed {
+  const { id, title, kind, issuer, promulgated, in_force_from, source } = law;
+  const fact = factOf(law);
+  const facts = {
+    law_id: `listed:${id}`,
+    law_name: title,
+    level_text: kind,
+    issuing_body: issuer,
+    promulgated_date: promulgated,
+    effective_date: in_force_from,
+    version_date: promulgated,
+    status_text: null,
+    department: null,
+    ...(fact && { official: fact }),
+  };
+  return { facts, source };
+}
+
+function byDay({ facts: a }: Listed, { facts: b }: Listed): number {
+  return (a.version_date ?? "") < (b.version_date ?? "") ? -1 : 1;
 }
 
 /** What the list says of a version. */
