@@ -40,6 +40,7 @@ export default defineConfig({
         ...source,
         test: {
           name: "live",
+          setupFiles: ["scripts/watched-test.ts"],
           expect: patient,
           include: ["{locallm,dataq/*}/test/**/*.test.ts", "examples/**/*.test.ts"],
           testTimeout: 60_000,

@@ -1,5 +1,6 @@
 import { Console } from "node:console";
 import { Readable, Writable } from "node:stream";
+import { besideServer } from "../../scripts/event-loop-watch.ts";
 
 /** What a command printed, and its exit code. */
 interface Printed {
@@ -46,7 +47,7 @@ async function capture(
   globalThis.console = new Console(out, err);
   process.exitCode = undefined;
   try {
-    await run();
+    await besideServer(run);
     return { code: Number(process.exitCode ?? 0), out: out.text, err: err.text };
   } catch (error) {
     if (error instanceof Ended) return { code: error.code, out: out.text, err: err.text };

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compileCache } from "../../scripts/compile-cache.ts";
+import { watchServerHere } from "../../scripts/event-loop-watch.ts";
 import { runCommandLine } from "../src/cli/command-line.ts";
 import { smallHeap } from "../src/cli/small-heap.ts";
 import { readConfig } from "../src/config.ts";
@@ -11,6 +12,7 @@ import { createServer } from "../src/server.ts";
 import { captureOutput } from "./captured-output.ts";
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+const watch = new URL("../../scripts/watched-process.ts", import.meta.url).href;
 
 /** A listening server and what tests ask of it. */
 export interface TestServer {
@@ -53,11 +55,13 @@ export async function startServerHere(options: TestServerOptions = {}): Promise<
   const server = await createServer(readConfig({ ...cleanEnvironment(), ...env }), {
     logTo: { write: (json) => log.push(JSON.parse(json) as Record<string, unknown>) },
   });
+  const watch = watchServerHere();
   return {
     ...client(server.url),
     log,
     async stop() {
       await server.close();
+      await watch.stop();
       await removeModels();
     },
   };
@@ -157,12 +161,16 @@ export function launch(
   env: Record<string, string> = {},
   { input, nodeOptions = [], folder, isGroup }: LaunchOptions = {},
 ) {
-  const child: ChildProcess = spawn(process.execPath, ["-C", "source", ...nodeOptions, main, ...args], {
-    cwd: folder,
-    detached: isGroup,
-    env: { ...cleanEnvironment(), ...env },
-    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", "ipc"],
-  });
+  const child: ChildProcess = spawn(
+    process.execPath,
+    ["-C", "source", "--import", watch, ...nodeOptions, main, ...args],
+    {
+      cwd: folder,
+      detached: isGroup,
+      env: { ...cleanEnvironment(), ...env },
+      stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", "ipc"],
+    },
+  );
   child.stdin?.end(input);
   let stdout = "";
   let stderr = "";

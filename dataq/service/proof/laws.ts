@@ -1,12 +1,14 @@
 import { join } from "node:path";
 import { fetchOrigin } from "../src/importer/origin/origin.ts";
 import { importAny } from "../src/operations/imports.ts";
+import type { StoredArticle } from "../src/operations/legal/laws/corpus.ts";
 import { articleRecord } from "../src/operations/legal/laws/record.ts";
 import { createSources } from "../src/operations/sources.ts";
 import { embeddedIndex } from "../src/search/open-index.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "../test/data-folder.ts";
 import { articleOf, foldPacks, inEveryOrder, readPack } from "../test/law-packs.ts";
 import { knownArticles, lawNames } from "../test/law-table.ts";
+import { plain, rawVersions } from "./laws/last-articles.ts";
 
 export const title =
   "dataq: three packs of laws in every order, the table of known articles, and 50 names of laws";
@@ -50,7 +52,66 @@ export async function run(print: (line: string) => void): Promise<void> {
     `| known articles with their text, status and dates | ${knownArticles.length - wrong.length} of ${knownArticles.length} |`,
   );
   print(`| versions held back | ${expected.heldBack.length} |`);
+  const faults = await againstLastArticles(folder, expected.articles);
+  print(
+    `| articles in force of the 50 laws whose number, words and state are not those of the law's last text | ${faults.length} of ${expected.articles.filter(isOf50).length.toLocaleString("en")} |`,
+  );
   await askForNames(folder, print);
+  for (const fault of faults) print(fault);
+}
+
+const isOf50 = ({ law_name }: StoredArticle) => lawNames.includes(law_name.replace("中华人民共和国", ""));
+
+/** Compares what is said to be in force with the last text of each law, read from the packs without the import. */
+async function againstLastArticles(
+  packFolder: string,
+  articles: readonly StoredArticle[],
+): Promise<string[]> {
+  const raw = await rawVersions(packFolder);
+  const today = now.toISOString().slice(0, 10);
+  const faults: string[] = [];
+  for (const name of lawNames) {
+    const own = articles.filter(
+      (article) =>
+        isOf50(article) &&
+        article.law_name.endsWith(name) &&
+        article.law_name.replace("中华人民共和国", "") === name,
+    );
+    const versions = (raw.get(name) ?? []).filter(({ from }) => from <= today);
+    const lastPassed = versions
+      .map(({ passed }) => passed)
+      .sort()
+      .at(-1);
+    // A text without a day may be the last one.
+    const last = versions.filter(({ passed }) => passed === lastPassed || passed === "");
+    if (last.length === 0) {
+      faults.push(`${name}: no text`);
+      continue;
+    }
+    const inForce = new Map<string, string>();
+    for (const article of own) {
+      const record = articleRecord(article, now);
+      if (record.status === "in_force") inForce.set(article.id.split(":")[1]!, plain(record.content));
+    }
+    for (const [number, words] of inForce) {
+      // A heading or a list of annexes may follow the words in a raw text.
+      if (last.some(({ articles }) => articles.get(number)?.startsWith(words))) continue;
+      const text = last
+        .map(({ articles }) => articles.get(number)?.slice(0, 40) ?? "no such article")
+        .join(" / ");
+      faults.push(`${name}:${number} in force: ${words.slice(0, 40)}; the text of ${lastPassed}: ${text}`);
+    }
+    const missing = last.map(({ articles }) =>
+      [...articles].flatMap(([number, words]) =>
+        words === "" || words === "删去" || inForce.has(number) ? [] : [number],
+      ),
+    );
+    if (missing.every(({ length }) => length > 0))
+      faults.push(
+        `${name}: not in force, though in the text of ${lastPassed}: ${missing[0]!.slice(0, 20).join(" ")}`,
+      );
+  }
+  return faults;
 }
 
 async function askForNames(packFolder: string, print: (line: string) => void): Promise<void> {

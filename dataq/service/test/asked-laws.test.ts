@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { type Params, warningText } from "@dataq/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { Random } from "../../../fuzz/random.ts";
 import type { Database } from "../src/database/database.ts";
 import { createSources } from "../src/operations/sources.ts";
 import { embeddedIndex } from "../src/search/open-index.ts";
@@ -8,6 +9,7 @@ import type { SearchIndex } from "../src/search/search-index.ts";
 import { WrittenRecord } from "../src/sources/written-record.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { importPack } from "./pack.ts";
+import { articlesFor, sayOtherwise } from "./said-otherwise.ts";
 import { told } from "./told.ts";
 
 const packs = process.env["TEST_DATA"];
@@ -131,6 +133,18 @@ test.skipIf(!hasPacks)(
         missed.push(`${query}: ${ids.slice(0, 5).join(" ")}`);
     }
     expect(missed).toEqual([]);
+  },
+);
+
+test.skipIf(!hasPacks)(
+  "questions said otherwise find the same article among the first five (needs TEST_DATA; more: npm run proof -- metamorphic)",
+  async () => {
+    const questions = durations.map(([query, ...right]) => ({ query, right }));
+    const ask = articlesFor(createSources({ index, samples: false }), 10);
+    const { rows, held } = await sayOtherwise(questions, ask, new Random(3), 1);
+    expect(held).toBe(questions.length);
+    for (const { way, kept, times, bar, lost } of rows)
+      expect([way, kept >= Math.floor(bar * times), lost]).toEqual([way, true, lost]);
   },
 );
 

@@ -1,3 +1,4 @@
+import { watchServerHere } from "../../../scripts/event-loop-watch.ts";
 import { readConfig } from "../src/config.ts";
 import type { Database } from "../src/database/database.ts";
 import type { RouteName } from "../src/http/app.ts";
@@ -76,6 +77,7 @@ export async function startInProcess(
       },
     },
   });
+  const watch = watchServerHere();
   const call = (path: string, call?: CallOptions) =>
     callUrl(service.url + path, {
       key: service.localKey,
@@ -111,6 +113,7 @@ export async function startInProcess(
     async [Symbol.asyncDispose]() {
       await database.close();
       await service.close();
+      await watch.stop();
       await removeDataFolder(folder);
     },
   };

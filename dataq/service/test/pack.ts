@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { besideServer } from "../../../scripts/event-loop-watch.ts";
 import type { Database } from "../src/database/database.ts";
 import { readRows } from "../src/importer/format/read-rows.ts";
 import type { ImportReport } from "../src/importer/import-file.ts";
@@ -42,7 +43,9 @@ export async function importFileInto(folder: string, target: string, path: strin
   const database = await openFolder(folder);
   try {
     const file = await fetchOrigin(path, { folder });
-    return await importAny(database, embeddedIndex(database), target, file, { source: "test" });
+    return await besideServer(() =>
+      importAny(database, embeddedIndex(database), target, file, { source: "test" }),
+    );
   } finally {
     await database.close();
   }

@@ -6,6 +6,7 @@ import { environmentOf, makeDataFolder, removeDataFolder } from "./data-folder.t
 import { useVendor } from "./vendor.ts";
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+const watch = new URL("../../../scripts/watched-process.ts", import.meta.url).href;
 
 export interface ServiceOptions {
   /** Settings in addition to a free port and a new data folder. */
@@ -67,13 +68,22 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const vendor = options.vendor && (await useVendor(folder, without));
   const child = spawn(
     process.execPath,
-    ["--conditions=source", options.main ?? main, "serve", "--json", ...(options.args ?? [])],
+    [
+      "--conditions=source",
+      "--import",
+      watch,
+      options.main ?? main,
+      "serve",
+      "--json",
+      ...(options.args ?? []),
+    ],
     {
       stdio: ["ignore", "pipe", "pipe"],
       env: {
         ...environmentOf(folder),
         DATAQ_HOST: "127.0.0.1:0",
         DATAQ_LAWS: "off",
+        ...(process.env["EVENT_LOOP_REPORTS"] && { EVENT_LOOP_REPORTS: process.env["EVENT_LOOP_REPORTS"] }),
         ...vendor,
         ...options.env,
       },

@@ -57,7 +57,7 @@ export class Lexicons {
   }
 
   async #make(version: string): Promise<Analyser> {
-    return new Analyser(version, await this.#words(version));
+    return Analyser.load(version, await this.#words(version));
   }
 
   async #words(version: string): Promise<string[]> {

@@ -75,7 +75,7 @@ function understood(
   others: (expansion: Expansion, word: string) => readonly OtherWording[],
 ): Understood {
   const lexicon = builtInLexicon();
-  const text = asked.replace(separated, "");
+  const text = withWholeWords(asked).replace(separated, "");
   const found = lexicon.recognise(text);
   const meanings = found.map(({ word, expansions }) => ({
     word,
@@ -92,6 +92,31 @@ function understood(
   }
   rest += lexicon.withoutAsking(text.slice(from));
   return { text: rest.replace(/\s+/g, " ").trim(), meanings };
+}
+
+/** 多少 年 asks the same as 多少年. */
+const beforeUnit = /([几多少\d]) (?=年|个月|月|天|日|小时|岁|元|块|钱|次|倍|人|公里)/g;
+
+/**
+ * Joins what people type apart: 申请 保护 令 has 保护令. Only pieces that are a word of the lexicon together are joined,
+ * because spaces also separate words that were meant apart.
+ */
+function withWholeWords(text: string): string {
+  const pieces = text.replace(beforeUnit, "$1").split(" ");
+  if (pieces.length < 2) return text;
+  const joined = pieces.join("");
+  const ends = new Set<number>([0]);
+  let end = 0;
+  for (const piece of pieces) {
+    end += piece.length;
+    ends.add(end);
+  }
+  for (const { word, at } of builtInLexicon().recognise(joined))
+    if (!word.includes("+") && ends.has(at) && ends.has(at + word.length))
+      for (let inside = at + 1; inside < at + word.length; inside++) ends.delete(inside);
+  let out = "";
+  for (let at = 0; at < joined.length; at++) out += at > 0 && ends.has(at) ? ` ${joined[at]}` : joined[at];
+  return out;
 }
 
 function findCommonLaws(): Wording[] {

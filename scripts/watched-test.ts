@@ -1,0 +1,84 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { afterAll, beforeAll, expect } from "vitest";
+import { longestTaskMs } from "./event-loop-watch.ts";
+import type { LongTask } from "./event-loop-watchdog.ts";
+
+/**
+ * Runs around each file of live tests. A server, in this process or in one of its own, that keeps its event loop busy
+ * too long fails the file with the stack of the task; and the file must end with the open files, timers and handles
+ * that it began with.
+ */
+const reports = mkdtempSync(join(tmpdir(), "event-loop-"));
+let before: readonly string[] = [];
+
+beforeAll(() => {
+  // Read by watched-process.ts and by the starters of servers in this process.
+  process.env["EVENT_LOOP_REPORTS"] = reports;
+  before = held();
+});
+
+afterAll(async () => {
+  const tasks = readTasks(reports);
+  rmSync(reports, { recursive: true, force: true });
+  if (tasks.length > 0)
+    throw new Error(
+      `${tasks.length} task(s) kept an event loop busy for more than ${longestTaskMs} ms of processor time:\n\n${tasks.join("\n\n")}`,
+    );
+  // Connections to servers that stopped close a moment later.
+  for (let tries = 0; tries < 100 && more(held(), before).length > 0; tries++) await setTimeout(50);
+  expect(more(held(), before), "is left open by this file").toEqual([]);
+});
+
+/** Timers, handles and requests that keep a process alive, and the files that are open. */
+function held(): string[] {
+  return [...process.getActiveResourcesInfo(), ...openFiles()];
+}
+
+/** Files by path. Sockets and pipes are left out: what matters of them is among the handles. */
+function openFiles(): string[] {
+  if (!existsSync("/proc/self/fd")) return [];
+  return readdirSync("/proc/self/fd").flatMap((descriptor) => {
+    try {
+      const path = readlinkSync(`/proc/self/fd/${descriptor}`);
+      return path.startsWith("/") && !path.startsWith("/dev/") && !path.startsWith("/proc/") ? [path] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function more(now: readonly string[], earlier: readonly string[]): string[] {
+  const left = [...earlier];
+  return now.filter((one) => {
+    const place = left.indexOf(one);
+    if (place !== -1) left.splice(place, 1);
+    return place === -1;
+  });
+}
+
+function readTasks(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) =>
+    readFileSync(join(folder, name), "utf8")
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as LongTask)
+      .filter((task) => !isLoading(task) && (name !== "here.jsonl" || isOfServer(task)))
+      .map(
+        ({ ranMs, stack }) =>
+          `${ranMs} ms after its beginning it was at\n  ${stack.slice(0, 25).join("\n  ")}`,
+      ),
+  );
+}
+
+/** Tests strip types when a module is loaded. What users start is built, and Node keeps it compiled. */
+function isLoading({ stack }: LongTask): boolean {
+  return stack.some((frame) => frame.includes("node:internal/modules/"));
+}
+
+/** In a process that also runs a test, only what runs code of a product and no code of the test is the server's. */
+function isOfServer({ stack }: LongTask): boolean {
+  return stack.some((frame) => /\/src\//.test(frame)) && !stack.some((frame) => /\/test\//.test(frame));
+}
