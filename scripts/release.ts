@@ -1,14 +1,15 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { tarGz, zip } from "./release/archive.ts";
 import { contentsOf } from "./release/contents.ts";
+import { packageOf, packagers } from "./release/packages.ts";
 import type { Lock } from "./release/parts.ts";
-import { platforms } from "./release/platforms.ts";
-import { products } from "./release/products.ts";
+import { type Platform, platforms } from "./release/platforms.ts";
+import { type Product, products } from "./release/products.ts";
 import { NotAvailable, Registry } from "./release/registry.ts";
 import { sizesOf } from "./release/sizes.ts";
 import type { Tree } from "./release/tree.ts";
@@ -62,22 +63,39 @@ for (const product of products.filter(({ name }) => values.product.includes(name
     const file = `${folder}.${platform.archive}`;
     rmSync(join(out, file), { force: true });
     try {
-      const tree = await contentsOf(product, platform, lock, registry);
+      const tree = await contentsOf(product, platform, lock, registry, time);
       const inFolder: Tree = new Map([...tree].map(([path, entry]) => [`${folder}/${path}`, entry]));
       const bytes = await (platform.archive === "zip" ? zip : tarGz)(inFolder, time);
       writeFileSync(join(out, file), bytes);
-      const digest = createHash("sha256").update(bytes).digest("hex");
-      digests.push(`${digest}  ${file}`);
-      const mb = bytes.length / 1e6;
-      console.log(`${file}: ${mb.toFixed(1)} MB, ${digest}`);
+      const mb = tell(file);
       if (mb > product.goalMb)
         console.log(`  more than ${product.goalMb} MB, of which packed: ${sizesOf(tree)}`);
+      if (platform.os === "linux") makePackages(product, platform, tree);
     } catch (error) {
       if (!(error instanceof NotAvailable)) throw error;
       console.log(`${file}: not made, because ${error.message}.`);
     }
   }
 writeFileSync(join(out, "SHA256SUMS"), digests.map((line) => `${line}\n`).join(""));
+
+/** Prints size and digest of a file, and notes the digest. Returns the size in MB. */
+function tell(file: string): number {
+  const bytes = readFileSync(join(out, file));
+  const digest = createHash("sha256").update(bytes).digest("hex");
+  digests.push(`${digest}  ${file}`);
+  console.log(`${file}: ${(bytes.length / 1e6).toFixed(1)} MB, ${digest}`);
+  return bytes.length / 1e6;
+}
+
+function makePackages(product: Product, platform: Platform, tree: Tree): void {
+  for (const packager of packagers)
+    try {
+      tell(basename(packageOf(packager, product, platform, tree, version, time, out)));
+    } catch (error) {
+      if (!(error instanceof NotAvailable)) throw error;
+      console.log(`${product.name} ${platform.name} ${packager}: not made, because ${error.message}.`);
+    }
+}
 
 function requireKnown(option: string, asked: readonly string[], known: readonly string[]): void {
   const unknown = asked.filter((name) => !known.includes(name));

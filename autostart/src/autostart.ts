@@ -16,7 +16,7 @@ import { launchdRegistration } from "./launchd.ts";
 import type { Program } from "./program.ts";
 import type { Command, Machine, Registration, RegistrationFile, Scope } from "./registration.ts";
 import { shownCommand } from "./shown.ts";
-import { systemdRegistration } from "./systemd.ts";
+import { packagedUnit, systemdRegistration } from "./systemd.ts";
 import { taskRegistration } from "./task-scheduler.ts";
 
 /** The operating system refused, or cannot do what was asked. The message says what to do. */
@@ -52,7 +52,10 @@ export function install(program: Program, isSystem: boolean): Outcome {
   const scope = requireScope(program, isSystem);
   const registration = registrationOf(program, isSystem);
   requireManager(program, registration);
-  if (scope === "system") requireReadable(program);
+  if (scope === "system") {
+    if (existsSync(packagedUnit(program.name))) throw new AutostartError(packaged(program));
+    requireReadable(program);
+  }
   const { unit, beside, settings } = registration;
   if (!existsSync(settings.path)) write(settings);
   const earlier = [unit, ...beside].map(({ path }) => ({
@@ -85,7 +88,8 @@ export function install(program: Program, isSystem: boolean): Outcome {
 /** What the service manager says about the service. */
 export function status(program: Program, isSystem: boolean): Outcome {
   const registration = registrationOf(program, isSystem);
-  if (!existsSync(registration.unit.path)) return missing(program, registration);
+  if (!existsSync(registration.unit.path) && !isPackaged(program, registration))
+    return missing(program, registration);
   requireManager(program, registration);
   const [command, ...parameters] = registration.status;
   const { status: code, stdout, stderr, error } = spawnSync(command, parameters, { encoding: "utf8" });
@@ -98,6 +102,8 @@ export function remove(program: Program, isSystem: boolean): Outcome {
   requireScope(program, isSystem);
   const registration = registrationOf(program, isSystem);
   const { unit, beside, settings, folders } = registration;
+  if (!existsSync(unit.path) && isPackaged(program, registration))
+    throw new AutostartError(packaged(program));
   if (!existsSync(unit.path)) return missing(program, registration);
   requireManager(program, registration);
   // A service that does not run cannot be stopped, but it can still be removed.
@@ -106,6 +112,15 @@ export function remove(program: Program, isSystem: boolean): Outcome {
   for (const command of registration.forget) run(command, registration.manager);
   const kept = [settings.path, ...folders].join(", ");
   return { lines: [`Removed ${unit.path}. Kept: ${kept}, and all models and data.`], ok: true };
+}
+
+/** Whether the service of the whole machine came with a package of the system. */
+function isPackaged({ name }: Program, { unit }: Registration): boolean {
+  return unit.path.startsWith("/etc/") && existsSync(packagedUnit(name));
+}
+
+function packaged({ name }: Program): string {
+  return `${name} was installed as a package of this system, which brought its service. Use systemctl: "systemctl enable --now ${name}", "systemctl disable --now ${name}"; the settings are in /etc/${name}/${name}.env.`;
 }
 
 function missing({ name }: Program, { unit }: Registration): Outcome {

@@ -1,2 +1,3 @@
 export { serviceCommand } from "./command.ts";
 export { type Program, programSettings } from "./program.ts";
+export { packagedService } from "./systemd.ts";

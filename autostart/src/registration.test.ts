@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { install, registrationFor, remove, shownRegistration, status } from "./autostart.ts";
 import { type Program, programSettings } from "./program.ts";
 import type { Machine } from "./registration.ts";
+import { packagedService } from "./systemd.ts";
 
 const program: Program = {
   name: "locallm",
@@ -202,5 +203,22 @@ describe.skipIf(
           expect.stringMatching(/^locallm-never-installed is not installed as a service: .*not found$/),
         ],
       });
+  });
+});
+
+describe("a package of the system", () => {
+  it("has the unit of the system, its user and its settings, and says where the unit comes from", () => {
+    const [unit, users, settings] = packagedService(program);
+    const { unit: own } = registrationFor(program, "system", { ...machine, gpuGroups: [] });
+    const body = (text: string) => text.split("\n").slice(1);
+    expect(body(unit!.text)).toEqual(body(own.text));
+    expect(unit).toMatchObject({ path: "/usr/lib/systemd/system/locallm.service", mode: 0o644 });
+    expect(unit!.text).toMatch(/^# Part of the package locallm\. To change it: systemctl edit locallm\n/);
+    // A group that a system lacks is made with its user; a unit that names one would not start.
+    expect(users!.text).toBe(
+      'u locallm - "locallm, a local model server" /var/lib/locallm /usr/sbin/nologin\nm locallm render\nm locallm video\n',
+    );
+    expect(settings).toMatchObject({ path: "/etc/locallm/locallm.env", mode: 0o600 });
+    expect(packagedService({ ...program, usesGpu: false })[1]!.text).not.toContain("\nm ");
   });
 });

@@ -1,6 +1,6 @@
 import { join } from "node:path/posix";
 import type { Program } from "./program.ts";
-import type { Command, Machine, Registration, Scope } from "./registration.ts";
+import type { Command, Machine, Registration, RegistrationFile, Scope } from "./registration.ts";
 
 /** Registers a program with systemd: a system unit with a separate user, or a unit of the current user. */
 export function systemdRegistration(program: Program, scope: Scope, machine: Machine): Registration {
@@ -8,14 +8,62 @@ export function systemdRegistration(program: Program, scope: Scope, machine: Mac
 }
 
 function systemUnit(program: Program, { gpuGroups }: Machine): Registration {
-  const { name, description, usesGpu } = program;
-  const state = `/var/lib/${name}`;
-  const settings = `/etc/${name}/${name}.env`;
+  const { name, usesGpu } = program;
   const users = `/etc/sysusers.d/${name}.conf`;
-  const text = unitText(program, settings, "multi-user.target", [
+  const groups = usesGpu && gpuGroups.length > 0 ? [`SupplementaryGroups=${gpuGroups.join(" ")}`] : [];
+  return {
+    ...common(program, ["systemctl"]),
+    unit: file(
+      `/etc/systemd/system/${name}.service`,
+      systemText(program, `Made by: ${name} service install`, groups),
+    ),
+    beside: [file(users, userLine(program))],
+    settings: file(settingsOf(name), program.settings, 0o600),
+    folders: [stateOf(name)],
+    install: [["systemd-sysusers", users], ...start(["systemctl"], name)],
+    logs: `journalctl -u ${name} -f`,
+    advice: [],
+  };
+}
+
+/**
+ * What a package of the system (.deb, .rpm) contains for the service. Its user joins the groups of the GPU by
+ * `systemd-sysusers`, which creates groups that a system lacks: a unit that names one does not start there.
+ */
+export function packagedService(program: Program): readonly RegistrationFile[] {
+  const { name, usesGpu } = program;
+  const groups = usesGpu ? ["render", "video"].map((group) => `m ${name} ${group}\n`) : [];
+  return [
+    file(packagedUnit(name), systemText(program, `Part of the package ${name}`, [])),
+    file(`/usr/lib/sysusers.d/${name}.conf`, userLine(program) + groups.join("")),
+    file(settingsOf(name), program.settings, 0o600),
+  ];
+}
+
+/** The unit that a package of the system brings. */
+export function packagedUnit(name: string): string {
+  return `/usr/lib/systemd/system/${name}.service`;
+}
+
+function stateOf(name: string): string {
+  return `/var/lib/${name}`;
+}
+
+function settingsOf(name: string): string {
+  return `/etc/${name}/${name}.env`;
+}
+
+function userLine({ name, description }: Program): string {
+  return `u ${name} - "${description}" ${stateOf(name)} /usr/sbin/nologin\n`;
+}
+
+function systemText(program: Program, origin: string, groups: readonly string[]): string {
+  const { name, usesGpu } = program;
+  const state = stateOf(name);
+  return unitText(program, origin, settingsOf(name), "multi-user.target", [
     `User=${name}`,
     `Group=${name}`,
-    ...(usesGpu && gpuGroups.length > 0 ? [`SupplementaryGroups=${gpuGroups.join(" ")}`] : []),
+    ...groups,
     `StateDirectory=${name}`,
     "StateDirectoryMode=0711",
     `WorkingDirectory=${state}`,
@@ -40,22 +88,18 @@ function systemUnit(program: Program, { gpuGroups }: Machine): Registration {
     "SystemCallFilter=@system-service",
     "SystemCallErrorNumber=EPERM",
   ]);
-  return {
-    ...common(program, ["systemctl"]),
-    unit: file(`/etc/systemd/system/${name}.service`, text),
-    beside: [file(users, `u ${name} - "${description}" ${state} /usr/sbin/nologin\n`)],
-    settings: file(settings, program.settings, 0o600),
-    folders: [state],
-    install: [["systemd-sysusers", users], ...start(["systemctl"], name)],
-    logs: `journalctl -u ${name} -f`,
-    advice: [],
-  };
 }
 
 function userUnit(program: Program, { home, userName }: Machine): Registration {
   const { name } = program;
   const settings = join(home, `.config/${name}/${name}.env`);
-  const text = unitText(program, settings, "default.target", userHardening);
+  const text = unitText(
+    program,
+    `Made by: ${name} service install`,
+    settings,
+    "default.target",
+    userHardening,
+  );
   return {
     ...common(program, ["systemctl", "--user"]),
     unit: file(join(home, `.config/systemd/user/${name}.service`), text),
@@ -82,12 +126,13 @@ const userHardening = [
 
 function unitText(
   { name, description, node, parameters }: Program,
+  origin: string,
   settings: string,
   wantedBy: string,
   more: readonly string[],
 ): string {
   const lines = [
-    `# Made by: ${name} service install. To change it: ${wantedBy === "default.target" ? "systemctl --user" : "systemctl"} edit ${name}`,
+    `# ${origin}. To change it: ${wantedBy === "default.target" ? "systemctl --user" : "systemctl"} edit ${name}`,
     "[Unit]",
     `Description=${description}`,
     "Wants=network-online.target",
@@ -98,6 +143,9 @@ function unitText(
     "[Service]",
     "Type=exec",
     `ExecStart=${[...runnable(node), ...parameters].map(quoted).join(" ")}`,
+    "# Node keeps compiled modules, so that the next start is quicker.",
+    `CacheDirectory=${name}`,
+    `Environment=NODE_COMPILE_CACHE=%C/${name}/compiled`,
     `EnvironmentFile=-${specified(settings)}`,
     "Restart=on-failure",
     "RestartSec=2",

@@ -6,6 +6,7 @@ import { fittingParts, type Lock } from "./parts.ts";
 import type { Platform } from "./platforms.ts";
 import type { Product } from "./products.ts";
 import type { Registry } from "./registry.ts";
+import { shareOf } from "./share.ts";
 import { thirdParty } from "./third-party.ts";
 import { type Entry, type Tree, text } from "./tree.ts";
 
@@ -20,8 +21,9 @@ export async function contentsOf(
   platform: Platform,
   lock: Lock,
   registry: Registry,
+  time: Date,
 ): Promise<Tree> {
-  const tree: Tree = new Map();
+  const tree: Tree = new Map(await shareOf(product, time));
   const { own, others } = fittingParts(lock, product, platform);
   const native = others.filter(({ name }) => product.native(platform).includes(name));
   for (const part of [platform.node, ...native]) await registry.files(part);
@@ -42,6 +44,8 @@ export async function contentsOf(
     text(launcher(product, platform), true),
   );
   tree.set("LICENSE", { bytes: readFileSync(join(root, "LICENSE")), isProgram: false });
+  if (others.some(({ license }) => license?.includes("LGPL")))
+    addFolder(tree, join(root, "scripts/release/licences"), "licences");
   tree.set("THIRD_PARTY.md", text(thirdParty(product, platform, lock, others, tree)));
   return tree;
 }
@@ -94,7 +98,10 @@ function needed<T extends Entry>(name: string, files: ReadonlyMap<string, T>): [
   const more = neverReadOf.filter(([packages]) => packages.test(name)).map(([, paths]) => paths);
   return [...files].filter(
     ([path]) =>
-      licence.test(basename(path)) || !(neverRead.test(path) || more.some((paths) => paths.test(path))),
+      licence.test(basename(path)) ||
+      // It says what is in the library, and under which licences.
+      (name.startsWith("@img/") && path === "README.md") ||
+      !(neverRead.test(path) || more.some((paths) => paths.test(path))),
   );
 }
 

@@ -46,7 +46,9 @@ export function fittingParts(
   for (const [path, { link, resolved }] of Object.entries(lock))
     if (link && resolved !== undefined && resolved !== product.folder && product.packages.includes(resolved))
       places.set(resolved, `lib/${path}`);
-  const found = [...reachable(lock, product.packages)].sort();
+  // A package of another system may need one that says nothing of systems.
+  const fitting = Object.fromEntries(Object.entries(lock).filter(([, locked]) => fits(locked, platform)));
+  const found = [...reachable(fitting, product.packages)].sort();
   const own = product.packages.map((from) => ({
     name: lock[from]!.name!,
     version: lock[from]!.version!,
@@ -58,7 +60,6 @@ export function fittingParts(
       (path) =>
         path.includes("node_modules/") && !lock[path]!.link && !/^node_modules\/node-\w+-\w+$/.test(path),
     )
-    .filter((path) => fits(lock[path]!, platform))
     .map((path) => partAt(lock, path, placeOf(path, places)));
   return { own, others };
 }

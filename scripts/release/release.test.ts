@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -6,9 +6,13 @@ import { gunzipSync } from "node:zlib";
 import { unpackTar } from "modern-tar";
 import { afterAll, expect, it } from "vitest";
 import { fromBuffer } from "yauzl";
+import { wholeProgram } from "../../dataq/service/src/cli/command-line.ts";
 import { smallHeap } from "../../locallm/src/cli/small-heap.ts";
 import { tarGz, zip } from "./archive.ts";
+import { completions } from "./completions.ts";
 import { unixLauncher } from "./launchers.ts";
+import { maintainerScripts } from "./maintainer-scripts.ts";
+import { manualPage } from "./manual.ts";
 import { fittingParts, type Lock } from "./parts.ts";
 import { platforms } from "./platforms.ts";
 import { products } from "./products.ts";
@@ -164,3 +168,58 @@ it.skipIf(process.platform === "win32")(
       }
   },
 );
+
+const shells = ["bash", "zsh", "fish"] as const;
+const answerOf: Readonly<Record<(typeof shells)[number], (file: string, words: string) => string[]>> = {
+  bash: (file, words) => [
+    "-c",
+    `source "${file}"; COMP_WORDS=(${words} ""); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _dataq; printf '%s\\n' "\${COMPREPLY[@]}"`,
+  ],
+  // Zsh completes in its line editor only, so this asks the function for what it would offer.
+  zsh: (file, words) => [
+    "-c",
+    `compdef() {}; _files() {}; _describe() { print -l -- \${(P)2%%:*} }; source "${file}"; words=(${words} ''); CURRENT=$#words; _dataq`,
+  ],
+  fish: (file, words) => ["-c", `source "${file}"; complete -C '${words} ' | string split -f1 \\t`],
+};
+
+it.each(shells)("completions of %s follow the commands that --help describes", async (shell) => {
+  if (spawnSync(shell, ["--version"]).error !== undefined) return;
+  const program = await wholeProgram();
+  const file = join(temporary, `dataq.${shell}`);
+  writeFileSync(file, completions(program)[shell]);
+  const asked = (words: string) =>
+    execFileSync(shell, answerOf[shell](file, words), { cwd: temporary, encoding: "utf8" })
+      .trim()
+      .split("\n");
+  expect(asked("dataq")).toEqual(expect.arrayContaining(["serve", "keys", "ledger"]));
+  const keys = asked("dataq keys");
+  expect(keys).toEqual(expect.arrayContaining(["create", "revoke"]));
+  expect(keys).not.toContain("serve");
+  if (shell !== "fish")
+    expect(asked("dataq service install")).toEqual(expect.arrayContaining(["--print", "--help"]));
+});
+
+it("the manual page has every command and setting, and troff finds no fault in it", async () => {
+  const program = await wholeProgram();
+  const page = manualPage(
+    program,
+    [{ variable: "DATAQ_X", value: ".5", meaning: ".fi – it's \\ a 字" }],
+    time,
+  );
+  for (const { name } of program.commands.map((command) => ({ name: command.name() })))
+    expect(page).toContain(`.SS \\fBdataq ${name.replaceAll("-", "\\-")}\\fR`);
+  expect(page).toContain("\\&.fi \\[u2013] it's \\e a \\[u5B57] (.5)");
+  if (spawnSync("groff", ["--version"]).error === undefined)
+    expect(
+      spawnSync("groff", ["-man", "-ww", "-z", "-Tutf8"], { input: page, encoding: "utf8" }).stderr,
+    ).toBe("");
+});
+
+it("the scripts of a package are correct shell, and name no other product", () => {
+  for (const product of products)
+    for (const [name, text] of Object.entries(maintainerScripts(product))) {
+      expect(text, name).not.toContain(product.name === "dataq" ? "locallm" : "dataq");
+      expect(spawnSync("sh", ["-n"], { input: text, encoding: "utf8" }).stderr, name).toBe("");
+    }
+});

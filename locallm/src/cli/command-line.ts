@@ -12,12 +12,7 @@ const capitalErrors: OutputConfiguration = {
 
 /** Runs the command that these words are. Prints errors and sets the exit code. */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
-  const program = new Command("locallm")
-    .configureOutput(capitalErrors)
-    .description("Runs language models on this machine, behind Ollama's API and OpenAI's")
-    .version(version, "-v, --version")
-    // After a verb, -v is that verb's option.
-    .enablePositionalOptions();
+  const program = newProgram();
   try {
     if (asksVersion(words)) await tellVersion();
     else {
@@ -34,6 +29,24 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
     }
     process.exitCode = 1;
   }
+}
+
+function newProgram(): Command {
+  return (
+    new Command("locallm")
+      .configureOutput(capitalErrors)
+      .description("Runs language models on this machine, behind Ollama's API and OpenAI's")
+      .version(version, "-v, --version")
+      // After a verb, -v is that verb's option.
+      .enablePositionalOptions()
+  );
+}
+
+/** The command with all verbs, of which the manual page is made. */
+export async function wholeProgram(): Promise<Command> {
+  const program = newProgram();
+  await addVerbs(program, []);
+  return program;
 }
 
 /** Loads only the typed verb: loading all takes longer than most verbs run. */

@@ -3,10 +3,7 @@ import { Command } from "commander";
 
 /** Runs the command that these words are. Prints its error and ends the process if it fails. */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
-  const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
-  const program = new Command("dataq")
-    .description("a data query service over Chinese sources")
-    .version(version, "-v, --version");
+  const program = newProgram();
   try {
     await addVerbs(program, words[0] ?? "");
     await program.parseAsync(words, { from: "user" });
@@ -14,6 +11,20 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
     console.error(`dataq: ${(error as Error).message}`);
     process.exit(1);
   }
+}
+
+function newProgram(): Command {
+  const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
+  return new Command("dataq")
+    .description("a data query service over Chinese sources")
+    .version(version, "-v, --version");
+}
+
+/** The command with all verbs, of which the manual page and the completions are made. */
+export async function wholeProgram(): Promise<Command> {
+  const program = newProgram();
+  await addVerbs(program, "");
+  return program;
 }
 
 /** Loaded one by one, because loading all commands takes longer than running most of them. */

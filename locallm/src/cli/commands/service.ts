@@ -14,11 +14,16 @@ function program(): Program {
   // When run from source, Node needs the condition that selects the source files.
   const isSource = import.meta.url.endsWith(".ts");
   const main = fileURLToPath(new URL(isSource ? "../main.ts" : "../main.js", import.meta.url));
+  return serviceProgram(process.execPath, [...(isSource ? ["-C", "source"] : []), main]);
+}
+
+/** The server, run by this Node with these options and this script. */
+export function serviceProgram(node: string, script: readonly string[]): Program {
   return {
     name: "locallm",
     description: "locallm, a local model server",
-    node: process.execPath,
-    parameters: [...smallHeap, ...(isSource ? ["-C", "source"] : []), main, "serve"],
+    node,
+    parameters: [...smallHeap, ...script, "serve"],
     systemSettings: {},
     usesGpu: true,
     settings: programSettings(

@@ -11,11 +11,16 @@ function program(): Program {
   // From source, Node needs the condition that selects it.
   const isSource = import.meta.url.endsWith(".ts");
   const main = fileURLToPath(new URL(isSource ? "../main.ts" : "../main.js", import.meta.url));
+  return serviceProgram(process.execPath, [...(isSource ? ["-C", "source"] : []), main]);
+}
+
+/** The service, run by this Node with these options and this script. */
+export function serviceProgram(node: string, script: readonly string[]): Program {
   return {
     name: "dataq",
     description: "dataq, a data query service",
-    node: process.execPath,
-    parameters: [...(isSource ? ["-C", "source"] : []), main, "serve"],
+    node,
+    parameters: [...script, "serve"],
     systemSettings: { DATAQ_DATA: "/var/lib/dataq" },
     usesGpu: false,
     settings: programSettings(newSettings),
@@ -23,7 +28,7 @@ function program(): Program {
 }
 
 /** The settings that most operators change first; docs/dataq/operating.md has all. */
-const newSettings = [
+export const newSettings = [
   {
     variable: "DATAQ_HOST",
     value: "127.0.0.1:11435",
