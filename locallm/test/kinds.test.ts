@@ -221,6 +221,21 @@ it("answers each kind of model on each route as docs/locallm/models.md says, and
   await expect(written.replace(tablePlace, printed(rows))).toMatchFileSnapshot(page);
 });
 
+it("reranks on another engine as here", async () => {
+  const ask = (model: string, more = {}) =>
+    server.ask<{ results: object[]; usage: object }>("/v1/rerank", {
+      ...{ model, query: "a", documents: ["b", "c d", "", "e".repeat(40)], ...more },
+    });
+  const here = await ask("ranker");
+  const there = await ask("remote-ranker");
+  expect(there.results).toEqual(here.results);
+  expect(there.usage).toEqual(here.usage);
+  for (const more of [{ top_n: 2, return_documents: true }, { normalize: true }, { documents: [] }])
+    expect((await ask("remote-ranker", more)).results, JSON.stringify(more)).toEqual(
+      (await ask("ranker", more)).results,
+    );
+});
+
 it("fills a gap with the tokens of the file, and reads their texts in a prompt as text", async () => {
   const ids = async (content: string) =>
     (

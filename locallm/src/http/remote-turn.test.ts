@@ -22,6 +22,7 @@ async function leave({ says, ahead }: { says: string | null; ahead: number }): P
     turn: (_, __, { signal }) => answer(signal),
     complete: (_, __, { signal }) => answer(signal),
     embed: () => Promise.reject(new Error("unused")),
+    rerank: () => Promise.reject(new Error("unused")),
     probe: async () => ({ models: null, contextLength: null, places: null, waiting: null }),
   };
   const engines = { openai: engine, anthropic: engine, ollama: engine };

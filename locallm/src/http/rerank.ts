@@ -4,9 +4,10 @@ import { counted } from "../wire/counted.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Ranks } from "../wire/inference/rank.ts";
 import { readBody } from "./body.ts";
+import { estimatedTokens } from "./metering.ts";
 import { nanoseconds } from "./native/counters.ts";
 import type { Parts } from "./parts.ts";
-import { type LocalRun, localRun, prepareRun } from "./run.ts";
+import { type LocalRun, prepareRun, type RemoteRun } from "./run.ts";
 
 /** Cohere allows 1,000. An answer with more documents than this would block the server while it is printed. */
 const mostDocuments = 16_384;
@@ -25,9 +26,11 @@ export function rerankRoutes(app: FastifyInstance, parts: Parts): void {
 async function rerank(parts: Parts, request: FastifyRequest, reply: FastifyReply) {
   const body = readBody(request, reply, rerankRequest);
   const documents = documentsOf(body);
-  const prepared = await prepareRun(parts, request, reply, body);
-  const run = localRun(prepared, "rerank");
-  const { ranks, waitedMs } = await ranked(run, body, documents);
+  const run = await prepareRun(parts, request, reply, body);
+  const { ranks, waitedMs } =
+    run.remote === null
+      ? await rankedHere(run, body, documents)
+      : { ranks: await rankedThere(parts, run, body, documents), waitedMs: 0 };
   const tokens = run.countEmbedded(ranks.tokens);
   if (body.texts !== undefined) return textScores(body, documents, ranks);
   const numbers = body.normalize === true ? probabilities(ranks) : ranks.scores;
@@ -60,7 +63,7 @@ function documentsOf({ documents, texts }: RerankRequest): string[] {
   return all.map((document) => (typeof document === "string" ? document : document.text));
 }
 
-async function ranked(run: LocalRun, body: RerankRequest, documents: readonly string[]) {
+async function rankedHere(run: LocalRun, body: RerankRequest, documents: readonly string[]) {
   const { query, truncate = false, max_tokens_per_doc: documentTokens = null } = body;
   const growth = { answer: templateTokens, canShorten: truncate };
   const longest = documents.reduce((most, each) => (each.length > most.length ? each : most), "");
@@ -76,6 +79,34 @@ async function ranked(run: LocalRun, body: RerankRequest, documents: readonly st
     return { ranks: await run.rank(lease, job), waitedMs: lease.waitedMs };
   } finally {
     lease.release();
+  }
+}
+
+async function rankedThere(
+  parts: Parts,
+  run: RemoteRun,
+  body: RerankRequest,
+  documents: readonly string[],
+): Promise<Ranks> {
+  const { query, truncate = false, max_tokens_per_doc: documentTokens = null } = body;
+  if (documents.length === 0) return noRanks;
+  const { caller, signal, remote, via } = run;
+  let wasSent = false;
+  const onPlace = () => {
+    caller.requireTokens();
+    wasSent = true;
+  };
+  const ask = { query, documents, truncate, documentTokens };
+  try {
+    const ranks = await parts.remotes.rerank(remote, ask, { signal, key: caller.id, via, onPlace });
+    caller.count(
+      ranks.tokens.reduce((sum, each) => sum + each, 0),
+      0,
+    );
+    return ranks;
+  } catch (error) {
+    if (wasSent && signal.aborted) caller.count(estimatedTokens(documents), 0);
+    throw error;
   }
 }
 

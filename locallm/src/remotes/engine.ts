@@ -2,6 +2,7 @@ import type { AnswerPiece } from "../dialogue/answer-piece.ts";
 import type { Turn } from "../dialogue/turn.ts";
 import type { Embeddings } from "../wire/inference/embed.ts";
 import type { GenerateDone } from "../wire/inference/generate.ts";
+import type { RankJob, Ranks } from "../wire/inference/rank.ts";
 import type { Options } from "../wire/options.ts";
 
 export type Protocol = "openai" | "anthropic" | "ollama";
@@ -53,6 +54,9 @@ export type RemoteEvent =
       readonly isEstimated?: boolean;
     };
 
+/** The engine has a window of its own. */
+export type RemoteRanking = Omit<RankJob, "numCtx">;
+
 /** What an engine reports about itself. */
 export interface Probe {
   /** The names of its models. Null if it does not list them. */
@@ -77,6 +81,7 @@ export interface RemoteEngine {
   turn(upstream: Upstream, ask: RemoteTurn, call: RemoteCall): AsyncIterable<RemoteEvent>;
   complete(upstream: Upstream, ask: RemoteCompletion, call: RemoteCall): AsyncIterable<RemoteEvent>;
   embed(upstream: Upstream, inputs: readonly string[], call: RemoteCall): Promise<Embeddings>;
+  rerank(upstream: Upstream, ask: RemoteRanking, call: RemoteCall): Promise<Ranks>;
   /** Throws if the engine is not healthy. */
   probe(upstream: Upstream, call: RemoteCall): Promise<Probe>;
 }

@@ -102,6 +102,7 @@ async function world({ maxQueue = 512 }: { maxQueue?: number } = {}): Promise<Wo
       for await (const _ of ask(upstream, inputs.join(), signal).events()) break;
       return { vectors: inputs.map(() => new Float32Array(1)), tokens: inputs.map(() => 1) };
     },
+    rerank: () => Promise.reject(new Error("unused")),
     async probe(upstream, { signal }) {
       const host = new URL(upstream.url).hostname;
       probed.push(host);

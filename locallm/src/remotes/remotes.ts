@@ -2,6 +2,7 @@ import type { Clock } from "../scheduler/clock.ts";
 import { Queue, type Waiting } from "../scheduler/queue.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Embeddings } from "../wire/inference/embed.ts";
+import type { Ranks } from "../wire/inference/rank.ts";
 import { hostAndPort, isNamedHost, type NamedHost, namedHostText } from "../wire/remote-address.ts";
 import type { BreakerState } from "./breaker.ts";
 import { type Candidate, chooseReplica } from "./choice.ts";
@@ -14,6 +15,7 @@ import type {
   RemoteEngine,
   RemoteEvent,
   RemoteFetch,
+  RemoteRanking,
   RemoteTurn,
   Upstream,
 } from "./engine.ts";
@@ -104,6 +106,7 @@ export interface Remotes {
   turn(model: RemoteModel, ask: RemoteTurn, caller: RemoteCaller): AsyncGenerator<RemoteEvent>;
   complete(model: RemoteModel, ask: RemoteCompletion, caller: RemoteCaller): AsyncGenerator<RemoteEvent>;
   embed(model: RemoteModel, inputs: readonly string[], caller: RemoteCaller): Promise<Embeddings>;
+  rerank(model: RemoteModel, ask: RemoteRanking, caller: RemoteCaller): Promise<Ranks>;
   /** `models`, or those used since the start. */
   view(models?: readonly RemoteModel[]): RemoteView[];
   /** Sends no new requests to a host. Running ones continue. `urls` are those of all remote models. */
@@ -200,20 +203,29 @@ class Dispatcher implements Remotes {
     );
   }
 
-  async embed(model: RemoteModel, inputs: readonly string[], caller: RemoteCaller): Promise<Embeddings> {
+  embed(model: RemoteModel, inputs: readonly string[], caller: RemoteCaller): Promise<Embeddings> {
+    return this.#whole(model, caller, (engine, upstream, call) => engine.embed(upstream, inputs, call));
+  }
+
+  rerank(model: RemoteModel, ask: RemoteRanking, caller: RemoteCaller): Promise<Ranks> {
+    return this.#whole(model, caller, (engine, upstream, call) => engine.rerank(upstream, ask, call));
+  }
+
+  /** Asks for an answer that comes in one piece. */
+  async #whole<Answer>(
+    model: RemoteModel,
+    caller: RemoteCaller,
+    ask: (engine: RemoteEngine, upstream: Upstream, call: RemoteCall) => Promise<Answer>,
+  ): Promise<Answer> {
     const attempts: Attempts = new Map();
     for (;;) {
       const place = await this.#admitted(model, null, caller, attempts);
       try {
         const { upstream } = place.member;
-        const embeddings = await this.#parts.engines[upstream.protocol].embed(
-          upstream,
-          inputs,
-          this.#call(caller),
-        );
+        const answer = await ask(this.#parts.engines[upstream.protocol], upstream, this.#call(caller));
         place.begun();
         place.finished();
-        return embeddings;
+        return answer;
       } catch (error) {
         this.#failed(place, error, { model, caller, attempts, hadBegun: false });
       } finally {

@@ -1,5 +1,5 @@
 """Typical programs for the Python clients. Call: `clients.py CLIENTS URL MODEL THINKING_MODEL
-EMBEDDING_MODEL`, with the clients separated by commas. All clients run in one process, because some of them
+EMBEDDING_MODEL RANK_MODEL`, with the clients separated by commas. All clients run in one process, because some of them
 import the others' packages, which takes longer than the tests. The last line of output is JSON: the error of
 each client, or null."""
 
@@ -12,7 +12,7 @@ import traceback
 # The packages make millions of objects when they are imported, and none of them is garbage.
 gc.disable()
 
-client_names, url, model, thinking_model, embedding_model = sys.argv[1:6]
+client_names, url, model, thinking_model, embedding_model, rank_model = sys.argv[1:7]
 
 messages = [{"role": "user", "content": "Weather in Rome?"}]
 schema = {
@@ -195,6 +195,13 @@ def try_litellm():
         max_tokens=200,
     )
     check_forecast(json.loads(answer.choices[0].message.tool_calls[0].function.arguments))
+    documents = ["It rains in Oslo.", "Rome is warm.", "x"]
+    for provider, base in (("hosted_vllm", url), ("jina_ai", f"{url}/v1/rerank"), ("cohere", f"{url}/v2/rerank")):
+        ranked = litellm.rerank(
+            model=f"{provider}/{rank_model}", api_base=base, api_key="any", query="rain", documents=documents, top_n=2
+        ).results
+        scores = [each["relevance_score"] for each in ranked]
+        assert len(ranked) == 2 and scores == sorted(scores, reverse=True), (provider, ranked)
 
 
 tries = {

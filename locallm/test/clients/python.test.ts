@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ModelStore } from "../model-store.ts";
 import { startServerHere, type TestServer } from "../server-process.ts";
-import { chatModel, clientStore, embeddingModel, thinkingModel } from "./models.ts";
+import { chatModel, clientStore, embeddingModel, rankModel, thinkingModel } from "./models.ts";
 
 const run = promisify(execFile);
 const program = fileURLToPath(new URL("clients.py", import.meta.url));
@@ -26,7 +26,8 @@ describe("Python clients run unchanged", () => {
     store = await clientStore();
     server = await startServerHere({ models: store.folder });
     if (found.length === 0) return;
-    const parameters = [program, found.join(), server.url, chatModel, thinkingModel, embeddingModel ?? ""];
+    const models = [chatModel, thinkingModel, embeddingModel ?? "", rankModel];
+    const parameters = [program, found.join(), server.url, ...models];
     const { stdout } = await run("python3", parameters, { timeout: 240_000 });
     results = JSON.parse(stdout.trim().split("\n").at(-1)!);
   });

@@ -41,6 +41,9 @@ export const anthropic: RemoteEngine = {
   async embed({ model }) {
     throw new LocallmError("unsupported_capability", { model, capability: "embedding" });
   },
+  async rerank({ model }) {
+    throw new LocallmError("unsupported_capability", { model, capability: "rerank" });
+  },
   probe,
 };
 

@@ -32,6 +32,9 @@ export const ollama: RemoteEngine = {
   complete: (upstream, wish, call) =>
     knowingBegin(upstream, answer(upstream, generateRequest(upstream, wish), call)),
   embed,
+  async rerank({ model }) {
+    throw new LocallmError("unsupported_capability", { model, capability: "rerank" });
+  },
   probe,
 };
 

@@ -25,6 +25,7 @@ import { embed } from "./embeddings.ts";
 import { kindOfAnswer } from "./kinds.ts";
 import { probe } from "./probe.ts";
 import { chatBody, completionBody, type OpenAiRequest, usage } from "./request-body.ts";
+import { rerank } from "./rerank.ts";
 
 /** OpenAI's protocol, as vLLM, SGLang, TGI, llama-server, Ray Serve, Ollama and LM Studio speak it. */
 export const openai: RemoteEngine = {
@@ -43,6 +44,7 @@ export const openai: RemoteEngine = {
       }),
     ),
   embed,
+  rerank,
   probe,
 };
 
