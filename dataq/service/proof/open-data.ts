@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type OperationName, operations, type Params } from "@dataq/contract";
+import { counted, type OperationName, operations, type Params } from "@dataq/contract";
 import { writeContract } from "../src/connector/connectors-file.ts";
 import { fileSets } from "../src/importer/open-data/sets.ts";
 import { startPublicSources } from "../test/public-sources.ts";
@@ -18,6 +18,7 @@ const vendors: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   epo: { key: "consumer-1", secret: "hidden-1" },
   "17track": { token: "track-token-1" },
   tianyancha: { token: "tyc-token-1" },
+  netocr: { key: "ocr-key-1", secret: "ocr-secret-1" },
 };
 /** Questions whose answers are in the sets. */
 const questions: Partial<Record<OperationName, Params>> = {
@@ -32,7 +33,15 @@ const questions: Partial<Record<OperationName, Params>> = {
   research_journal_search: { query: "nature" },
   research_patent_search: { query: "battery" },
   enterprise_company_detail: { tax_id: "91330106MA0000007Q" },
+  enterprise_annual_report: { tax_id: "91330106MA0000007Q" },
+  enterprise_tax_invoice: {
+    invoice_code: "033002100111",
+    invoice_number: "10000001",
+    issue_date: "2026-03-02",
+    amount: "100.00",
+  },
   enterprise_shixin_check: { company_name: "欠款有限公司" },
+  enterprise_zhixing_check: { company_name: "欠款有限公司" },
   cloud_express_tracking: { express_no: "YT1000000000024" },
 };
 
@@ -79,7 +88,7 @@ export async function run(
       await writeContract(path, { preset, base: `${sources.base}/${preset}`, credentials });
     await wait(2_000);
     print(
-      "| operation | after `data get --all` | publisher, licence | vendors that can be connected | with stand-ins of four vendors |",
+      `| operation | after \`data get --all\` | publisher, licence | vendors that can be connected | with stand-ins of ${counted(Object.keys(vendors).length, "vendor")} |`,
     );
     print("| --- | --- | --- | --- | --- |");
     const after = await catalogOf(service);
