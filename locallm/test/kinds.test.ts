@@ -221,6 +221,31 @@ it("answers each kind of model on each route as docs/locallm/models.md says, and
   await expect(written.replace(tablePlace, printed(rows))).toMatchFileSnapshot(page);
 });
 
+it("gives the probability of yes that the weights give by hand, for the file's own template", async () => {
+  // The same weights without the head: the last token's numbers are what the head reads.
+  const body = withEntry(smallSpec("qwen3", 11), "qwen3.pooling_type", u32(3));
+  await add("judge-body", body);
+  const head = smallTensor("cls.output.weight", [64, 2], 12).data!;
+  const weights = new Float32Array(head.buffer, head.byteOffset, 128);
+  const documents = ["It rains.", "x", "", "the then"];
+  const { results } = await server.ask<{ results: { index: number; relevance_score: number }[] }>(
+    "/v1/rerank",
+    {
+      ...{ model: "judge", query: "rain?", documents },
+    },
+  );
+  expect(new Set(results.map((each) => each.relevance_score)).size).toBe(documents.length);
+  for (const { index, relevance_score: score } of results) {
+    const { embedding } = await server.ask<{ embedding: number[] }>("/api/embeddings", {
+      ...{ model: "judge-body", prompt: `Q: rain? D: ${documents[index]} A:` },
+    });
+    const logit = (row: number) =>
+      embedding.reduce((sum, each, at) => sum + each * weights[64 * row + at]!, 0);
+    // A batch of several texts rounds differently.
+    expect(score, documents[index]).toBeCloseTo(1 / (1 + Math.exp(logit(1) - logit(0))), 2);
+  }
+});
+
 it("reranks on another engine as here", async () => {
   const ask = (model: string, more = {}) =>
     server.ask<{ results: object[]; usage: object }>("/v1/rerank", {
