@@ -16,7 +16,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    chunkSizeWarningLimit: 700,
+    // The reader of PDF files, which is loaded with the first one.
+    chunkSizeWarningLimit: 1_700,
     // Builds few files, because on a first visit each file costs more than its bytes. Every page keeps its
     // own file.
     rolldownOptions: {

@@ -68,6 +68,7 @@ export function sights(requestId: string, accountId: string): readonly Sight[] {
     page("enter", "/enter#token=x", "nobody"),
     page("join", "/join#token=x", "newcomer"),
     ...asked.map(([name, path]) => page(name, path)),
+    page("citations", "/citations"),
     page("quick-start", "/quick-start"),
     page("missing", "/no/such/page"),
     ...doorStates,

@@ -26,6 +26,11 @@ const playground = createRoute({
   validateSearch: (search) => ({ operation: textOf(search["operation"]) }),
   component: lazyPage(() => import("../routes/playground/playground.tsx"), "Playground"),
 });
+const citations = createRoute({
+  ...page,
+  path: "/citations",
+  component: lazyPage(() => import("../routes/citations/citations.tsx"), "Citations"),
+});
 const keys = createRoute({
   ...page,
   path: "/keys",
@@ -91,6 +96,7 @@ const settings = createRoute({
 export const accountRoutes = [
   overview,
   playground,
+  citations,
   keys,
   webhooks,
   deliveries,

@@ -15,6 +15,7 @@ import LayoutDashboard from "~icons/lucide/layout-dashboard";
 import LogOut from "~icons/lucide/log-out";
 import MenuIcon from "~icons/lucide/menu";
 import ReceiptText from "~icons/lucide/receipt-text";
+import Scale from "~icons/lucide/scale";
 import ScrollText from "~icons/lucide/scroll-text";
 import Settings from "~icons/lucide/settings";
 import ShieldCheck from "~icons/lucide/shield-check";
@@ -61,20 +62,20 @@ function Surroundings() {
     else main.current?.focus({ preventScroll: true });
   }, [path]);
   return (
-    <div className="min-h-dvh lg:grid lg:grid-cols-[15rem_minmax(0,1fr)]">
+    <div className="min-h-dvh lg:grid lg:grid-cols-[15rem_minmax(0,1fr)] print:block">
       <a
         href="#main"
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-surface focus:px-3 focus:py-2"
       >
         {t.shell.skip}
       </a>
-      <aside className="hidden border-r border-line bg-surface lg:block">
+      <aside className="hidden border-r border-line bg-surface lg:block print:hidden">
         <div className="sticky top-0 flex h-dvh flex-col">
           <Way />
         </div>
       </aside>
       <div className="min-w-0">
-        <header className="sticky top-0 z-30 flex h-14 items-center gap-2 border-b border-line bg-canvas/92 px-3 backdrop-blur sm:px-6">
+        <header className="sticky top-0 z-30 flex print:hidden h-14 items-center gap-2 border-b border-line bg-canvas/92 px-3 backdrop-blur sm:px-6">
           <Dialog.Root open={isOpen} onOpenChange={setOpen}>
             <Dialog.Trigger render={<IconButton label={t.shell.menu} className="lg:hidden" />}>
               <MenuIcon className="size-5" />
@@ -124,9 +125,7 @@ function BalanceChip() {
       <WalletCards className="size-4 text-faint" />
       <span className="sr-only">{t.shell.balance}</span>
       <span className="font-medium text-ink">{format.yuan(data.balance)}</span>
-      <span className="hidden text-faint sm:inline">
-        {format.tokens(data.balance)} {t.tokens}
-      </span>
+      <span className="hidden text-faint sm:inline">{t.amount(format.tokens(data.balance))}</span>
     </Link>
   );
 }
@@ -145,6 +144,7 @@ function Way() {
         <ul className="flex flex-col gap-0.5">
           <Step to="/" icon={<LayoutDashboard className={icon} />} name={t.pages.overview} />
           <Step to="/playground" icon={<FlaskConical className={icon} />} name={t.pages.playground} />
+          <Step to="/citations" icon={<Scale className={icon} />} name={t.pages.citations} />
           <Step to="/keys" icon={<KeyRound className={icon} />} name={t.pages.keys} />
           <Step to="/webhooks" icon={<Webhook className={icon} />} name={t.pages.webhooks} />
         </ul>
@@ -217,6 +217,7 @@ function Group({ name, children }: { readonly name: string; readonly children: R
 type Destination =
   | "/"
   | "/playground"
+  | "/citations"
   | "/keys"
   | "/webhooks"
   | "/usage"

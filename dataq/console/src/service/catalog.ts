@@ -55,6 +55,8 @@ export function estimate(body: QueryBody, signal?: AbortSignal): Promise<Estimat
   return call("/v1/data/estimate", { method: "POST", body, signal });
 }
 
-export function runQuery(body: QueryBody, signal: AbortSignal) {
-  return exchange<Answer>("/v1/data/query", { method: "POST", body, signal });
+/** `isKept` is false for an answer that the service must not keep for a repeat. */
+export function runQuery(body: QueryBody, signal: AbortSignal, isKept = true) {
+  const headers: Record<string, string> = isKept ? {} : { "cache-control": "no-store" };
+  return exchange<Answer>("/v1/data/query", { method: "POST", body, headers, signal });
 }

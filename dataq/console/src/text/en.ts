@@ -17,11 +17,15 @@ export const en = {
   optional: "optional",
   comma: ", ",
   tokens: "tokens",
+  /** A number of tokens, which is formatted already. */
+  amount: (tokens: string) => counted(tokens, "token"),
+  example: "Example",
   csv: "Download CSV",
 
   pages: {
     overview: "Overview",
     playground: "Playground",
+    citations: "Citation check",
     keys: "API keys",
     webhooks: "Webhooks",
     usage: "Usage",
@@ -273,6 +277,40 @@ export const en = {
     stop: ".",
     onlyQuoted: "only in the quotation",
     onlyInLaw: "only in the law",
+  },
+
+  citationPage: {
+    about:
+      "Paste a text, or drop a Word, PDF, Markdown or text file. Every citation of Chinese law in it is checked against the texts held here.",
+    kept: "Files are read in this browser. The service gets the text to check it, and keeps neither the text nor the answer.",
+    text: "Text to check",
+    placeholder: "For example an opinion, a judgment, or a chatbot's answer",
+    drop: "Drop the file here",
+    choose: "Choose a file …",
+    date: "As of",
+    dateHint: "The laws in force on this day are used; empty means today in China.",
+    check: "Check citations",
+    edit: "Change the text",
+    print: "Print a report",
+    report: "Report of the citation check",
+    parts: (count: number) => `The text is long and is checked in ${count} parts, one call each.`,
+    tooLong: "The text is too long. At most 200,000 characters are checked at once.",
+    found: "Citations",
+    wrong: "With a problem",
+    unchecked: "Not checked",
+    asOf: "As of",
+    none: "No citation of Chinese law was found in this text.",
+    checked: "The text, with its citations marked",
+    verdicts: "Verdict by verdict",
+    copyCorrection: "Copy",
+    instead: { place: "Perhaps:", words: "The law says:" },
+    lawText: "Text of the law",
+    file: {
+      format: "This format cannot be read. Use .docx, .pdf, .md or .txt.",
+      size: "The file is larger than 20 MB.",
+      empty: "The file has no text. A scanned PDF holds pictures only.",
+      broken: "The file cannot be read. It may be damaged or protected by a password.",
+    },
   },
 
   playground: {

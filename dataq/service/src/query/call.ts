@@ -16,7 +16,7 @@ export interface Call {
   /** `Prefer: handling=lenient`. */
   readonly lenient: boolean;
   /** From the Cache-Control header. A `cache` in the body takes precedence. */
-  readonly cacheControl?: "bypass" | "only" | undefined;
+  readonly cacheControl?: "bypass" | "only" | "none" | undefined;
   /** What the calls of the caller's session may spend together. */
   readonly budget?: SessionBudget | undefined;
   /** Aborted when the client disconnects. */

@@ -42,7 +42,7 @@ export async function look(
 ): Promise<{ cacheKey?: CacheKey; kept?: Kept; quoted: Charge }> {
   if (call.principal.mode === "test") return { quoted: { tokens: 0, reason: "sandbox" } };
   if ((await source.answeredBy?.("call")) === "sample") return { quoted: samplesOnly };
-  if (!isCacheable(request, price)) return { quoted: quote(price, false) };
+  if (request.cache === "none" || !isCacheable(request, price)) return { quoted: quote(price, false) };
   const params = (await source.normalised?.(request.params, false, now)) ?? request.params;
   const cacheKey = new CacheKey({ ...request, params }, await source.version(false));
   if (request.cache === "bypass") return { cacheKey, quoted: quote(price, false) };

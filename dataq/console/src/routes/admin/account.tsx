@@ -84,7 +84,7 @@ function Details({ account }: { readonly account: AccountWithWallet }) {
             <Stat
               name={t.ledger.spendable}
               value={format.yuan(wallet.balance)}
-              note={`${format.tokens(wallet.balance)} ${t.tokens}`}
+              note={t.amount(format.tokens(wallet.balance))}
             />
             <Stat name={t.ledger.trial} value={format.yuan(wallet.trial_balance)} />
             <Stat name={t.ledger.paid} value={format.yuan(wallet.paid_balance)} />

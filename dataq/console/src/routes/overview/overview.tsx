@@ -129,7 +129,7 @@ function Figures({
       <Stat
         name={t.overview.balance}
         value={format.yuan(balance.balance)}
-        note={`${format.tokens(balance.balance)} ${t.tokens}${trialNote}`}
+        note={`${t.amount(format.tokens(balance.balance))}${trialNote}`}
         {...(balance.balance === 0 && { tone: "bad" as const })}
       />
       <Stat

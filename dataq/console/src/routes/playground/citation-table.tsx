@@ -69,7 +69,8 @@ export function CitationTable({
   );
 }
 
-function Findings({ row }: { readonly row: CitationRow }) {
+/** What is wrong with a citation, and how its quotation differs. */
+export function Findings({ row }: { readonly row: CitationRow }) {
   const t = useText();
   const sentences = findingsOf(row, t.citations);
   const differences = differencesOf(row);

@@ -222,7 +222,7 @@ function Quote({ body }: { readonly body: QueryBody }) {
           <p className="tabular flex items-baseline justify-between gap-3">
             <span className="text-sm text-soft">{t.playground.price}</span>
             <span className="font-semibold" data-testid="price">
-              {format.tokens(query.data.tokens)} {t.tokens}
+              {t.amount(format.tokens(query.data.tokens))}
               <span className="ml-1.5 font-normal text-soft">{format.yuan(query.data.tokens)}</span>
             </span>
           </p>

@@ -33,8 +33,8 @@ export function Pricing() {
             <ul>
               {coming.map((price: Price) => (
                 <li key={`${price.operation}-${price.version}`} className="tabular">
-                  {format.moment(price.effective_from)} · {price.operation} · {format.tokens(price.tokens)}{" "}
-                  {t.tokens}
+                  {format.moment(price.effective_from)} · {price.operation} ·{" "}
+                  {t.amount(format.tokens(price.tokens))}
                 </li>
               ))}
             </ul>
@@ -137,9 +137,7 @@ function PriceCell({
   return (
     <>
       {format.yuan(tokens)}
-      <span className="block text-xs text-faint">
-        {format.tokens(tokens)} {t.tokens}
-      </span>
+      <span className="block text-xs text-faint">{t.amount(format.tokens(tokens))}</span>
     </>
   );
 }

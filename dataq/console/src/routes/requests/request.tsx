@@ -68,7 +68,7 @@ export function OneRequest() {
                   : []),
                 [
                   t.requests.cost,
-                  `${format.tokens(row.tokens ?? 0)} ${t.tokens} (${format.yuan(row.tokens ?? 0)})`,
+                  `${t.amount(format.tokens(row.tokens ?? 0))} (${format.yuan(row.tokens ?? 0)})`,
                 ],
               ]}
             />

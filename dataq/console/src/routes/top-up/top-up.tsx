@@ -77,7 +77,7 @@ export function TopUp() {
                 <Stat
                   name={t.shell.balance}
                   value={format.yuan(data.balance)}
-                  note={`${format.tokens(data.balance)} ${t.tokens}`}
+                  note={t.amount(format.tokens(data.balance))}
                 />
               </dl>
             )}

@@ -143,7 +143,7 @@ function Totals({ rows }: { readonly rows: readonly UsageRow[] }) {
       <Stat
         name={t.usage.spending}
         value={format.yuan(sum("tokens"))}
-        note={`${format.tokens(sum("tokens"))} ${t.tokens}`}
+        note={t.amount(format.tokens(sum("tokens")))}
       />
       <Stat name={t.usage.calls} value={format.number(sum("calls"))} />
       <Stat name={t.usage.free} value={format.number(sum("calls") - billed)} note={t.usage.freeNote} />

@@ -171,8 +171,9 @@ function readIdempotencyKey(request: FastifyRequest): string | undefined {
   );
 }
 
-function readCacheControl(request: FastifyRequest): "bypass" | "only" | undefined {
+function readCacheControl(request: FastifyRequest): "bypass" | "only" | "none" | undefined {
   const header = request.headers["cache-control"];
+  if (header?.includes("no-store")) return "none";
   if (header?.includes("only-if-cached")) return "only";
   return header?.includes("no-cache") ? "bypass" : undefined;
 }

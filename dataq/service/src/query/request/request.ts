@@ -16,7 +16,8 @@ export interface QueryRequest {
   /** The state of the index that an earlier page returned. */
   readonly snapshot?: string;
   /** `bypass` asks the source at list price. `only` answers from the cache or fails. */
-  readonly cache: "default" | "bypass" | "only";
+  /** `none`, from `Cache-Control: no-store`, neither reads nor keeps an answer. */
+  readonly cache: "default" | "bypass" | "only" | "none";
   /** The fields of each record to return; all by default. */
   readonly fields?: readonly string[];
   /** The call is refused if it would cost more. */
