@@ -139,7 +139,11 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
       onNews: (news) => recordRemote(news, metrics, log),
     },
   );
-  const vision = new Vision({ enginesFolder: config.enginesFolder, availableBytes });
+  const vision = new Vision({
+    enginesFolder: config.enginesFolder,
+    availableBytes,
+    onPicture: (outcome) => metrics.pictures.inc({ outcome }),
+  });
   const pulls = new Pulls(store, {
     network,
     registries: config.registries,

@@ -7,6 +7,8 @@ export interface Metrics {
   readonly promptTokens: Counter<"model">;
   readonly cachedTokens: Counter<"model">;
   readonly generatedTokens: Counter<"model">;
+  /** `encoded`, `found` if it was encoded before, or `failed`. */
+  readonly pictures: Counter<"outcome">;
   readonly queueSeconds: Histogram<"model">;
   readonly loadSeconds: Histogram<"model">;
   readonly evictions: Counter<"model">;
@@ -56,6 +58,12 @@ export function createMetrics(): Metrics {
     promptTokens: counter("locallm_prompt_tokens_total", "Prompt tokens, including reused ones"),
     cachedTokens: counter("locallm_cached_prompt_tokens_total", "Prompt tokens reused from a cache"),
     generatedTokens: counter("locallm_generated_tokens_total", "Tokens generated"),
+    pictures: new Counter({
+      name: "locallm_pictures_total",
+      help: "Pictures of requests to models of this machine: encoded, found encoded, or failed",
+      labelNames: ["outcome"] as const,
+      registers,
+    }),
     queueSeconds: seconds("locallm_queue_seconds", "Time a request waits for its slot, including model load"),
     loadSeconds: seconds("locallm_load_seconds", "Time to load a model"),
     evictions: counter("locallm_evictions_total", "Times the model was unloaded to make room for another"),

@@ -28,20 +28,27 @@ export interface SeeingModel {
 /** What stands in a prompt for one picture. */
 export type PictureParts = readonly PicturePiece[];
 
+export interface VisionSettings {
+  /** Where the part of the engine is that reads pictures. */
+  readonly enginesFolder: string;
+  readonly availableBytes: () => number;
+  readonly onPicture: (outcome: "encoded" | "found" | "failed") => void;
+}
+
 /** Makes of pictures what stands in prompts. The work is done in other processes, and kept for a while. */
 export class Vision {
   readonly #enginesFolder: string;
+  readonly #onPicture: VisionSettings["onPicture"];
   readonly #decoder = new PictureDecoder();
   readonly #encoder: PictureEncoder;
   readonly #encoded = new EncodedPictures(pictureLimits.keptBytes);
   readonly #working = new Map<string, Promise<PictureParts>>();
   #folder: Promise<string> | null = null;
-  /** How many pictures were encoded, and how many were found encoded. */
-  readonly counts = { encoded: 0, found: 0 };
 
-  constructor(settings: { readonly enginesFolder: string; readonly availableBytes: () => number }) {
-    this.#enginesFolder = settings.enginesFolder;
-    this.#encoder = new PictureEncoder(settings.availableBytes);
+  constructor({ enginesFolder, availableBytes, onPicture }: VisionSettings) {
+    this.#enginesFolder = enginesFolder;
+    this.#encoder = new PictureEncoder(availableBytes);
+    this.#onPicture = onPicture;
   }
 
   /** Throws `vision_missing` if no picture can be encoded on this machine. */
@@ -63,15 +70,21 @@ export class Vision {
     const identity = createHash("sha256").update(bytes).update(JSON.stringify(names)).digest("hex");
     const found = this.#encoded.find(identity);
     if (found !== null) {
-      this.counts.found++;
+      this.#onPicture("found");
       return found;
     }
     let work = this.#working.get(identity);
     if (work === undefined) {
       work = this.#encode(bytes, identity, picture.field, { ...model, visionFolder: vision }, signal);
       this.#working.set(identity, work);
-      const done = () => this.#working.delete(identity);
-      work.then(done, done);
+      const done = (outcome: "encoded" | "failed") => {
+        this.#working.delete(identity);
+        this.#onPicture(outcome);
+      };
+      work.then(
+        () => done("encoded"),
+        () => done("failed"),
+      );
     }
     try {
       return await unlessAborted(work, signal);
@@ -110,7 +123,6 @@ export class Vision {
       };
       const job = { ...decoded, from: files.pixels, to: files.rows, identity };
       const pieces = await this.#encoder.encode(job, request, signal);
-      this.counts.encoded++;
       this.#encoded.keep(identity, pieces);
       return pieces;
     } finally {

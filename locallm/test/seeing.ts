@@ -1,0 +1,135 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import sharp from "sharp";
+import { hashFile } from "../src/library/blob.ts";
+import { Store } from "../src/library/store.ts";
+import { startLlamaServer } from "./llama-server.ts";
+import { createModelStore } from "./model-store.ts";
+import { startServerHere } from "./server-process.ts";
+import { type Family, families, smallProjector, smallSeer } from "./small-projector.ts";
+
+type Content = { type: "text"; text: string } | { type: "image_url"; image_url: { url: string } };
+export interface ChatMessage {
+  readonly role: string;
+  readonly content: string | readonly Content[];
+}
+
+export interface Said {
+  readonly text: string;
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  /** Each token, and by how much it was more likely than the next best, as a difference of log probabilities. */
+  readonly steps: readonly { readonly token: string; readonly lead: number }[];
+}
+
+/** A server with a model of each family that sees, and llama.cpp's server with the same files. */
+export async function startSeeing(engines: string, seed: number) {
+  const store = await createModelStore();
+  const { blobs } = new Store(store.folder);
+  const files = new Map<Family, { readonly model: string; readonly projector: string }>();
+  for (const [index, family] of families.entries()) {
+    const paths = {
+      model: join(store.folder, `${family}.gguf`),
+      projector: join(store.folder, `${family}.mmproj`),
+    };
+    await writeFile(paths.model, smallSeer(family, seed + index));
+    await writeFile(paths.projector, smallProjector(family, seed + 10 + index));
+    const digest = await hashFile(paths.projector);
+    await blobs.importFile(paths.projector, digest);
+    const weights = await hashFile(paths.model);
+    await blobs.importFile(paths.model, weights);
+    await store.derive(`${family}:1`, {
+      files: { "model.gguf": weights, "mmproj.gguf": digest },
+      parameters: { num_thread: 1, num_ctx: 512 },
+    } as never);
+    files.set(family, paths);
+  }
+  const server = await startServerHere({ models: store.folder, env: { LOCALLM_ENGINES: engines } });
+  return {
+    server,
+    async ask(family: Family, messages: readonly ChatMessage[]): Promise<Said> {
+      return said(await server.ask("/v1/chat/completions", request(family, messages)));
+    },
+    /** Asks llama.cpp's server. */
+    async peer(family: Family) {
+      const { model, projector } = files.get(family)!;
+      const peer = await startLlamaServer(model, 1, "generate", projector);
+      return {
+        async ask(messages: readonly ChatMessage[]): Promise<Said> {
+          const body = JSON.stringify(request(family, messages));
+          const response = await fetch(`${peer.url}/chat/completions`, { method: "POST", body });
+          return said(await response.json());
+        },
+        stop: peer.stop,
+      };
+    },
+    /** How many pictures were encoded, and how many were found encoded. */
+    async counts(): Promise<{ encoded: number; found: number; failed: number }> {
+      const text = await (await fetch(`${server.url}/metrics`)).text();
+      const count = (outcome: string) =>
+        Number(
+          new RegExp(`^locallm_pictures_total\\{outcome="${outcome}"\\} (\\d+)$`, "m").exec(text)?.[1] ?? 0,
+        );
+      return { encoded: count("encoded"), found: count("found"), failed: count("failed") };
+    },
+    async stop() {
+      await server.stop();
+      await store.remove();
+      await rm(store.folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function request(family: Family, messages: readonly ChatMessage[]) {
+  return { model: `${family}:1`, messages, temperature: 0, max_tokens: 24, ...best };
+}
+
+const best = { logprobs: true, top_logprobs: 2 };
+
+interface Step {
+  readonly token: string;
+  readonly top_logprobs: readonly { readonly logprob: number }[];
+}
+
+function said(answer: unknown): Said {
+  const { choices, usage } = answer as {
+    choices?: { message: { content: string }; logprobs: { content: readonly Step[] } | null }[];
+    usage: { prompt_tokens: number; prompt_tokens_details?: { cached_tokens?: number } };
+  };
+  if (choices?.[0] === undefined) throw new Error(JSON.stringify(answer).slice(0, 500));
+  return {
+    text: choices[0].message.content,
+    promptTokens: usage.prompt_tokens,
+    cachedTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
+    steps: (choices[0].logprobs?.content ?? []).map(({ token, top_logprobs: [first, second] }) => ({
+      token,
+      lead: (first?.logprob ?? 0) - (second?.logprob ?? Number.NEGATIVE_INFINITY),
+    })),
+  };
+}
+
+export async function noise(width: number, height: number, mean: number): Promise<Buffer> {
+  const made = { type: "gaussian", mean, sigma: 60 } as const;
+  return await sharp({ create: { width, height, channels: 3, background: "red", noise: made } })
+    .png()
+    .toBuffer();
+}
+
+/** Conversations with texts and pictures in any order, which fit a window of 512 tokens. */
+export async function randomTalk(
+  random: (below: number) => number,
+  pictures: number,
+): Promise<ChatMessage[]> {
+  const words = ["What is", "here?", "and", "compare", "图里有什么", "the next", "one:\n", " "];
+  const messages: ChatMessage[] = [];
+  for (let picture = 0; picture < pictures; picture++) {
+    const [width, height] = [8 + random(220), 8 + random(220)];
+    const url = `data:image/png;base64,${(await noise(width, height, 40 + random(180))).toString("base64")}`;
+    const content: Content[] = [{ type: "image_url", image_url: { url } }];
+    if (random(4) > 0) content.unshift({ type: "text", text: words[random(words.length)]! });
+    if (random(4) > 0) content.push({ type: "text", text: words[random(words.length)]! });
+    messages.push({ role: "user", content });
+    if (picture < pictures - 1) messages.push({ role: "assistant", content: words[random(words.length)]! });
+  }
+  return messages;
+}
