@@ -4,9 +4,8 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { layout } from "../../src/engine/libllama/layout-0.5.0.ts";
 import { platformFolder, release } from "../../src/engine/libllama/release.ts";
-import { membersOf, structs } from "./measured.ts";
+import { membersOf, ours, structs } from "./measured.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "engine-layout-"));
 const run = (command: string, ...given: string[]) =>
@@ -24,7 +23,7 @@ try {
     "source",
   );
   writeFileSync(join(folder, "layout.c"), program());
-  const headers = ["-Isource/include", "-Isource/ggml/include"];
+  const headers = ["-Isource/include", "-Isource/ggml/include", "-Isource/tools/mtmd"];
   const library = platformFolder();
   run("gcc", ...headers, "layout.c", "-o", "layout", `-L${library}`, "-lggml-base", `-Wl,-rpath,${library}`);
   const file = new URL(`measured-${release.version}.json`, import.meta.url);
@@ -39,7 +38,7 @@ function program(): string {
   // Removed types remain in the header as comments.
   const fileTypes = [...header.matchAll(/^\s*(LLAMA_FTYPE_(?:ALL|MOSTLY)_(\w+))\s*=/gm)];
   const measured = Object.entries(structs).map(([name, struct]) => {
-    const members = Object.keys(membersOf(layout[name as keyof typeof structs])).map(
+    const members = Object.keys(membersOf(ours[name as keyof typeof structs])).map(
       (member) => `MEMBER(${struct}, ${member})`,
     );
     return `printf("\\"${name}\\": {\\"bytes\\": %zu, \\"members\\": {", sizeof(struct ${struct}));
@@ -48,6 +47,7 @@ function program(): string {
   });
   return `#include <stdio.h>
 #include "llama.h"
+#include "mtmd.h"
 #define AT(struct_, member) (((struct struct_ *) 0)->member)
 #define KIND(value) _Generic((value), bool: "bool", float: "float", int: "integer", unsigned: "integer", \\
   unsigned long: "integer", default: "pointer")

@@ -1,4 +1,6 @@
 import type { TypeObject } from "koffi";
+import { layout } from "../../src/engine/libllama/layout-0.5.0.ts";
+import { mtmdLayout } from "../../src/engine/libmtmd/layout.ts";
 
 /** What a C compiler says about a release. `measure.ts` writes it to a file. */
 export interface MeasuredLayout {
@@ -31,7 +33,18 @@ export const structs = {
   logitBias: "llama_logit_bias",
   samplerChainParams: "llama_sampler_chain_params",
   threadpoolParams: "ggml_threadpool_params",
+  visionParams: "mtmd_context_params",
+  visionText: "mtmd_input_text",
+  visionPosition: "mtmd_decoder_pos",
 } as const;
+
+/** Our layouts of these structures. */
+export const ours = {
+  ...layout,
+  visionParams: mtmdLayout.contextParams,
+  visionText: mtmdLayout.inputText,
+  visionPosition: mtmdLayout.decoderPosition,
+};
 
 /** The members of a structure as our layout places them. */
 export function membersOf(struct: TypeObject): Record<string, Member> {
@@ -46,6 +59,6 @@ export function membersOf(struct: TypeObject): Record<string, Member> {
 function kindOf(type: TypeObject): Member["kind"] {
   const name = type.primitive.toLowerCase();
   if (name === "bool" || name === "array") return name;
-  if (name === "pointer") return name;
+  if (name === "pointer" || name === "string" || name === "str") return "pointer";
   return name.startsWith("float") ? "float" : "integer";
 }
