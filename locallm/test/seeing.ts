@@ -23,7 +23,7 @@ export interface Said {
 }
 
 /** A server with a model of each family that sees, and llama.cpp's server with the same files. */
-export async function startSeeing(engines: string, seed: number) {
+export async function startSeeing(engines: string, seed: number, env: Record<string, string> = {}) {
   const store = await createModelStore();
   const { blobs } = new Store(store.folder);
   const files = new Map<Family, { readonly model: string; readonly projector: string }>();
@@ -34,19 +34,27 @@ export async function startSeeing(engines: string, seed: number) {
     };
     await writeFile(paths.model, smallSeer(family, seed + index));
     await writeFile(paths.projector, smallProjector(family, seed + 10 + index));
-    const digest = await hashFile(paths.projector);
-    await blobs.importFile(paths.projector, digest);
-    const weights = await hashFile(paths.model);
-    await blobs.importFile(paths.model, weights);
-    await store.derive(`${family}:1`, {
-      files: { "model.gguf": weights, "mmproj.gguf": digest },
-      parameters: { num_thread: 1, num_ctx: 512 },
-    } as never);
     files.set(family, paths);
   }
-  const server = await startServerHere({ models: store.folder, env: { LOCALLM_ENGINES: engines } });
+  const add = async (name: string, model: Family, projector: Family) => {
+    const digests: string[] = [];
+    for (const path of [files.get(model)!.model, files.get(projector)!.projector]) {
+      const digest = await hashFile(path);
+      await blobs.importFile(path, digest);
+      digests.push(digest);
+    }
+    const [weights = "", mmproj = ""] = digests;
+    await store.derive(name, {
+      files: { "model.gguf": weights, "mmproj.gguf": mmproj },
+      parameters: { num_thread: 1, num_ctx: 512 },
+    } as never);
+  };
+  for (const family of families) await add(`${family}:1`, family, family);
+  const server = await startServerHere({ models: store.folder, env: { LOCALLM_ENGINES: engines, ...env } });
   return {
     server,
+    /** Creates a model from the weights of one family and the projector of another. */
+    add,
     async ask(family: Family, messages: readonly ChatMessage[]): Promise<Said> {
       return said(await server.ask("/v1/chat/completions", request(family, messages)));
     },
