@@ -120,7 +120,8 @@ export class Conversation {
   async #asked(question: string): Promise<Turn> {
     if (!this.settings.canSee) return { role: "user", content: question };
     const { text, images, paths } = await takePictures(question);
-    for (const path of paths) this.#output.write(`Added picture ${plain(path)}\n`);
+    // Not in the answer, which may go into a file.
+    for (const path of paths) console.error(plain(`Added picture ${path}`));
     return { role: "user", content: text, ...(images.length === 0 ? {} : { images }) };
   }
 

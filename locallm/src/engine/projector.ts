@@ -18,6 +18,8 @@ export interface ProjectorRequest {
   /** The weights that the projector belongs to. Only their header and vocabulary are read. */
   readonly modelPath: string;
   readonly furtherPaths?: readonly string[];
+  /** Missing means one thread per physical core. */
+  readonly threads?: number;
 }
 
 /** A picture as bytes: red, green and blue of each pixel, row by row. */
@@ -65,7 +67,7 @@ export class Projector {
         print_timings: false,
         // The first picture does it, with its own size.
         warmup: false,
-        n_threads: physicalCores(),
+        n_threads: request.threads ?? physicalCores(),
       };
       return { model, context: mtmd.mtmd_init_from_file(request.projectorPath, model.pointer, params) };
     });

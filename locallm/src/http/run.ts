@@ -192,7 +192,12 @@ async function prepareLocalRun(
     },
     see: ({ data, field = "images" }) => {
       const { modelPath, furtherPaths } = runnable;
-      const weights = { modelPath, ...(furtherPaths === undefined ? {} : { furtherPaths }) };
+      const threads = options.num_thread || undefined;
+      const weights = {
+        modelPath,
+        ...(furtherPaths === undefined ? {} : { furtherPaths }),
+        ...(threads === undefined ? {} : { threads }),
+      };
       const projectorPath = runnable.sight?.projectorPath ?? "";
       return parts.vision.encode({ data, field }, { ...weights, projectorPath }, request.clientGone);
     },

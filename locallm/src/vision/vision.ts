@@ -23,6 +23,8 @@ export interface SeeingModel {
   readonly projectorPath: string;
   readonly modelPath: string;
   readonly furtherPaths?: readonly string[];
+  /** Missing means one thread per physical core. */
+  readonly threads?: number;
 }
 
 /** What stands in a prompt for one picture. */
@@ -116,13 +118,8 @@ export class Vision {
       const decoded = await this.#decoder.decode({ from: files.picture, to: files.pixels }, signal);
       if ("problem" in decoded)
         throw new LocallmError("picture_unreadable", { field, reason: decoded.problem });
-      const { visionFolder: vision, projectorPath, modelPath, furtherPaths } = projector;
-      const request = {
-        ...{ visionFolder: vision, projectorPath, modelPath },
-        ...(furtherPaths === undefined ? {} : { furtherPaths }),
-      };
       const job = { ...decoded, from: files.pixels, to: files.rows, identity };
-      const pieces = await this.#encoder.encode(job, request, signal);
+      const pieces = await this.#encoder.encode(job, projector, signal);
       this.#encoded.keep(identity, pieces);
       return pieces;
     } finally {
