@@ -138,6 +138,8 @@ export function startPrinted(
   child.stderr.setEncoding("utf8").on("data", (part: string) => {
     stderr += part;
   });
+  // A program that refuses at once does not read what it is sent.
+  child.stdin.on("error", () => undefined);
   child.stdin.end(text);
   const exited = new Promise<{ code: number | null }>((resolve) => {
     child.once("close", (code) => resolve({ code }));
