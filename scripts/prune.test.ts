@@ -63,7 +63,8 @@ function importsBelow(folder: string): Set<string> {
     const text = readFileSync(`${folder}/${file}`, "utf8");
     // Imports in texts, such as the programs that `launch` prints, are not ours.
     for (const { specifier } of importsOf(file, text)) {
-      if (specifier.startsWith(".")) continue;
+      // Pages import by address.
+      if (/^[./]/.test(specifier)) continue;
       const name = specifier
         .split("/")
         .slice(0, specifier.startsWith("@") ? 2 : 1)

@@ -92,6 +92,9 @@ export const described: Readonly<Record<string, Described>> = {
     body: detokenizeRequest,
     example: { model, tokens: [504, 6376, 314, 4461] },
   },
+  "GET /api/catalogue": {
+    summary: ["Models to begin with, and which of them fit this machine", "适合起步的模型，以及本机内存能运行哪些"],
+  },
   "GET /api/tags": { summary: ["The models on disk", "磁盘上的模型"] },
   "POST /api/show": {
     summary: ["What a model is and can do", "一个模型是什么、能做什么"],

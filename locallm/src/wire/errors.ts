@@ -109,7 +109,7 @@ export const errors = {
   batch_too_small: {
     status: 400,
     message:
-      "this model sees each picture as a whole, so a step must have room for its {cells} tokens, and has {rows}: set num_batch to at least {cells}",
+      "this model sees each picture as a whole, so a step must have room for its {cells|token|tokens}, and has {rows}: set num_batch to at least {cells}",
   },
   quantize_failed: { status: 500, message: "the engine could not quantise the model: {reason}" },
   runner_died: {
