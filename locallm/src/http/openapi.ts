@@ -93,7 +93,10 @@ export const described: Readonly<Record<string, Described>> = {
     example: { model, tokens: [504, 6376, 314, 4461] },
   },
   "GET /api/catalogue": {
-    summary: ["Models to begin with, and which of them fit this machine", "适合起步的模型，以及本机内存能运行哪些"],
+    summary: [
+      "Models to begin with, and which of them fit this machine",
+      "适合起步的模型，以及本机内存能运行哪些",
+    ],
   },
   "GET /api/tags": { summary: ["The models on disk", "磁盘上的模型"] },
   "POST /api/show": {
