@@ -106,7 +106,7 @@ function engineWay(load: LoadRequest): Way {
   let hear: (events: readonly SlotEvent[]) => void = () => {};
   const engine: Engine = loadEngine(
     load,
-    { onProgress() {}, onLog() {}, onStep: (events) => hear(events) },
+    { onProgress() {}, onLog() {}, onWant() {}, onStep: (events) => hear(events) },
     null,
   );
   async function* texts(round: number) {

@@ -45,8 +45,10 @@ export class Answer {
   readonly job: GenerateJob;
   /** The prompt's cells; see `Pictures`. */
   readonly prompt: readonly number[];
-  /** The rows of the prompt's pictures, by the number of their cells. */
-  readonly #rows: ReadonlyMap<number, Float32Array>;
+  /** The rows of the prompt's pictures, by the number of their cells. Empty if they have not come. */
+  readonly #rows: Map<number, Float32Array>;
+  /** The pictures whose rows were asked for. */
+  readonly #wanted = new Set<number>();
   /** The maximum number of cells of prompt and answer together. */
   readonly window: number;
   readonly #makers: AnswerMakers;
@@ -99,11 +101,23 @@ export class Answer {
     return this.#rows.size > 0;
   }
 
-  /** The rows of a picture of the prompt. */
+  /** The rows of a picture of the prompt. Empty if they have not come. */
   rowsOf(cell: number): Float32Array {
     const rows = this.#rows.get(cell);
     if (rows === undefined) throw new Error(`the prompt has no picture ${cell}`);
     return rows;
+  }
+
+  /** Whether the rows of a picture of the prompt have to be asked for. True only once. */
+  wants(cell: number): boolean {
+    if (this.rowsOf(cell).length > 0 || this.#wanted.has(cell)) return false;
+    this.#wanted.add(cell);
+    return true;
+  }
+
+  /** Takes rows that were asked for. */
+  supply(cell: number, rows: Float32Array): void {
+    if (this.#rows.has(cell)) this.#rows.set(cell, rows);
   }
 
   /** Called when the job starts, with the number of prompt tokens that the slot's cache already holds. */

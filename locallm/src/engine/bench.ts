@@ -31,6 +31,7 @@ export async function benchEngine(
     {
       onProgress: () => {},
       onLog: () => {},
+      onWant: () => {},
       onStep(events) {
         for (const { id, done, error } of events) {
           if (done !== null) running.get(id)?.resolve(done);

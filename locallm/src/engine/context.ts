@@ -185,7 +185,8 @@ export class Context {
     const isGrid = (side: number) => Number.isInteger(side) && side > 0;
     const wrong =
       (!(Number.isInteger(cells) && cells > 0) && `it has ${cells} cells`) ||
-      (rows.length !== cells * this.#inputLength &&
+      (rows.length > 0 &&
+        rows.length !== cells * this.#inputLength &&
         `it has ${rows.length} numbers, and ${cells} cells of ${this.#inputLength} need ${cells * this.#inputLength}`) ||
       (grid !== null && !this.#hasGrids && "the model's positions have no grids") ||
       (grid !== null &&

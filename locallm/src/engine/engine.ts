@@ -60,6 +60,7 @@ export interface EngineEvents {
   readonly onProgress: (fraction: number) => void;
   readonly onLog: (line: string) => void;
   readonly onStep: (events: readonly SlotEvent[]) => void;
+  readonly onWant: (id: number, identity: string) => void;
 }
 
 const defaultBatch = 512;
@@ -247,6 +248,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
       checkpoints: checkpoints.perSlot,
       threads: threadCount,
       onStep: events.onStep,
+      onWant: events.onWant,
       breathe: () => new Promise((resolve) => setImmediate(resolve)),
       makers: {
         library,

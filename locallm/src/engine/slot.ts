@@ -24,6 +24,8 @@ export class Slot {
   isCancelled = false;
   /** True while the client reads slowly. The slot stays occupied and computes nothing. */
   isPaused = false;
+  /** True while the slot waits for another one that cannot go on yet either. */
+  isHeld = false;
   /**
    * How many tokens belong to the last job's prompt. If the prompt was not computed completely, this is more
    * than the number of cached tokens.
@@ -87,6 +89,7 @@ export class Slot {
     this.isFresh = true;
     this.isCancelled = false;
     this.isPaused = false;
+    this.isHeld = false;
     this.#answered(0, []);
     this.arrived = arrived;
   }
@@ -112,6 +115,12 @@ export class Slot {
     const next = this.#pending[0] ?? 0;
     if (next >= 0) return "token";
     return this.#pictures.of(next).causal ? "picture" : "whole picture";
+  }
+
+  /** Whether the next pending cell is of a picture whose rows have not come. */
+  get awaitsRows(): boolean {
+    const next = this.#pending[0] ?? 0;
+    return next < 0 && this.answer.rowsOf(next).length === 0;
   }
 
   #measure(): void {

@@ -33,6 +33,8 @@ export interface SlotsRequest {
   readonly kept: KeptStates | null;
   /** Receives all events of one step in one call. */
   readonly onStep: (events: readonly SlotEvent[]) => void;
+  /** Asks for the rows of a picture of a job's prompt, which came without them; see `supply`. */
+  readonly onWant: (id: number, identity: string) => void;
   /** Resolves once the process has read its messages. */
   readonly breathe: () => Promise<void>;
 }
@@ -128,6 +130,26 @@ export class Slots {
     this.#wake();
   }
 
+  /** Takes rows that were asked for. Does nothing if the job has ended. The job fails if they do not fit its picture. */
+  supply(id: number, identity: string, rows: Float32Array): void {
+    const slot = this.#slots.find((candidate) => candidate.id === id);
+    if (slot === undefined) return;
+    try {
+      for (const picture of picturesOf(slot.answer.job.prompt)) {
+        if (picture.identity !== identity) continue;
+        if (rows.length === 0) throw new Error(`no rows came for the picture ${identity}`);
+        this.#context.checkPicture({ ...picture, rows });
+        slot.answer.supply(this.#request.makers.pictures.numberOf(picture), rows);
+      }
+    } catch (error) {
+      this.cancel(id);
+      this.#fail(id, error);
+      // A turn of the loop reports it.
+      this.#isAsked = true;
+    }
+    this.#wake();
+  }
+
   /**
    * A number that grows with each turn of the loop and with each operation of the current step. Reading it
    * makes an idle loop run a turn, so if the number stays the same, the loop hangs.
@@ -139,6 +161,7 @@ export class Slots {
   }
 
   #wake(): void {
+    for (const slot of this.#slots) slot.isHeld = false;
     this.#running ??= this.#run().finally(() => {
       this.#running = null;
       // Work may have arrived between the loop's last check and its end.
@@ -210,7 +233,19 @@ export class Slots {
   }
 
   #isReady(slot: Slot): boolean {
-    return !slot.isFree && !slot.isPaused;
+    return !slot.isFree && !slot.isPaused && !slot.isHeld && !slot.awaitsRows;
+  }
+
+  /**
+   * Asks for the rows of the next picture that a slot computes and that has none, so that they come while what stands
+   * before it is computed.
+   */
+  #wantRows(slot: Slot): void {
+    if (slot.isFree || !slot.answer.hasPictures) return;
+    const { id, answer, pending } = slot;
+    const { makers, onWant } = this.#request;
+    const cell = pending.find((next) => next < 0 && answer.rowsOf(next).length === 0);
+    if (cell !== undefined && answer.wants(cell)) onWant(id, makers.pictures.of(cell).identity);
   }
 
   /** Forgets pictures that nothing holds any more, whenever their number has doubled. */
@@ -296,13 +331,16 @@ export class Slots {
   }
 
   #plan(): Part[] {
-    const ready = this.#slots.filter((slot) => this.#isReady(slot) && this.#hasRoom(slot));
-    const prompts = ready.filter((slot) => !slot.isGenerating).sort((a, b) => a.arrived - b.arrived);
+    const busy = this.#slots.filter((slot) => !slot.isFree && !slot.isPaused && this.#hasRoom(slot));
+    const prompts = busy.filter((slot) => !slot.isGenerating).sort((a, b) => a.arrived - b.arrived);
     const waiting = new Set(
       prompts.filter((slot, index) => !this.#reuse.hasHead(slot, prompts.slice(0, index))),
     );
-    const served = ready.filter((slot) => !waiting.has(slot));
-    return this.#steps.plan(served, this.#turns);
+    for (const slot of this.#slots) if (!waiting.has(slot)) this.#wantRows(slot);
+    const ready = busy.filter((slot) => !waiting.has(slot) && !slot.awaitsRows);
+    // They wait for a prompt that waits for rows. Without a mark, the loop would turn until these come.
+    if (ready.length === 0) for (const slot of waiting) slot.isHeld = true;
+    return this.#steps.plan(ready, this.#turns);
   }
 
   #commit({ slot, tokens }: Part, outputs: readonly number[], computed: Computed): void {

@@ -59,6 +59,7 @@ function load({ load: request, group, awaitsWindow }: Extract<Command, { kind: "
         },
         onLog: (line) => process.stderr.write(`${line}\n`),
         onStep: (events) => gathering.add(events),
+        onWant: (id, identity) => report({ kind: "want", id, identity }),
       },
       group === null ? null : { group, keeper: places },
     );
@@ -131,6 +132,9 @@ function obey(engine: Engine, command: EngineCommand): void {
       if (engine.slots === null) fail(command.id, new LocallmError("model_cannot", { ability: "generate" }));
       else if (isLongPrompt(command.job.prompt)) void submitLong(engine, engine.slots, command);
       else engine.slots.submit(command.id, command.job);
+      break;
+    case "rows":
+      engine.slots?.supply(command.id, command.identity, command.rows);
       break;
     case "embed":
       void abortable(command.id, (signal) => embed(engine, command.id, command.job, signal));

@@ -7,11 +7,13 @@ import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
 import {
   type GenerateEvent,
   type GenerateJob,
+  type PromptPart,
   type PromptText,
   promptChars,
   surelyTooLong,
 } from "../wire/inference/generate.ts";
 import type { LoadRequest, ModelInfo, VocabularyInfo } from "../wire/inference/load.ts";
+import { type EncodedPicture, isPicture, picturesOf } from "../wire/inference/picture.ts";
 import type { RankJob, Ranks } from "../wire/inference/rank.ts";
 import type { Runner, RunnerExit, RunnerStart, Shelf } from "./handle.ts";
 import { Heartbeat, heartbeatLimits } from "./heartbeat.ts";
@@ -37,6 +39,8 @@ export class RunnerProcess implements Runner {
   readonly #child: ChildProcess;
   readonly #calls = new Map<number, Call>();
   readonly #streams = new Map<number, JobStream>();
+  /** The pictures of running jobs. */
+  readonly #pictures = new Map<number, readonly EncodedPicture[]>();
   readonly #log: string[] = [];
   readonly #onProgress: ((fraction: number) => void) | undefined;
   readonly #heartbeat: Heartbeat;
@@ -146,7 +150,9 @@ export class RunnerProcess implements Runner {
     this.#streams.set(id, stream);
     const abort = () => stream.fail(signal?.reason);
     signal?.addEventListener("abort", abort, { once: true });
-    this.#send({ kind: "generate", id, job });
+    const pictures = picturesOf(job.prompt);
+    if (pictures.length > 0) this.#pictures.set(id, pictures);
+    this.#send({ kind: "generate", id, job: withoutRows(job) });
     try {
       for (;;) {
         const event = stream.take() ?? (await stream.next());
@@ -156,6 +162,7 @@ export class RunnerProcess implements Runner {
     } finally {
       signal?.removeEventListener("abort", abort);
       this.#streams.delete(id);
+      this.#pictures.delete(id);
       if (!stream.ended) this.#send({ kind: "cancel", id });
     }
   }
@@ -277,6 +284,12 @@ export class RunnerProcess implements Runner {
           this.#streams.get(id)?.push(details === undefined ? event : { ...event, ...details });
         }
         break;
+      case "want": {
+        const { id, identity } = report;
+        const picture = this.#pictures.get(id)?.find((one) => one.identity === identity);
+        if (picture !== undefined) this.#send({ kind: "rows", id, identity, rows: picture.rows });
+        break;
+      }
       case "done":
         this.#streams.get(report.id)?.push(report.done);
         break;
@@ -381,6 +394,15 @@ const aborted = /^(graph_compute: .* error 1|process_ubatch: .* status: 1|llama_
 
 const trouble =
   /abort|assert|cannot|could not|error|exceed|exception|fail|fatal|invalid|mismatch|missing|not |out of|terminate|too |unable|unexpected|unknown|unsupported|warn/i;
+
+/** The job as a runner gets it: it asks for the rows that it needs. */
+function withoutRows(job: GenerateJob): GenerateJob {
+  if (picturesOf(job.prompt).length === 0) return job;
+  const parts = job.prompt as readonly PromptPart[];
+  return { ...job, prompt: parts.map((part) => (isPicture(part) ? { ...part, rows: noRows } : part)) };
+}
+
+const noRows = new Float32Array(0);
 
 function unexpected(report: Report): Error {
   return new Error(`unexpected answer from the runner: ${report.kind}`);

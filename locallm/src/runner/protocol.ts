@@ -30,6 +30,8 @@ export type Command =
   /** Where a kept state is now. Null means that the state is gone. */
   | { readonly kind: "state"; readonly id: number; readonly entry: KeptEntry | null }
   | { readonly kind: "generate"; readonly id: number; readonly job: GenerateJob }
+  /** The answer to `want`. */
+  | { readonly kind: "rows"; readonly id: number; readonly identity: string; readonly rows: Float32Array }
   | { readonly kind: "embed"; readonly id: number; readonly job: EmbedJob }
   | { readonly kind: "rank"; readonly id: number; readonly job: RankJob }
   | {
@@ -62,6 +64,8 @@ export type Report =
       readonly kind: "steps";
       readonly texts: readonly (readonly [id: number, text: string, tokens: number, details?: TextDetails])[];
     }
+  /** Asks for the rows of a picture of the job, because no cache has its cells. */
+  | { readonly kind: "want"; readonly id: number; readonly identity: string }
   | { readonly kind: "done"; readonly id: number; readonly done: GenerateDone }
   | { readonly kind: "failed"; readonly id: number; readonly error: SentError }
   /** All vectors as one base64 string of 32-bit floats in the machine's byte order. */

@@ -96,6 +96,7 @@ type Ask = (pieces: Pieces) => Promise<Asked>;
  */
 async function expectLikeCold(model: Model, pictures: readonly EncodedPicture[], cold: Ask): Promise<void> {
   const bench = new Bench(model, 2, 1024, newKeeper().keeper);
+  bench.isLate = true;
   const texts = [1, 20, 90].map((length) => text(length, 60 + length));
   const roll = dice(3);
   const any = (things: Pieces) => things[roll(things.length)]!;
@@ -135,6 +136,7 @@ describe.each(architectures)("pictures of a model such as %s", (architecture) =>
 
   it("are counted as their cells, and computed once for all conversations that have them", async () => {
     const bench = new Bench(model, 3);
+    bench.isLate = true;
     const picture = painter.picture(text(150, 1));
     const head = [text(20, 2), picture];
     const prompts = [3, 4, 5].map((topic) => [...head, text(40, topic)]);
@@ -144,6 +146,8 @@ describe.each(architectures)("pictures of a model such as %s", (architecture) =>
       [210, 170],
       [210, 170],
     ]);
+    // The rows travel once, too.
+    expect(bench.wanted).toBe(1);
     expect(asked[0]!.done.context!.slice(0, 60)).toEqual([...text(20, 2), ...text(40, 3)]);
     // Another picture ends what is common, at its border.
     const other = await bench.ask([text(20, 2), painter.picture(text(150, 6)), text(40, 3)], askedFor);
@@ -312,6 +316,56 @@ it.each([
   const picture = new Painter("llama").picture(text(3, 1), changes);
   await expect(bench.ask([picture, text(3, 2)])).rejects.toMatchObject({ code: "decode_failed" });
   expect((await bench.ask(text(3, 2))).done.evalTokens).toBe(4);
+});
+
+it("a job whose rows come late is answered when they come, fails if they are wrong, and can be cancelled", async () => {
+  const painter = new Painter("llama");
+  const bench = new Bench(models.get("llama")!);
+  const picture = painter.picture(text(3, 1));
+  bench.isLate = true;
+  const supply = bench.slots.supply.bind(bench.slots);
+  for (const [rows, code] of [
+    [new Float32Array(5), "decode_failed"],
+    [new Float32Array(0), "decode_failed"],
+  ] as const) {
+    bench.slots.supply = (id, identity) => supply(id, identity, rows);
+    await expect(bench.ask([picture, text(3, 2)])).rejects.toMatchObject({ code });
+  }
+  bench.slots.supply = () => {};
+  const waiting = bench.nextId;
+  void bench.ask([picture, text(3, 2)]);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  bench.slots.cancel(waiting);
+  supply(waiting, picture.identity, picture.rows);
+  bench.slots.supply = supply;
+  expectSame(await bench.ask([picture, text(3, 2)]), await bench.ask(painter.tokens([picture, text(3, 2)])));
+});
+
+it("prompts that wait for rows, and for each other, leave the loop at rest", async () => {
+  const painter = new Painter("llama");
+  const bench = new Bench(models.get("llama")!, 2);
+  bench.isLate = true;
+  const supply = bench.slots.supply.bind(bench.slots);
+  const wanted = new Promise<string>((resolve) => {
+    bench.slots.supply = (_, identity) => resolve(identity);
+  });
+  const picture = painter.picture(text(50, 1));
+  const [gone, first] = [bench.nextId, [text(20, 2), picture, text(9, 3)]];
+  void bench.ask(first, askedFor);
+  const second = bench.ask([text(20, 2), picture, text(9, 4)], askedFor);
+  await wanted;
+  // What stands before the picture is computed first.
+  const rested = async () => {
+    const before = bench.slots.progress();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    return bench.slots.progress() - before;
+  };
+  await rested();
+  expect(await rested()).toBeLessThan(5);
+  // The second one goes on by itself when the first one's client leaves.
+  bench.slots.supply = supply;
+  bench.slots.cancel(gone);
+  expect((await second).done.promptTokens).toBe(79);
 });
 
 it("a token that the vocabulary does not have is refused, beside a picture too", async () => {

@@ -5,8 +5,9 @@ import { hearLog } from "../../src/engine/libllama/log.ts";
 import type { Model } from "../../src/engine/model.ts";
 import { Pictures } from "../../src/engine/pictures.ts";
 import type { SlotEvent, Slots } from "../../src/engine/slots.ts";
-import type { GenerateDone, GenerateJob, Prompt } from "../../src/wire/inference/generate.ts";
+import type { GenerateDone, GenerateJob, Prompt, PromptPart } from "../../src/wire/inference/generate.ts";
 import { defaultSampling } from "../../src/wire/inference/generate.ts";
+import { type EncodedPicture, isPicture } from "../../src/wire/inference/picture.ts";
 import { newJob } from "./jobs.ts";
 import { library, newContext, newSlots } from "./slots-here.ts";
 
@@ -30,6 +31,11 @@ export class Bench {
   #ids = 0;
   /** Called before each step. */
   beforeStep = () => {};
+  /** Sends jobs without the rows of their pictures, which come later. */
+  isLate = false;
+  /** How often rows were asked for. */
+  wanted = 0;
+  readonly #pictures = new Map<string, EncodedPicture>();
 
   constructor(model: Model, slots = 1, window = 1024, keeper: StateKeeper | null = null) {
     this.context = silently(() => newContext(model, slots, window));
@@ -44,6 +50,11 @@ export class Bench {
       slots,
       checkpoints: 3,
       beforeStep: () => this.beforeStep(),
+      onWant: (id, identity) => {
+        this.wanted++;
+        const { rows } = this.#pictures.get(identity)!;
+        setTimeout(() => this.slots.supply(id, identity, rows), 1);
+      },
       onStep: (events) => {
         for (const event of events) this.#hear(event);
       },
@@ -72,7 +83,17 @@ export class Bench {
         else resolve({ done, logprobs });
       });
       const asked = { sampling, numPredict: 4, wantContext: true, logprobs: { top: 30 }, ...changes };
-      this.slots.submit(id, newJob(prompt, asked));
+      this.slots.submit(id, newJob(this.isLate ? this.#withoutRows(prompt) : prompt, asked));
+    });
+  }
+
+  #withoutRows(prompt: Prompt): Prompt {
+    if (typeof prompt === "string" || "pieces" in prompt) return prompt;
+    const parts = prompt as readonly PromptPart[];
+    return parts.map((part) => {
+      if (!isPicture(part)) return part;
+      this.#pictures.set(part.identity, part);
+      return { ...part, rows: new Float32Array(0) };
     });
   }
 }

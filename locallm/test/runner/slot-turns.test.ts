@@ -102,6 +102,7 @@ test("loads the vocabulary first and the weights later, with the window that was
     {
       onProgress: () => {},
       onLog: () => {},
+      onWant: () => {},
       onStep(step) {
         heard.push(...step);
         if (step.some((event) => (event.done ?? event.error) !== null)) done.resolve();

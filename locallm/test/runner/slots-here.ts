@@ -45,6 +45,7 @@ interface SlotsHere {
   /** `rows` is 0 after a step that computed tokens of an expected turn. */
   afterStep?(rows: number): void;
   onStep(events: readonly SlotEvent[]): void;
+  onWant?(id: number, identity: string): void;
 }
 
 /** Real slots in this process, with one thread and seeds that are always 1. */
@@ -57,6 +58,9 @@ export function newSlots({
 }: SlotsHere): Slots {
   const { vocabulary } = model;
   return new Slots({
+    onWant() {
+      throw new Error("a picture has no rows");
+    },
     ...request,
     threads: {
       most: 1,

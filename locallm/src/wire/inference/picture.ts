@@ -15,7 +15,10 @@ export interface EncodedPicture {
    * How far the picture moves the positions of what follows it: `cells` for a line, and the longer side of a grid.
    */
   readonly positions: number;
-  /** Cell after cell, each with as many numbers as the model's input has (`ModelInfo.inputLength`). */
+  /**
+   * Cell after cell, each with as many numbers as the model's input has (`ModelInfo.inputLength`). Empty on the way to
+   * a runner, which asks for the rows that it has to compute: a conversation that continues has most of them.
+   */
   readonly rows: Float32Array;
   /**
    * How positions are given to the cells. In a line, each cell has the next position. A grid has `width` × `height`
