@@ -5,6 +5,8 @@ import { classes } from "./classes.ts";
 
 interface FieldProps {
   readonly label: string;
+  /** The name of the field in calls, beside its label. */
+  readonly wireName?: string;
   readonly hint?: ReactNode;
   readonly error?: string | undefined;
   readonly isOptional?: boolean;
@@ -17,7 +19,7 @@ interface FieldProps {
 }
 
 /** A form field with its label, hint and error. */
-export function Field({ label, hint, error, optionalText, children }: FieldProps) {
+export function Field({ label, wireName, hint, error, optionalText, children }: FieldProps) {
   const id = useId();
   const noteId = `${id}-note`;
   const hasNote = Boolean(error || hint);
@@ -25,6 +27,7 @@ export function Field({ label, hint, error, optionalText, children }: FieldProps
     <div className="flex min-w-0 flex-col gap-1.5">
       <label htmlFor={id} className="text-sm font-medium text-ink">
         {label}
+        {wireName && <code className="ml-1.5 font-mono text-xs font-normal text-faint">{wireName}</code>}
         {optionalText && <span className="ml-1.5 font-normal text-faint">{optionalText}</span>}
       </label>
       {children({

@@ -19,9 +19,10 @@ export function recordTable(
   return draw(head, rows, width);
 }
 
-/** One record: a line for each field. */
+/** One record: a line for each field. The Chinese words of a field that is there in English too are left out. */
 export function fieldTable(record: Record<string, unknown>, width: number): string {
   const rows = Object.entries(record)
+    .filter(([name]) => !/_(?:text|zh)$/.test(name) || !(name.replace(/_(?:text|zh)$/, "") in record))
     .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
     .map(([name, value]) => [name, cell(value)]);
   return draw(["field", "value"], rows, width);
@@ -29,14 +30,14 @@ export function fieldTable(record: Record<string, unknown>, width: number): stri
 
 const columns: Readonly<Record<string, readonly string[]>> = {
   legal_cases: ["judgment_date", "court_name", "case_no", "title"],
-  legal_laws: ["law_name", "article_no", "status_text", "content"],
+  legal_laws: ["law_name", "article_no", "status", "content"],
   legal_citation_check: ["start", "cited", "verdict", "in_force", "problems"],
   legal_law_catalog: ["domain_code", "domain_name", "count"],
   enterprise_shixin_check: ["filed_date", "court", "case_no", "performance"],
-  enterprise_zhixing_check: ["filed_date", "court", "case_no", "amount", "status_text"],
+  enterprise_zhixing_check: ["filed_date", "court", "case_no", "amount", "status"],
   content_hot_rank: ["rank", "title", "heat", "label"],
   research_paper_search: ["publication_date", "title", "authors", "citation_count"],
-  research_patent_search: ["application_no", "title", "applicants", "legal_status_text"],
+  research_patent_search: ["application_no", "title", "applicants", "legal_status"],
   research_journal_search: ["name", "issn", "sponsor", "subjects"],
   research_scholar_search: ["name", "affiliations", "works_count", "citation_count"],
 };

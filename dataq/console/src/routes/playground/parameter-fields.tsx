@@ -35,7 +35,8 @@ export function ParameterFields({
     return (
       <Field
         key={name}
-        label={name}
+        label={t.parameters[name as keyof typeof t.parameters] ?? name}
+        wireName={name}
         {...(!isRequired && { optionalText: t.optional })}
         hint={meanings.params[name]?.[language]}
       >

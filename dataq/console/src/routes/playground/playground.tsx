@@ -13,6 +13,7 @@ import { textIn } from "../../ui/operation-name.ts";
 import { PageHead, Panel } from "../../ui/panel.tsx";
 import { useSettled } from "../../ui/settled.ts";
 import { Empty, explain, Failure, Loaded, Notice, Skeleton } from "../../ui/states.tsx";
+import { wordsOf } from "./hits.ts";
 import { ParameterFields } from "./parameter-fields.tsx";
 import { ResultView } from "./result-view.tsx";
 import { Snippets } from "./snippets.tsx";
@@ -133,6 +134,7 @@ function Bench({
               tookMs={outcome.tookMs}
               isTurning={isRunning}
               onTurn={turn}
+              words={wordsOf([asked["query"], asked["keyword"]].filter(Boolean).join(" "))}
             />
           )}
         </div>

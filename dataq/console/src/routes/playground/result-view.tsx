@@ -1,5 +1,6 @@
 import { Tabs } from "@base-ui/react/tabs";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import SearchX from "~icons/lucide/search-x";
 import { isObject } from "../../service/call.ts";
 import type { Answer, CatalogOperation } from "../../service/catalog.ts";
@@ -8,7 +9,7 @@ import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/code.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { JsonTree } from "../../ui/json-tree.tsx";
-import { useLook } from "../../ui/look.ts";
+import { type Language, useLook } from "../../ui/look.ts";
 import { Badge, Panel } from "../../ui/panel.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Empty, Notice } from "../../ui/states.tsx";
@@ -16,6 +17,7 @@ import { type Column, Table } from "../../ui/table.tsx";
 import { type CitationRow, isCitation } from "./citation-findings.ts";
 import { CitationTable } from "./citation-table.tsx";
 import { columnsOf, isLeading } from "./columns.ts";
+import { hitsIn } from "./hits.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -26,9 +28,12 @@ export function ResultView({
   tookMs,
   isTurning,
   onTurn,
+  words,
 }: {
   readonly operation: CatalogOperation;
   readonly envelope: Answer;
+  /** The words of the question, which are marked where the answer has them. */
+  readonly words: readonly string[];
   readonly tookMs: number;
   /** True while the next page is loading. The current page stays visible until then. */
   readonly isTurning: boolean;
@@ -97,7 +102,7 @@ export function ResultView({
             ))}
           </Tabs.List>
           <Tabs.Panel value="table">
-            <Records operation={operation.name} rows={rows} isSingle={operation.kind === "single"} />
+            <Records operation={operation} rows={rows} words={words} />
           </Tabs.Panel>
           <Tabs.Panel value="tree" className="p-4 sm:p-5">
             <JsonTree value={envelope.data} />
@@ -143,24 +148,36 @@ export function ResultView({
 function Records({
   operation,
   rows,
-  isSingle,
+  words,
 }: {
-  readonly operation: string;
+  readonly operation: CatalogOperation;
   readonly rows: readonly Row[];
-  readonly isSingle: boolean;
+  readonly words: readonly string[];
 }) {
   const t = useText();
   const { language } = useLook();
-  if (isSingle) {
+  const [isByName, setByName] = useState(false);
+  const labelOf = (name: string) => (isByName ? name : shortMeaning(operation, name, language));
+  const byName = (
+    <p className="flex justify-end border-b border-line px-3 py-1">
+      <Button kind="quiet" size="small" aria-pressed={isByName} onClick={() => setByName(!isByName)}>
+        {t.playground.fieldNames}
+      </Button>
+    </p>
+  );
+  if (operation.kind === "single") {
     const record = rows[0]!;
     return (
       <>
+        {byName}
         <dl className="divide-y divide-line">
           {Object.entries(record)
             .filter(([name]) => name !== "source")
             .map(([name, value]) => (
               <div key={name} className="grid gap-x-6 gap-y-0.5 px-4 py-2 sm:grid-cols-[12rem_1fr] sm:px-5">
-                <dt className="font-mono text-xs leading-5.5 text-faint">{name}</dt>
+                <dt className={isByName ? "font-mono text-xs leading-5.5 text-faint" : "text-sm text-faint"}>
+                  {labelOf(name)}
+                </dt>
                 <dd className="min-w-0 break-words">
                   {isObject(value) || Array.isArray(value) ? (
                     <JsonTree value={value} isClosed />
@@ -177,21 +194,21 @@ function Records({
       </>
     );
   }
-  if (operation === "legal_citation_check" && rows.every(isCitation))
+  if (operation.name === "legal_citation_check" && rows.every(isCitation))
     return (
       <CitationTable
         rows={rows as unknown as CitationRow[]}
         source={(row) => <Source source={row.source} />}
       />
     );
-  const names = columnsOf(operation, rows, language);
+  const names = columnsOf(operation.name, rows, language);
   const columns: Column<Row>[] = [
     ...names.map(
       (name): Column<Row> => ({
-        name,
+        name: labelOf(name),
         className: isLeading(name) ? "max-w-96 min-w-48" : "max-w-56 min-w-24",
         isNumber: rows.every((row) => row[name] === null || typeof row[name] === "number"),
-        cell: (row) => <Value value={row[name]} />,
+        cell: (row) => <Value value={row[name]} words={words} />,
       }),
     ),
     {
@@ -202,22 +219,41 @@ function Records({
     },
   ];
   return (
-    <Table
-      label={t.playground.result}
-      rows={rows}
-      columns={columns}
-      keyOf={(row) => String(row["id"] ?? JSON.stringify(row).slice(0, 200))}
-    />
+    <>
+      {byName}
+      <Table
+        label={t.playground.result}
+        rows={rows}
+        columns={columns}
+        keyOf={(row) => String(row["id"] ?? JSON.stringify(row).slice(0, 200))}
+      />
+    </>
   );
 }
 
-function Value({ value }: { readonly value: unknown }) {
+/** The beginning of a field's meaning, up to its first mark; its name if that is long or there is none. */
+function shortMeaning({ meanings }: CatalogOperation, name: string, language: Language): string {
+  const [short = ""] = (meanings.record[name]?.[language] ?? "").split(/[;；,，:：(（。]/);
+  const longest = language === "zh" ? 14 : 32;
+  return short === "" || short.length > longest ? name : short;
+}
+
+function Value({ value, words = [] }: { readonly value: unknown; readonly words?: readonly string[] }) {
   if (value === null || value === undefined || value === "") return <span className="text-faint">–</span>;
   if (typeof value === "boolean") return <code className="font-mono text-xs">{String(value)}</code>;
   const text = String(value);
   return (
     <span className="line-clamp-4 break-words" title={text.length > 120 ? text.slice(0, 2000) : undefined}>
-      {text}
+      {hitsIn(text, words).map(({ part, isHit }, at) =>
+        isHit ? (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never change their order
+          <mark key={at} className="rounded-sm bg-warn-wash text-ink">
+            {part}
+          </mark>
+        ) : (
+          part
+        ),
+      )}
     </span>
   );
 }

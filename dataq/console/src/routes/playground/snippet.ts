@@ -1,11 +1,11 @@
 import type { QueryBody } from "../../service/catalog.ts";
 
-export const dialects = ["curl", "typescript", "python"] as const;
+export const dialects = ["curl", "typescript", "python", "mcp"] as const;
 export type Dialect = (typeof dialects)[number];
 
 /** Code that makes the same call with the key from DATAQ_API_KEY. */
 export function snippet(dialect: Dialect, body: QueryBody, baseUrl: string): string {
-  return { curl, typescript, python }[dialect](body, baseUrl);
+  return { curl, typescript, python, mcp }[dialect](body, baseUrl);
 }
 
 /** How to get the clients, which no registry has yet: run in the repository. */
@@ -45,4 +45,12 @@ function python({ operation, params, page_size: pageSize }: QueryBody, baseUrl: 
 with DataQuery(base_url=${JSON.stringify(baseUrl)}) as dataq:
     result = dataq.${operation}(${given.join(", ")})
     print(result.data, result.usage["tokens"])`;
+}
+
+/** How an agent is given the tools, and what it then calls. */
+function mcp({ operation, params, page_size: pageSize }: QueryBody, baseUrl: string): string {
+  const values = { ...params, ...(pageSize !== undefined && { page_size: pageSize }) };
+  const server = { type: "http", url: `${baseUrl}/mcp`, headers: { Authorization: "Bearer $DATAQ_API_KEY" } };
+  const tool = { name: operation, arguments: values };
+  return `// The agent's settings\n${JSON.stringify({ mcpServers: { dataq: server } }, null, 2)}\n\n// The tool that it calls\n${JSON.stringify(tool, null, 2)}`;
 }

@@ -18,7 +18,7 @@ export function Snippets({ body }: { readonly body: QueryBody }) {
             value={name}
             className="h-8 rounded-md px-3 text-sm text-soft hover:bg-sunken data-active:bg-accent-wash data-active:font-medium data-active:text-accent-strong"
           >
-            {{ curl: "curl", typescript: "TypeScript", python: "Python" }[name]}
+            {{ curl: "curl", typescript: "TypeScript", python: "Python", mcp: "MCP" }[name]}
           </Tabs.Tab>
         ))}
       </Tabs.List>

@@ -13,6 +13,7 @@ const article = {
   id: "1",
   law_name: "民法典",
   article_no: "第五百七十七条",
+  status: "in_force",
   status_text: "有效",
   content: "当事人一方不履行合同义务\u001b[31m",
 };
