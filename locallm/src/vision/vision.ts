@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { PicturePiece } from "../engine/projector.ts";
@@ -45,7 +45,8 @@ export class Vision {
   readonly #encoder: PictureEncoder;
   readonly #encoded = new EncodedPictures(pictureLimits.keptBytes);
   readonly #working = new Map<string, Promise<PictureParts>>();
-  #folder: Promise<string> | null = null;
+  /** Of this process, for files between steps. The last one is in use. */
+  readonly #folders: string[] = [];
 
   constructor({ enginesFolder, availableBytes, onPicture }: VisionSettings) {
     this.#enginesFolder = enginesFolder;
@@ -75,32 +76,42 @@ export class Vision {
       this.#onPicture("found");
       return found;
     }
-    let work = this.#working.get(identity);
-    if (work === undefined) {
-      work = this.#encode(bytes, identity, picture.field, { ...model, visionFolder: vision }, signal);
-      this.#working.set(identity, work);
-      const done = (outcome: "encoded" | "failed") => {
-        this.#working.delete(identity);
-        this.#onPicture(outcome);
-      };
-      work.then(
-        () => done("encoded"),
-        () => done("failed"),
-      );
+    const others = this.#working.get(identity);
+    if (others !== undefined) {
+      try {
+        return await unlessAborted(others, signal);
+      } catch (error) {
+        if (signal.aborted || error instanceof LocallmError) throw error;
+        // The request that began the work has left.
+        return await this.encode(picture, model, signal);
+      }
     }
-    try {
-      return await unlessAborted(work, signal);
-    } catch (error) {
-      // The request that began the work has left, and this one still wants it.
-      if (signal.aborted || !isAbort(error)) throw error;
-      return await this.encode(picture, model, signal);
-    }
+    const work = this.#encode(bytes, identity, picture.field, { ...model, visionFolder: vision }, signal);
+    this.#working.set(identity, work);
+    const done = (outcome: "encoded" | "failed") => {
+      this.#working.delete(identity);
+      this.#onPicture(outcome);
+    };
+    work.then(
+      () => done("encoded"),
+      () => done("failed"),
+    );
+    return await unlessAborted(work, signal);
   }
 
   async close(): Promise<void> {
     this.#decoder.close();
     this.#encoder.close();
-    if (this.#folder !== null) await rm(await this.#folder, { recursive: true, force: true });
+    for (const folder of this.#folders) await rm(folder, { recursive: true, force: true });
+  }
+
+  /** Systems remove folders for temporary files that were not used for days. */
+  async #privateFolder(): Promise<string> {
+    const last = this.#folders.at(-1);
+    if (last !== undefined && (await stat(last).catch(() => null)) !== null) return last;
+    const made = await mkdtemp(join(tmpdir(), "locallm-pictures-"));
+    this.#folders.push(made);
+    return made;
   }
 
   async #encode(
@@ -110,8 +121,7 @@ export class Vision {
     projector: SeeingModel & { readonly visionFolder: string },
     signal: AbortSignal,
   ): Promise<PictureParts> {
-    this.#folder ??= mkdtemp(join(tmpdir(), "locallm-pictures-"));
-    const name = join(await this.#folder, randomUUID());
+    const name = join(await this.#privateFolder(), randomUUID());
     const files = { picture: `${name}.picture`, pixels: `${name}.pixels`, rows: `${name}.rows` };
     try {
       await writeFile(files.picture, bytes, { mode: 0o600 });
@@ -126,10 +136,6 @@ export class Vision {
       for (const path of Object.values(files)) await rm(path, { force: true });
     }
   }
-}
-
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && !(error instanceof LocallmError);
 }
 
 async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
