@@ -33,6 +33,23 @@ describe.skipIf(!chromiumPath)("examples of the documentation, in Debian's chrom
     expect(await faultsOf(page)).toEqual([]);
   });
 
+  test.each([
+    ["", "dark"],
+    ["zh/", "light"],
+    ["zh/dataq/errors", "dark"],
+    ["zh/locallm/agents", "light"],
+    ["locallm/configuration", "dark"],
+  ] as const)("/docs/%s has no serious fault in the %s theme, and fits a telephone", async (path, theme) => {
+    await page.emulateMedia({ colorScheme: theme });
+    await visit(path);
+    expect(await faultsOf(page)).toEqual([]);
+    const size = page.viewportSize()!;
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBe(390);
+    await page.setViewportSize(size);
+    await page.emulateMedia({ colorScheme: null });
+  });
+
   test("who is signed in sends them without a key, and reads the price before paying it", async () => {
     await page.goto(service.console);
     await page.getByRole("button", { name: "Open console" }).click();
