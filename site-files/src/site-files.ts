@@ -74,7 +74,11 @@ export class SiteFiles {
   /** The file of an address below `/docs/`; undefined if there is none. */
   async file(path: string): Promise<SiteFile | undefined> {
     const name = fileName(path);
-    const file = this.#files.get(name) ?? (await readSiteFile(this.#folder, name));
+    const kept = this.#files.get(name);
+    if (kept !== undefined) return kept;
+    // A router may have cut the slash at the end of a folder's address.
+    const file =
+      (await readSiteFile(this.#folder, name)) ?? (await readSiteFile(this.#folder, `${path}/index.html`));
     if (file !== undefined) this.#files.set(name, file);
     return file;
   }
