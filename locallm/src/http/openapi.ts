@@ -140,9 +140,6 @@ export const described: Readonly<Record<string, Described>> = {
     answer: "nothing",
   },
   "POST /api/blobs/:digest": { summary: ["Upload a file", "上传文件"], answer: "nothing" },
-  "GET /api/catalogue": {
-    summary: ["Models to begin with, and which fit this machine", "可以先用的模型，以及哪些在本机放得下"],
-  },
   "GET /api/version": { summary: ["The versions", "版本"] },
   "GET /api/usage": { summary: ["What keys have used", "各密钥的用量"] },
   "GET /api/remotes": { summary: ["Engines on other machines", "其他机器上的引擎"] },
