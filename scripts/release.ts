@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -76,6 +76,8 @@ for (const product of products.filter(({ name }) => values.product.includes(name
       console.log(`${file}: not made, because ${error.message}.`);
     }
   }
+cpSync(join(root, "scripts/release/install.sh"), join(out, "install.sh"));
+tell("install.sh");
 writeFileSync(join(out, "SHA256SUMS"), digests.map((line) => `${line}\n`).join(""));
 
 /** Prints size and digest of a file, and notes the digest. Returns the size in MB. */

@@ -19,7 +19,7 @@ process.exit(charged === paid.tokens && streams.cut === 0 ? 0 : 1);
 async function balance() {
   for (let tries = 0; tries < 300; tries++) {
     const answer = await fetch(`${dataq}/v1/account`, { headers }).catch(() => null);
-    if (answer?.ok) return (await answer.json()).balance;
+    if (answer?.ok) return (await answer.json()).balance.balance;
     await sleep(200);
   }
   throw new Error("dataq does not answer");
