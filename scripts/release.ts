@@ -11,6 +11,7 @@ import type { Lock } from "./release/parts.ts";
 import { type Platform, platforms } from "./release/platforms.ts";
 import { type Product, products } from "./release/products.ts";
 import { NotAvailable, Registry } from "./release/registry.ts";
+import { sbomOf } from "./release/sbom.ts";
 import { sizesOf } from "./release/sizes.ts";
 import type { Tree } from "./release/tree.ts";
 
@@ -68,6 +69,8 @@ for (const product of products.filter(({ name }) => values.product.includes(name
       const bytes = await (platform.archive === "zip" ? zip : tarGz)(inFolder, time);
       writeFileSync(join(out, file), bytes);
       const mb = tell(file);
+      writeFileSync(join(out, `${folder}.cdx.json`), sbomOf(product, platform, lock, version, time));
+      tell(`${folder}.cdx.json`);
       if (mb > product.goalMb)
         console.log(`  more than ${product.goalMb} MB, of which packed: ${sizesOf(tree)}`);
       if (platform.os === "linux") makePackages(product, platform, tree);

@@ -79,6 +79,7 @@ apt_install "$folder"/new/*.deb
 both
 row "installed again" "active, $(grep -c kept /etc/locallm/locallm.env) changed setting kept"
 DEBIAN_FRONTEND=noninteractive apt-get purge -y -qq locallm dataq >/dev/null 2>&1 </dev/null
-left=$(find / -xdev \( -path /proc -o -path /sys -o -path /tmp -o -path "$folder" -o -path /var/log -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/cache/apt \) -prune -o \( -iname '*locallm*' -o -iname '*dataq*' \) -print)
+# What root ran is compiled in its own folder, like that of every user.
+left=$(find / -xdev \( -path /proc -o -path /sys -o -path /tmp -o -path /root -o -path /var/log -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/cache/apt \) -prune -o \( -iname '*locallm*' -o -iname '*dataq*' \) -print)
 row "\`apt purge\`" "users: $(grep -c -E '^(locallm|dataq):' /etc/passwd || true); files left: ${left:-none}"
 [ -z "$left" ]

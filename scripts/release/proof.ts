@@ -1,20 +1,12 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createSmallStore } from "../../locallm/test/model-store.ts";
 import { starterName, starterStore } from "../../locallm/test/starter-model.ts";
+import { bareSystem, onDebian, user } from "./debian.ts";
 
 export const title =
   "The release: archives of all platforms, twice the same bytes, and a bare system that runs them";
@@ -41,6 +33,7 @@ export async function run(print: Print): Promise<void> {
     }
     print("");
     await onBareSystem(join(first, "release"), print);
+    await onDebian(join(first, "release"), print);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -63,9 +56,6 @@ function release(clone: string, ...options: string[]): string[] {
 function digest(path: string): string {
   return createHash("sha256").update(readFileSync(path)).digest("hex");
 }
-
-/** The user in the sandbox. PostgreSQL runs only for users that the system knows. */
-const user = 12_345;
 
 async function onBareSystem(archives: string, print: Print): Promise<void> {
   const system = bareSystem();
@@ -99,22 +89,6 @@ async function onBareSystem(archives: string, print: Print): Promise<void> {
     rmSync(place, { recursive: true, force: true });
     await small.remove();
   }
-}
-
-/** A minimal Debian, made once. Null where it cannot be made. */
-function bareSystem(): string | null {
-  const kept = join(homedir(), ".cache", "locallm-test", "debian-bookworm");
-  if (existsSync(kept)) return kept;
-  if (process.getuid?.() !== 0) return null;
-  const partial = `${kept}.${process.pid}`;
-  const made = spawnSync("debootstrap", ["--variant=minbase", "bookworm", partial], { stdio: "ignore" });
-  if (made.status !== 0) {
-    rmSync(partial, { recursive: true, force: true });
-    return null;
-  }
-  execFileSync("chroot", [partial, "useradd", "--uid", String(user), "--create-home", "u"]);
-  renameSync(partial, kept);
-  return kept;
 }
 
 interface Places {

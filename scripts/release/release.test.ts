@@ -16,6 +16,7 @@ import { manualPage } from "./manual.ts";
 import { fittingParts, type Lock } from "./parts.ts";
 import { platforms } from "./platforms.ts";
 import { products } from "./products.ts";
+import { sbomOf } from "./sbom.ts";
 import { isFree, thirdParty } from "./third-party.ts";
 import { type Tree, text } from "./tree.ts";
 
@@ -122,6 +123,23 @@ it.each(pairs)(
     ).toThrow(`${first!.name} ${first!.version} (BUSL-1.1)`);
   },
 );
+
+it("the list of parts names each with its licence and the digest that the lock file asks for", () => {
+  const [product, platform] = [products[0]!, platforms[0]!];
+  const { others } = fittingParts(lock, product, platform);
+  const { components } = JSON.parse(sbomOf(product, platform, lock, "1.2.3", time)) as {
+    components: { name: string; purl?: string; hashes?: { alg: string; content: string }[] }[];
+  };
+  expect(new Set(components.map((each) => each.purl ?? each.name)).size).toBe(components.length);
+  expect(components.length).toBe(others.length + 1 + product.packages.length - 1);
+  const fastify = components.find(({ name }) => name === "fastify");
+  expect(`sha512-${Buffer.from(fastify!.hashes![0]!.content, "hex").toString("base64")}`).toBe(
+    lock["node_modules/fastify"]!.integrity,
+  );
+  expect(components.map(({ purl }) => purl)).toContain(
+    `pkg:npm/%40fastify/error@${lock["node_modules/@fastify/error"]!.version}`,
+  );
+});
 
 it("a choice of licences is free if one of them is, and several that hold together if all are", () => {
   expect(["MIT", "(MIT OR GPL-2.0)", "MIT AND ISC"].map(isFree)).toEqual([true, true, true]);
