@@ -372,7 +372,8 @@ class PlaceScheduler implements Scheduler {
         void resident.runner?.exited.then((exit) => this.#died(resident, exit));
         if (this.#closing) this.#unload(resident, "unload", "the server is shutting down");
       } else {
-        this.#remove(resident);
+        // Nothing has become free: another line that needs memory must not try again because of this one.
+        this.#forget(resident);
         this.#needsMemory.add(line);
       }
     } catch (error) {
@@ -440,9 +441,14 @@ class PlaceScheduler implements Scheduler {
     });
   }
 
+  /** A model is gone and its memory is free. */
   #remove(resident: Resident): void {
-    this.#residents.delete(resident);
     this.#needsMemory.clear();
+    this.#forget(resident);
+  }
+
+  #forget(resident: Resident): void {
+    this.#residents.delete(resident);
     resident.cancelExpiry();
     resident.gone.resolve();
   }

@@ -1,0 +1,37 @@
+import { makeDataFolder, openFolder, queryAsOwner, removeDataFolder } from "../test/data-folder.ts";
+import { Interleaver } from "../test/interleavings.ts";
+import { checkLaws } from "../test/ledger-model.ts";
+import { operations, playPair, preparePairs } from "../test/money-pairs.ts";
+
+export const title = "Ledger: every order of the statements of each two operations on one account";
+
+export async function run(print: (line: string) => void): Promise<void> {
+  const folder = await makeDataFolder("tables");
+  const database = await openFolder(folder);
+  const interleaver = await Interleaver.open(database);
+  try {
+    await queryAsOwner(database, "alter system set synchronous_commit = off", "select pg_reload_conf()");
+    await preparePairs(database);
+    const names = Object.keys(operations);
+    const wrong: string[] = [];
+    let pairs = 0;
+    let orders = 0;
+    for (const [place, first] of names.entries())
+      for (const second of names.slice(place)) {
+        const played = await playPair(database, interleaver, first, second);
+        pairs++;
+        orders += played.orders;
+        wrong.push(...played.wrong.map((one) => `${first} and ${second}: ${one}`));
+      }
+    print("| pairs | orders of statements | that end as neither operation after the other does |");
+    print("| --: | --: | --: |");
+    print(`| ${pairs} | ${orders} | ${wrong.length} |`);
+    for (const line of wrong) print(`\n${line}`);
+    await checkLaws(database);
+    if (wrong.length > 0) throw new Error(`${wrong.length} orders end wrongly`);
+  } finally {
+    await interleaver.close();
+    await database.close();
+    await removeDataFolder(folder);
+  }
+}

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Database } from "../src/database/database.ts";
+import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
+import { Interleaver } from "./interleavings.ts";
+import { checkLaws } from "./ledger-model.ts";
+import { playPair, preparePairs } from "./money-pairs.ts";
+
+let folder: string;
+let database: Database;
+let interleaver: Interleaver;
+
+beforeAll(async () => {
+  folder = await makeDataFolder("tables");
+  database = await openFolder(folder);
+  interleaver = await Interleaver.open(database);
+  await preparePairs(database);
+});
+afterAll(async () => {
+  await interleaver?.close();
+  await database?.close();
+  await removeDataFolder(folder);
+});
+
+test("every order of the statements of two operations on one account ends as one after the other does (all 91 pairs: npm run proof -- pairs)", async () => {
+  for (const [first, second, least] of [
+    ["hold under a cap", "hold under a cap", 6],
+    ["hold under a cap", "void", 4],
+    ["voucher", "voucher", 6],
+    ["hold", "expiry", 2],
+    ["capture", "void", 2],
+  ] as const) {
+    const { orders, wrong } = await playPair(database, interleaver, first, second);
+    expect([first, second, wrong]).toEqual([first, second, []]);
+    expect([first, second, orders >= least]).toEqual([first, second, true]);
+  }
+  await checkLaws(database);
+});
