@@ -7,6 +7,7 @@ import {
   type VocabularyInfo,
   type WindowChoice,
 } from "../wire/inference/load.ts";
+import { Adapters } from "./adapters.ts";
 import { Allocation } from "./allocation.ts";
 import { anonymousBytes } from "./anonymous-bytes.ts";
 import { type CheckpointNeeds, checkpointNeeds } from "./checkpoints.ts";
@@ -247,6 +248,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
       slots: request.slots,
       checkpoints: checkpoints.perSlot,
       threads: threadCount,
+      adapters: new Adapters(model, context.pointer),
       onStep: events.onStep,
       onWant: events.onWant,
       breathe: () => new Promise((resolve) => setImmediate(resolve)),

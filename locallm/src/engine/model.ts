@@ -146,13 +146,13 @@ export class Model {
     return this.#metadata("rope.scaling.original_context_length") !== null;
   }
 
-  applyAdapters(context: Pointer): void {
+  applyAdapters(context: Pointer, scales: readonly number[] = this.adapters.map(({ scale }) => scale)): void {
     if (this.adapters.length === 0) return;
     const status = this.#library.llama_set_adapters_lora(
       context,
       BigUint64Array.from(this.adapters, (adapter) => adapter.pointer),
       this.adapters.length,
-      Float32Array.from(this.adapters, (adapter) => adapter.scale),
+      Float32Array.from(scales),
     );
     if (status !== 0) {
       throw new LocallmError("model_load_failed", { reason: "the adapters do not fit the model" });

@@ -80,7 +80,7 @@ export class Reuse {
 
   /** How many cells of a prompt a slot can reuse from its cache. */
   reusable(slot: Slot, prompt: Cells): number {
-    return this.#cuttable(slot, reusable(slot.cached, prompt)).tokens;
+    return slot.isTuned ? 0 : this.#cuttable(slot, reusable(slot.cached, prompt)).tokens;
   }
 
   /** How many of a prompt's first tokens another conversation has, less a few. 0 if no checkpoint is stored there. */
@@ -111,7 +111,7 @@ export class Reuse {
     const { prompt } = slot.answer;
     const isAnywhere = context.cutsAnywhere();
     const neighbours = this.#slots
-      .filter((other) => other !== slot)
+      .filter((other) => other !== slot && !other.isTuned)
       .map((other) => ({
         slot: other,
         cached: other.cached,

@@ -37,6 +37,8 @@ export class Slot {
    * Tokens were removed from the middle of the cache, so its state differs from what the remaining tokens would give.
    */
   isShifted = false;
+  /** The cache was computed with adapters that a request chose, so no other request may use it. */
+  isTuned = false;
   /** For kinds of memory that cannot be cut anywhere. */
   readonly checkpoints: Checkpoints;
   /** How many tokens the cache held when an answer ended that a next turn may follow. 0 if there is none. */
@@ -79,7 +81,7 @@ export class Slot {
 
   /** True if no other slot may share this slot's steps. */
   get isAlone(): boolean {
-    return this.answer.job.deterministic;
+    return this.answer.job.deterministic || this.answer.job.lora !== undefined;
   }
 
   begin(id: number, answer: Answer, arrived: number): void {

@@ -1,6 +1,7 @@
 import { LocallmError } from "../wire/errors.ts";
 import type { GenerateDone, GenerateJob, TextDetails } from "../wire/inference/generate.ts";
 import { picturesOf } from "../wire/inference/picture.ts";
+import type { Adapters } from "./adapters.ts";
 import { Answer, type AnswerMakers, type Piece } from "./answer.ts";
 import type { Context } from "./context.ts";
 import type { KeptStates } from "./kept/kept-states.ts";
@@ -29,6 +30,7 @@ export interface SlotsRequest {
   /** How many checkpoints a slot keeps. 0 if the cache can be cut anywhere. */
   readonly checkpoints: number;
   readonly threads: Threads;
+  readonly adapters: Pick<Adapters, "use">;
   /** Null if states are not kept: a slot's cache is then lost when another conversation takes the slot. */
   readonly kept: KeptStates | null;
   /** Receives all events of one step in one call. */
@@ -72,7 +74,7 @@ export class Slots {
   #mostPictures = leastPictures;
 
   constructor(request: SlotsRequest) {
-    const { context, checkpoints, kept, threads, makers } = request;
+    const { context, checkpoints, kept, threads, adapters, makers } = request;
     this.#request = request;
     this.#context = context;
     this.#slots = Array.from(
@@ -83,7 +85,7 @@ export class Slots {
       ...{ context, checkpoints, slots: this.#slots, pictures: makers.pictures },
       longestKept: (prompt) => kept?.longestCommon(prompt) ?? 0,
     });
-    this.#steps = new Steps({ context, threads, now: makers.now, pictures: makers.pictures });
+    this.#steps = new Steps({ context, threads, adapters, now: makers.now, pictures: makers.pictures });
   }
 
   /** `cells` is the job's prompt if it is already encoded. */
@@ -283,24 +285,26 @@ export class Slots {
    */
   async #place(id: number, answer: Answer): Promise<void> {
     const { prompt, job } = answer;
+    const isTuned = job.lora !== undefined;
+    const isFromStart = job.deterministic || isTuned;
     const { kept } = this.#request;
     const free = this.#slots.filter((slot) => slot.isFree);
     const shares = free.map((slot) => ({
       slot,
-      tokens: job.deterministic ? 0 : this.#reuse.reusable(slot, prompt),
+      tokens: isFromStart ? 0 : this.#reuse.reusable(slot, prompt),
     }));
     const most = Math.max(...shares.map(({ tokens }) => tokens));
-    const found = job.deterministic ? null : (kept?.find(prompt, most) ?? null);
-    const fork = job.deterministic ? 0 : this.#reuse.fork(prompt);
+    const found = isFromStart ? null : (kept?.find(prompt, most) ?? null);
+    const fork = isFromStart ? 0 : this.#reuse.fork(prompt);
     const { slot, tokens } = choosePlace(shares, prompt.length, found !== null);
-    const following = job.deterministic ? null : slot.following(prompt);
+    const following = isFromStart ? null : slot.following(prompt);
     if (following !== null) this.#nextTurn.saw(following);
     slot.begin(id, answer, ++this.#arrivals);
     let reused = tokens;
     if (kept !== null) {
       this.#switching = slot;
       try {
-        const isOther = found !== null || job.deterministic;
+        const isOther = found !== null || isFromStart;
         const isKept = kept.isWorthKeeping(slot, isOther ? 0 : commonLength(slot.cached, prompt));
         slot.isSwitched = isKept || found !== null;
         if (isKept) await kept.keep(slot);
@@ -309,6 +313,7 @@ export class Slots {
         this.#switching = null;
       }
     }
+    slot.isTuned = isTuned;
     this.#reuse.begin(slot, reused, fork);
     if (slot.isCancelled) slot.release();
   }

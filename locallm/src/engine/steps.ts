@@ -1,4 +1,5 @@
 import { LocallmError } from "../wire/errors.ts";
+import type { Adapters } from "./adapters.ts";
 import type { Context } from "./context.ts";
 import { type Pictures, positionInPicture } from "./pictures.ts";
 import { type Part, planStep } from "./plan.ts";
@@ -9,6 +10,7 @@ export interface StepsRequest {
   readonly context: Pick<Context, "batch" | "capacity" | "useThreads" | "useCausal" | "step" | "stepAside">;
   readonly pictures: Pictures;
   readonly threads: Threads;
+  readonly adapters: Pick<Adapters, "use">;
   /** Nanoseconds since an arbitrary fixed time. */
   readonly now: () => number;
 }
@@ -51,13 +53,14 @@ export class Steps {
 
   /** Computes the parts. Returns the rows of each part that have an output, and how the step ended. */
   async compute(parts: readonly Part[]): Promise<{ outputs: readonly number[][]; computed: Computed }> {
-    const { context, threads, now } = this.#request;
+    const { context, threads, adapters, now } = this.#request;
     const outputs = this.#fill(parts);
     const { rows } = context.batch;
     const beginNs = now();
     // The number of threads affects the last bits in long contexts.
     const { isAlone } = parts[0]!.slot;
     const kind = rows === parts.length ? "answers" : "prompts";
+    adapters.use(parts[0]!.slot.answer.job.lora);
     context.useCausal(parts[0]!.slot.kind !== "whole picture");
     context.useThreads(isAlone ? threads.most : threads.begin(beginNs / 1e6, kind));
     const isQuick = kind === "answers" && this.#stepNs < slowStepNs;
@@ -86,10 +89,11 @@ export class Steps {
    * the step failed.
    */
   async computeAhead(slot: Slot, tokens: readonly number[]): Promise<"done" | "aborted" | null> {
-    const { context, threads, now } = this.#request;
+    const { context, threads, adapters, now } = this.#request;
     const from = slot.position;
     context.batch.clear();
     for (const [at, token] of tokens.entries()) context.batch.add(token, from + at, slot.index, false);
+    adapters.use(undefined);
     context.useCausal(true);
     context.useThreads(threads.begin(now() / 1e6, "prompts"));
     const outcome = await context.stepAside().catch(() => "no_room" as const);

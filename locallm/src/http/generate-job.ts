@@ -57,6 +57,7 @@ export function generateJob(options: CompleteOptions, wish: JobWish): GenerateJo
     truncate: wish.truncate ?? false,
     shift: wish.shift ?? false,
     deterministic: options.deterministic,
+    ...(options.lora === undefined ? {} : { lora: options.lora }),
     grammar: wish.grammar ?? null,
     wantContext: wish.wantContext ?? false,
     renderSpecial: wish.renderSpecial ?? false,

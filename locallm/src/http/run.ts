@@ -16,6 +16,7 @@ import type {
   WindowSizing,
 } from "../scheduler/lease.ts";
 import type { PictureParts } from "../vision/vision.ts";
+import { counted } from "../wire/counted.ts";
 import { parseKeepAlive } from "../wire/duration.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
@@ -164,6 +165,13 @@ async function prepareLocalRun(
   const { caller, keepAliveMs } = run;
   const source = windowSource(parts.settings.contextLength, own, given);
   const options = mergeOptions(own, given, { num_ctx: source.numCtx });
+  const { length: adapters } = run.model.adapterPaths;
+  const absent = options.lora?.find(({ id }) => id >= adapters);
+  if (absent !== undefined)
+    throw new LocallmError("invalid_field", {
+      field: "lora",
+      problem: `names adapter ${absent.id}, but the model has ${counted(adapters, "adapter")}, numbered from 0`,
+    });
   const runnable = await runnableModel(parts, run.model);
   const load = loadWish(options, source);
   const lease = async (uses: LeaseRequest["uses"], wish: LoadWish, sizing?: WindowSizing) => {

@@ -55,7 +55,10 @@ describe("parseOptions", () => {
 
   it.each(names)("rejects every other type for %s and names the expected one", (name) => {
     const { type } = optionRules[name] as OptionRule;
-    const words = { strings: "array of strings", biases: "object of numbers by token id" };
+    const words = {
+      ...{ strings: "array of strings", biases: "object of numbers by token id" },
+      adapters: "array of at most 64 objects",
+    };
     const wanted = type in words ? words[type as keyof typeof words] : type;
     const values: [value: unknown, ...types: OptionRule["type"][]][] = [
       [1, "integer", "number"],
@@ -63,6 +66,8 @@ describe("parseOptions", () => {
       [["x"], "strings"],
       ["1", "strings"],
       [{ "1": 1 }, "biases"],
+      [[{ id: 0, scale: -0.5 }], "adapters"],
+      [[{ id: 0, scale: 101 }]],
       [[1]],
       [{ x: "y" }],
       [Number.NaN],

@@ -1,10 +1,11 @@
 import { counted } from "./counted.ts";
 import { LocallmError } from "./errors.ts";
+import type { AdapterScale } from "./inference/generate.ts";
 
 /** An option's type and range. `min` and `max` apply to the number, or to each value of `biases`. */
 export type OptionRule =
   | { readonly type: "integer" | "number" | "biases"; readonly min: number; readonly max: number }
-  | { readonly type: "boolean" }
+  | { readonly type: "boolean" | "adapters" }
   | { readonly type: "strings"; readonly most: number; readonly longest: number };
 
 const int32Max = 2 ** 31 - 1;
@@ -55,6 +56,8 @@ export const optionRules = {
   mirostat_eta: { type: "number", min: 0, max: 1 },
   /** An extension of locallm that maps token ids to values added to their logits. */
   logit_bias: { type: "biases", min: -100, max: 100 },
+  /** An extension of locallm, with llama-server's name: how strongly each of the model's adapters applies. */
+  lora: { type: "adapters" },
   /** An extension of locallm that makes output bit-identical regardless of other requests, but slower. */
   deterministic: { type: "boolean" },
   stop: { type: "strings", most: 64, longest: 1024 },
@@ -68,7 +71,9 @@ type OptionValue<Rule> = Rule extends { type: "boolean" }
     ? readonly string[]
     : Rule extends { type: "biases" }
       ? Readonly<Record<string, number>>
-      : number;
+      : Rule extends { type: "adapters" }
+        ? readonly AdapterScale[]
+        : number;
 
 /** Checked options; those not given are absent. */
 export type Options = { readonly [Name in OptionName]?: OptionValue<(typeof optionRules)[Name]> };
@@ -164,6 +169,9 @@ export function checkOption<Name extends OptionName>(
     case "biases":
       checkBiases(name, value, rule);
       break;
+    case "adapters":
+      checkAdapters(name, value);
+      break;
     default:
       checkNumber(name, value, rule);
   }
@@ -181,6 +189,8 @@ export function parseOptionText(name: OptionName, text: string): NonNullable<Opt
       return text === "true";
     case "biases":
       throw wrongType(name, typeNames.biases);
+    case "adapters":
+      throw wrongType(name, typeNames.adapters);
     default:
       if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text)) throw wrongType(name, rule.type);
       return checkOption(name, Number(text));
@@ -197,6 +207,7 @@ const typeNames = {
   boolean: "boolean",
   strings: "array of strings",
   biases: "object of numbers by token id",
+  adapters: 'array of at most 64 objects {"id": whole number, "scale": number from -100 to 100}',
 };
 
 function checkNumber(
@@ -234,6 +245,15 @@ function checkBiases(name: OptionName, value: unknown, rule: { min: number; max:
     if (!/^\d{1,9}$/.test(token) || typeof bias !== "number") throw wrongType(name, typeNames.biases);
     if (!(bias >= rule.min && bias <= rule.max)) throw wrongRange(name, rule);
   }
+}
+
+function checkAdapters(name: OptionName, value: unknown): void {
+  const isScale = (each: unknown) => {
+    const { id, scale } = (each ?? {}) as { id?: unknown; scale?: unknown };
+    return Number.isInteger(id) && (id as number) >= 0 && typeof scale === "number" && Math.abs(scale) <= 100;
+  };
+  if (!Array.isArray(value) || value.length > 64 || !value.every(isScale))
+    throw wrongType(name, typeNames.adapters);
 }
 
 function wrongType(option: OptionName, type: string): LocallmError {

@@ -72,6 +72,7 @@ export function newSlots({
       measuresPrompts: false,
       rest: () => {},
     },
+    adapters: { use: () => {} },
     breathe: () => new Promise((resolve) => setImmediate(resolve)),
     makers: {
       library,

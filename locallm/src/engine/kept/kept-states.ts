@@ -157,7 +157,7 @@ export class KeptStates {
    */
   isWorthKeeping(slot: Slot, common: number): boolean {
     const { cached } = slot;
-    if (slot.isShifted || common >= Math.min(slot.promptTokens, cached.length)) return false;
+    if (slot.isShifted || slot.isTuned || common >= Math.min(slot.promptTokens, cached.length)) return false;
     return cached.length - common >= Math.max(leastTokens, cached.length * worthwhileShare);
   }
 

@@ -39,6 +39,7 @@ const onlyLlamaServer: readonly Wish[] = [
   "options.mirostat",
   "options.mirostat_tau",
   "options.mirostat_eta",
+  "options.lora",
   "options.min_keep",
   "options.xtc_probability",
   "options.xtc_threshold",

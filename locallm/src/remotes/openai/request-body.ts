@@ -105,6 +105,7 @@ const optionFields: Partial<Record<OptionName, (value: never) => JsonObject>> = 
   mirostat: (value: number) => ({ mirostat: value }),
   mirostat_tau: (value: number) => ({ mirostat_tau: value }),
   mirostat_eta: (value: number) => ({ mirostat_eta: value }),
+  lora: (value: readonly object[]) => ({ lora: value }),
   min_keep: (value: number) => ({ min_keep: value }),
   xtc_probability: (value: number) => ({ xtc_probability: value }),
   xtc_threshold: (value: number) => ({ xtc_threshold: value }),

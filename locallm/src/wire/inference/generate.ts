@@ -107,6 +107,12 @@ export type Prompt = PromptText | readonly number[] | readonly PromptPart[];
 
 export type PromptPart = PromptText | readonly number[] | EncodedPicture;
 
+/** An adapter by its place among the model's, from 0. */
+export interface AdapterScale {
+  readonly id: number;
+  readonly scale: number;
+}
+
 export interface GenerateJob {
   readonly prompt: Prompt;
   /** The request's own limit for prompt and answer together; at most the window. */
@@ -133,6 +139,11 @@ export interface GenerateJob {
    * not shared with other jobs.
    */
   readonly deterministic: boolean;
+  /**
+   * How strongly each of the model's adapters applies, instead of as its Modelfile says; those not listed are off. Such a
+   * job computes its whole prompt, in steps of its own.
+   */
+  readonly lora?: readonly AdapterScale[];
   readonly grammar: Grammar | null;
   /** Whether the done event includes the token ids of prompt and answer. */
   readonly wantContext: boolean;

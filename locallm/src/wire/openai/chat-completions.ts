@@ -88,6 +88,7 @@ export const engineFields = {
   ...{ mirostat: "mirostat", mirostat_tau: "mirostat_tau", mirostat_eta: "mirostat_eta" },
   ...{ xtc_probability: "xtc_probability", xtc_threshold: "xtc_threshold" },
   ...{ dry_multiplier: "dry_multiplier", dry_base: "dry_base", dry_allowed_length: "dry_allowed_length" },
+  lora: "lora",
   ...{ dry_penalty_last_n: "dry_penalty_last_n", dry_sequence_breakers: "dry_sequence_breakers" },
 } as const satisfies Record<string, OptionName>;
 
