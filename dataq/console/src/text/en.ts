@@ -287,6 +287,7 @@ export const en = {
     cause: "Cause of action",
     law: "Law",
     article: "Article",
+    article_no: "Article",
     date_from: "From",
     date_to: "Until",
     year: "Year",

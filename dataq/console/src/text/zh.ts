@@ -268,6 +268,7 @@ export const zh: Text = {
     cause: "案由",
     law: "法律",
     article: "条文",
+    article_no: "条号",
     date_from: "开始日期",
     date_to: "结束日期",
     year: "年份",

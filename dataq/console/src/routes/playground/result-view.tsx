@@ -157,7 +157,10 @@ function Records({
   const t = useText();
   const { language } = useLook();
   const [isByName, setByName] = useState(false);
-  const labelOf = (name: string) => (isByName ? name : shortMeaning(operation, name, language));
+  const labelOf = (name: string) =>
+    isByName
+      ? name
+      : (t.parameters[name as keyof typeof t.parameters] ?? shortMeaning(operation, name, language));
   const byName = (
     <p className="flex justify-end border-b border-line px-3 py-1">
       <Button kind="quiet" size="small" aria-pressed={isByName} onClick={() => setByName(!isByName)}>
@@ -235,7 +238,8 @@ function Records({
 function shortMeaning({ meanings }: CatalogOperation, name: string, language: Language): string {
   const [short = ""] = (meanings.record[name]?.[language] ?? "").split(/[;；,，:：(（。]/);
   const longest = language === "zh" ? 14 : 32;
-  return short === "" || short.length > longest ? name : short;
+  const isExample = /^(?:如|例如|such as)/i.test(short);
+  return short === "" || short.length > longest || isExample ? name : short;
 }
 
 function Value({ value, words = [] }: { readonly value: unknown; readonly words?: readonly string[] }) {
