@@ -247,7 +247,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       });
     closers.push(() => vectors?.close());
     addDocumentation(app);
-    addCatalogRoutes(app, { ...parts, index, vectors });
+    addCatalogRoutes(app, { ...parts, index, vectors, contracts });
     addHealthRoutes(app, { ...parts, index });
     addMetricsRoute(app, parts);
     const jobs = new Jobs(database, instance.id, clock);

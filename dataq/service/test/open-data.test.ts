@@ -358,6 +358,8 @@ test.skipIf(!hasPacks)(
     expect(entry).toMatchObject({
       data: "sample",
       coverage: null,
+      publishers: [],
+      real_since: null,
       open_data: expect.arrayContaining(["hot-rank-zhihu"]),
     });
     const started = await service.call("/admin/v1/open-data/hot-rank-zhihu", { method: "POST", body: {} });
@@ -373,6 +375,8 @@ test.skipIf(!hasPacks)(
     const after = (await service.call("/v1/catalog/content_hot_rank", { key: null })).body;
     expect(after).toMatchObject({
       data: "imported",
+      publishers: ["justjavac/zhihu-trending-top-search"],
+      real_since: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*\+08:00$/),
       coverage: { text: { zh: expect.stringMatching(/^1 个平台（zhihu），2020-11-24 至 2025-05-05$/) } },
     });
   },

@@ -345,6 +345,8 @@ test("what a vendor says is left stands beside what the operator counts, and is 
     stated: { amount: 62, unit: "requests" },
     cost_fen: 0,
   });
+  const { body: entry } = await service.call("/v1/catalog/cloud_express_tracking");
+  expect(entry).toMatchObject({ data: "connector", publishers: ["17TRACK"], real_since: null });
   const before = asked();
   expect(before).toBeGreaterThan(0);
   await row();

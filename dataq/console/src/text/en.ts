@@ -346,6 +346,9 @@ export const en = {
 
   playground: {
     covers: (text: string) => `Held here: ${text}.`,
+    publisher: "Publisher",
+    realSince: "Real since",
+    newest: "Newest record",
     about: "Try any operation. Calls are real and are charged. You see the price before you send.",
     noOperations: "No operations available.",
     noParameters: "This operation has no parameters.",

@@ -326,6 +326,9 @@ export const zh: Text = {
 
   playground: {
     covers: (text) => `本服务现有：${text}。`,
+    publisher: "发布者",
+    realSince: "真实数据始于",
+    newest: "最新记录",
     about: "可试用任意接口。调用真实执行并扣费，发送前会显示价格。",
     noOperations: "没有可用的接口。",
     noParameters: "该接口没有参数。",

@@ -27,6 +27,8 @@ export const contractEntry = z.strictObject({
   operations: z.array(operationName).min(1).optional(),
   /** What was paid in, and when; what the requests since then cost is taken off. */
   balance: z.strictObject({ fen: z.number().min(0), since: z.iso.datetime({ offset: true }) }).optional(),
+  /** When it was connected. */
+  since: z.iso.datetime({ offset: true }).optional(),
   /** Also asked for what it knows of records that another vendor found. */
   join: z.boolean().optional(),
 });
@@ -166,6 +168,7 @@ export function contractOf(
     publisher: preset.publisher.zh,
     kind: preset.kind,
     licence: preset.licence,
+    ...(entry.since !== undefined && { since: new Date(entry.since) }),
     ...(entry.join === true && { joins: true }),
     ...(entry.balance && { balance: { fen: entry.balance.fen, since: new Date(entry.balance.since) } }),
     ...(preset.balance && {

@@ -25,6 +25,8 @@ export interface ContractParts {
   /** Credentials, which must not appear in logs or pages. */
   readonly secrets: readonly string[];
   readonly terms?: Partial<Terms>;
+  /** When it was connected, if that is known. */
+  readonly since?: Date;
   /** What was paid in, and when, as the operator says. */
   readonly balance?: { readonly fen: number; readonly since: Date };
   /** How the vendor itself says what is left; absent if it does not. */

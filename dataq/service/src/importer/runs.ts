@@ -241,6 +241,34 @@ export function licenceOf({ options, publishers }: RunState): string | null {
   return [...stated].join("; ") || options.licence;
 }
 
+/** Who published what is served of a target, and since when any of it is here. */
+export interface HeldFrom {
+  readonly publishers: readonly string[];
+  readonly since: Date | null;
+}
+
+/** By target. A target has at most twenty publishers here; rows may name thousands. */
+export async function heldFrom(queries: Queries): Promise<ReadonlyMap<string, HeldFrom>> {
+  const found = await queries.query<{ target: string; publishers: string[]; since: Date | null }>(
+    `select d.target,
+            (select min(r.updated_at) from import_run r
+              where r.target = d.target and r.dataset = d.name and r.state = 'done') as since,
+            array(select distinct p ->> 'name' from import_run r, jsonb_array_elements(coalesce(r.publishers, '[]')) p
+                   where r.id = any(d.runs) order by 1 limit 20) as publishers
+       from dataset d order by d.target, d.name`,
+  );
+  const held = new Map<string, HeldFrom>();
+  for (const { target, publishers, since } of found.rows) {
+    const before = held.get(target) ?? { publishers: [], since: null };
+    const days = [before.since, since].filter((day) => day !== null).map(Number);
+    held.set(target, {
+      publishers: [...new Set([...before.publishers, ...publishers])].slice(0, 20),
+      since: days.length === 0 ? null : new Date(Math.min(...days)),
+    });
+  }
+  return held;
+}
+
 /** The last run of every data set. */
 export async function lastRuns(queries: Queries): Promise<RunState[]> {
   const found = await queries.query<RunState>(

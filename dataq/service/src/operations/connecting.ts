@@ -31,7 +31,7 @@ export async function connectVendor(
     if (!isAnswer(trial)) break;
   }
   const isWritten = untested || trials.every(isAnswer);
-  if (isWritten) await writeContract(path, entry);
+  if (isWritten) await writeContract(path, { ...entry, since: new Date().toISOString() });
   return { isWritten, operations, trials };
 }
 

@@ -15,6 +15,7 @@ import { useSettled } from "../../ui/settled.ts";
 import { Empty, explain, Failure, Loaded, Notice, Skeleton } from "../../ui/states.tsx";
 import { wordsOf } from "./hits.ts";
 import { ParameterFields } from "./parameter-fields.tsx";
+import { Provenance } from "./provenance.tsx";
 import { ResultView } from "./result-view.tsx";
 import { Snippets } from "./snippets.tsx";
 import { useCall } from "./use-call.ts";
@@ -103,6 +104,7 @@ function Bench({
                 {t.playground.covers(textIn(operation.coverage.text, language))}
               </p>
             )}
+            <Provenance operation={operation} />
             <Availability operation={operation} onSample={setValues} />
             <ParameterFields operation={operation} values={values} onChange={setValues} />
             <Quote body={bodyOf(operation, values, 1)} />

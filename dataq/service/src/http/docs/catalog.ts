@@ -1,4 +1,5 @@
 import {
+  chinaInstant,
   type MoreChoices,
   meanings,
   type Operation,
@@ -13,7 +14,7 @@ import { exampleOf, notice, type TermsOf } from "./terms.ts";
 
 export function catalogEntry(operation: Operation, more: MoreChoices, termsOf: TermsOf): CatalogEntry {
   const terms = termsOf(operation);
-  const { tokens, cachedTokens, data, coverage, samples } = terms;
+  const { tokens, cachedTokens, data, coverage, samples, from } = terms;
   return {
     operation: operation.name,
     domain: operation.domain,
@@ -34,6 +35,8 @@ export function catalogEntry(operation: Operation, more: MoreChoices, termsOf: T
     data,
     newest_day: coverage?.newest_day ?? null,
     coverage,
+    publishers: [...from.publishers],
+    real_since: from.since === null ? null : chinaInstant(from.since),
     needs: operation.needs,
     open_data: openSets().flatMap(({ name, makes }) => (makes.includes(operation.name) ? [name] : [])),
     vendors: presets().flatMap(({ name, operations: answered }) =>

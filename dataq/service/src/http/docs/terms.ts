@@ -1,5 +1,6 @@
 import type { Bilingual, Operation, Params } from "@dataq/contract";
 import type { Coverage } from "@dataq/contract/wire";
+import type { HeldFrom } from "../../importer/runs.ts";
 import type { DataKind } from "../../sources/source.ts";
 
 /** What an operation costs now, and where its answers come from. */
@@ -10,6 +11,8 @@ export interface Terms {
   /** What is imported; null if nothing is. */
   readonly coverage: Coverage | null;
   readonly samples: readonly Params[];
+  /** Who published the records, and since when the operation has real ones. */
+  readonly from: HeldFrom;
 }
 
 export type TermsOf = (operation: Operation) => Terms;

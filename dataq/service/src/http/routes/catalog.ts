@@ -2,6 +2,7 @@ import { Failure, invalid, type MoreChoices, operations } from "@dataq/contract"
 import type { CatalogEntry, Sent, status } from "@dataq/contract/wire";
 import type { FastifyInstance } from "fastify";
 import type { VectorSchedule, VectorState } from "../../background/vectors/schedule.ts";
+import type { ContractBook } from "../../connector/contract-book.ts";
 import { lastRuns } from "../../importer/runs.ts";
 import { archivedPlatforms } from "../../operations/content/hot-rank/platform.ts";
 import { findTarget } from "../../operations/imports.ts";
@@ -14,6 +15,7 @@ import { llmsText } from "../docs/llms.ts";
 import { openApi } from "../docs/openapi.ts";
 import type { Terms, TermsOf } from "../docs/terms.ts";
 import type { HttpParts } from "../parts.ts";
+import { readProviders } from "../provided-by.ts";
 
 /** What the service offers, and the state of its data. All public: nothing here concerns an account. */
 export function addCatalogRoutes(
@@ -21,6 +23,7 @@ export function addCatalogRoutes(
   parts: Pick<HttpParts, "database" | "pipeline" | "clock"> & {
     readonly index: SearchIndex;
     readonly vectors: Pick<VectorSchedule, "state"> | undefined;
+    readonly contracts: Pick<ContractBook, "of">;
   },
 ): void {
   let made: { readonly of: string; readonly offer: Offer } | undefined;
@@ -29,11 +32,13 @@ export function addCatalogRoutes(
     const platform = await archivedPlatforms(parts.index);
     const terms = new Map<string, Terms>();
     const known: unknown[] = [...platform];
+    const providedBy = await readProviders(parts.database, parts.contracts);
     for (const { name } of operations) {
       const { tokens, cachedTokens, version } = await parts.pipeline.prices.find(name, parts.clock());
       const answered = await answeredBy(parts, name);
-      terms.set(name, { tokens, cachedTokens, ...answered });
-      known.push(version, answered.data, answered.coverage?.text.en);
+      const from = await providedBy(name, answered.data);
+      terms.set(name, { tokens, cachedTokens, ...answered, from });
+      known.push(version, answered.data, answered.coverage?.text.en, ...from.publishers, Number(from.since));
     }
     const of = known.join();
     if (made?.of !== of) made = { of, offer: offerWith({ platform }, ({ name }) => terms.get(name)!) };
