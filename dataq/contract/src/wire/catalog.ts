@@ -62,12 +62,9 @@ export const catalogEntry = z.strictObject({
   publishers: z.array(z.string()).meta({
     description: "Who published the records that answer it, at most 20; empty where only samples do",
   }),
-  real_since: z
-    .string()
-    .nullable()
-    .meta({
-      description: "Since when it has real records here; null where it has none, or that is not known",
-    }),
+  real_since: z.string().nullable().meta({
+    description: "Since when it has real records here; null where it has none, or that is not known",
+  }),
   needs: bilingual.meta({ description: "What an operator connects or imports for it" }),
   open_data: z.array(z.string()).meta({
     description:
