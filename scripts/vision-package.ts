@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { freemem } from "node:os";
 import { join, resolve } from "node:path";
 import { release } from "../locallm/src/engine/libllama/release.ts";
-import { mtmdFile } from "../locallm/src/engine/libmtmd/library.ts";
+import { mtmdFile } from "../locallm/src/engine/libmtmd/file-name.ts";
 import { buildVision } from "../locallm/src/vision/build.ts";
 import { visionPart } from "../locallm/src/vision/part.ts";
 

@@ -351,7 +351,7 @@ describe("a model that can see", () => {
     [
       "on the web",
       { type: "image", source: { type: "url", url: "http://127.0.0.1:1/a.png" } },
-      /\.source.type is not supported: "url"/,
+      /^images are not fetched from 127\.0\.0\.1:1: .* LOCALLM_IMAGE_HOSTS$/,
     ],
     [
       "a file",

@@ -7,7 +7,7 @@ import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { platformFolder } from "../engine/libllama/release.ts";
-import { mtmdFile } from "../engine/libmtmd/library.ts";
+import { mtmdFile } from "../engine/libmtmd/file-name.ts";
 import { npmCommand } from "../gpu/install.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { sourcePackage } from "./part.ts";

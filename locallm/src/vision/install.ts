@@ -1,6 +1,6 @@
 import { copyFile, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { mtmdFile } from "../engine/libmtmd/library.ts";
+import { mtmdFile } from "../engine/libmtmd/file-name.ts";
 import { fetchPackage, newFolder, type OnLine } from "../gpu/install.ts";
 import { askChild } from "../runner/ask-child.ts";
 import type { EncodeAnswer, EncodeJob } from "../runner/picture-encode-child.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { packagePlatform, release } from "../engine/libllama/release.ts";
-import { mtmdFile } from "../engine/libmtmd/library.ts";
+import { mtmdFile } from "../engine/libmtmd/file-name.ts";
 
 /**
  * The part of the engine that reads pictures: libmtmd, built from the same source as the engine. It is not installed with

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import koffi, { type TypeObject } from "koffi";
 import { LocallmError } from "../../wire/errors.ts";
 import type { Pointer } from "../libllama/functions.ts";
+import { mtmdFile } from "./file-name.ts";
 import { type MtmdParams, mtmdLayout } from "./layout.ts";
 
 /** A position that an M-RoPE model gives to a cell: time, column and row. */
@@ -75,12 +76,6 @@ const signatures: Readonly<Record<string, (TypeObject | string | ReturnType<type
   mtmd_get_output_embd: ["void *", "void *"],
   mtmd_log_set: ["void", "void *", "void *"],
 };
-
-/** The file name of the library on a platform. */
-export function mtmdFile(platform: NodeJS.Platform = process.platform): string {
-  if (platform === "win32") return "mtmd.dll";
-  return platform === "darwin" ? "libmtmd.dylib" : "libmtmd.so";
-}
 
 /**
  * Opens libmtmd in `folder`. libllama must be open already: libmtmd finds it by its name. Throws `vision_unusable` if
