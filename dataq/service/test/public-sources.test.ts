@@ -184,7 +184,8 @@ describe("a public source answers an operation in the form of the contract", () 
         application_no: "CN201810012345",
         application_date: "2018-01-05",
         publication_date: "2018-06-05",
-        grant_no: null,
+        // Joined by the number of the application: the European office knows its grant.
+        grant_no: "CN108123457B",
         inventors: ["CHEN MING"],
         legal_status: "pending",
         source: { name: "The Lens", url: "https://www.lens.org/lens/patent/186-488-232-022-050" },
