@@ -55,6 +55,7 @@ for (const [name, path] of parts) {
 function findParts(): Map<string, string> {
   const found = new Map([
     ["search", `${root}fuzz/search.ts`],
+    ["mutations", `${root}fuzz/mutations.ts`],
     ["release", `${root}scripts/release/proof.ts`],
   ]);
   for (const folder of ["locallm/proof", "dataq/service/proof"]) {
