@@ -6,12 +6,11 @@ export const pictureLimits = {
   /** More than any telephone takes; as bytes, 192 MB. */
   pixels: 64_000_000,
   perRequest: 32,
-  /** Reading a picture of `pixels` takes two seconds. */
+  /** A JPEG or PNG of `pixels` takes one second of a busy machine. */
   decodeMs: 10_000,
   decodeBytes: 1.5 * 2 ** 30,
   /** Pictures that are read at once. */
   decoders: 2,
-  /** A projector of a billion numbers takes a minute for a large picture on an old processor. */
   encodeMs: 300_000,
   loadMs: 120_000,
   /** How long an idle projector stays in memory. */

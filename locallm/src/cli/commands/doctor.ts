@@ -182,7 +182,7 @@ async function addVision(config: GpuSettings): Promise<void> {
   });
   console.log(
     plain(
-      "This installs the part of the engine that reads pictures: 1 MB, from a package if your npm registry has it. Otherwise it is built here: 36 MB are downloaded, two cores compile for half a minute to three minutes, and need 1.5 GB of memory and 200 MB of disk space until they are done.",
+      "This installs the part of the engine that reads pictures: 1 MB, from a package if your npm registry has it. Otherwise it is built here: 36 MB are downloaded, two cores compile for half a minute if they are idle and for several minutes if they are busy, with 450 MB of memory for each core and up to 200 MB of disk space until they are done.",
     ),
   );
   const onLine = (line: string) => console.error(plain(line));
