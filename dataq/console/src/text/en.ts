@@ -923,7 +923,7 @@ export const en = {
     balance: "Balance",
     outOfMoney: "The balance is used up. ",
     stated: (amount: string, moment: string) => `The vendor says ${amount} (${moment})`,
-    requestsLeft: (count: string) => (count === "1" ? "1 request" : `${count} requests`),
+    requestsLeft: (count: string) => `a quota of ${count}`,
     balanceNow: "Balance, in yuan",
     balanceHint: "What you have paid in and not used. The cost of requests is taken off from now on.",
     join: "Ask it beside other vendors",
