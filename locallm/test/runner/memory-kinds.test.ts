@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Model } from "../../src/engine/model.ts";
 import { type SmallArchitecture, smallModel } from "../small-llama.ts";
 import { loadOf } from "./jobs.ts";
-import { type Asked, Bench, newKeeper, silently, text } from "./slot-bench.ts";
+import { type Asked, Bench, closeKept, newKeeper, silently, text } from "./slot-bench.ts";
 import { library } from "./slots-here.ts";
 
 // Uses real slots and the real engine in this process, which is quicker than a process for each model.
@@ -32,7 +32,10 @@ beforeAll(async () => {
     );
   }
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  await closeKept();
+  await rm(folder, { recursive: true, force: true });
+});
 
 describe.each(kinds)("a model such as %s, with %s", (architecture, _, lengths) => {
   let warm: Bench;

@@ -8,7 +8,7 @@ import { defaultSampling } from "../../src/wire/inference/generate.ts";
 import { type EncodedPicture, isPicture } from "../../src/wire/inference/picture.ts";
 import { type SmallArchitecture, smallInputs, smallModel } from "../small-llama.ts";
 import { collect, loadOf, newJob, startModel } from "./jobs.ts";
-import { type Asked, Bench, newKeeper, silently, text } from "./slot-bench.ts";
+import { type Asked, Bench, closeKept, newKeeper, silently, text } from "./slot-bench.ts";
 import { library } from "./slots-here.ts";
 
 // A picture whose rows are what the first layer gets for known tokens must give the answers of these tokens. So the
@@ -32,7 +32,10 @@ beforeAll(async () => {
     );
   }
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  await closeKept();
+  await rm(folder, { recursive: true, force: true });
+});
 
 /** Makes pictures of tokens, and tokens of pictures. */
 class Painter {

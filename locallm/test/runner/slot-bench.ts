@@ -42,6 +42,7 @@ export class Bench {
     const pictures = new Pictures();
     const keeping = { context: this.context, pictures, group: "0".repeat(64), window: 0 };
     this.kept = keeper === null ? null : new KeptStates({ ...keeping, keeper });
+    opened.push(this);
     this.slots = newSlots({
       model,
       context: this.context,
@@ -107,6 +108,20 @@ export function text(length: number, seed: number): number[] {
   });
 }
 
+const opened: Bench[] = [];
+const keepers: Map<number, number>[] = [];
+/** The largest number of a state. */
+let most = 0;
+
+/** Closes the memory of all states. Waits for slots that still keep what they hold. */
+export async function closeKept(): Promise<void> {
+  for (const { slots, kept } of opened.splice(0)) {
+    await slots.keepAll();
+    for (let id = 1; id <= most; id++) kept?.place(id, null);
+  }
+  for (const fds of keepers.splice(0)) for (const fd of fds.values()) closeSync(fd);
+}
+
 /** A keeper without a limit. Like the server, it has descriptors of its own. */
 export function newKeeper() {
   const fds = new Map<number, number>();
@@ -115,9 +130,13 @@ export function newKeeper() {
     if (fd !== undefined) closeSync(fd);
     fds.delete(id);
   };
+  keepers.push(fds);
   let ids = 0;
   const keeper: StateKeeper = {
-    reserve: async () => ++ids,
+    async reserve() {
+      most = Math.max(most, ++ids);
+      return ids;
+    },
     kept(id, fd, replaced) {
       fds.set(id, openSync(`/proc/self/fd/${fd}`, "r"));
       for (const older of replaced) drop(older);
