@@ -51,6 +51,8 @@ const sets = [
   { name: "Third set", questions: undefined, opinion: "third-opinion.tsv" },
   // Of other laws. Written while the check was mended.
   { name: "Fourth set", questions: undefined, opinion: "fourth-opinion.tsv" },
+  // Of a stranger again: at first 22 of 33 errors and old numbers were told, and 6 of 27 right sentences accused.
+  { name: "Fifth set", questions: undefined, opinion: "fifth-opinion.tsv" },
 ];
 
 async function askQuestions(

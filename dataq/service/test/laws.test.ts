@@ -633,6 +633,7 @@ test.skipIf(!hasPacks).each([
   ["second-opinion.tsv", 33, 31],
   ["third-opinion.tsv", 35, 35],
   ["fourth-opinion.tsv", 31, 29],
+  ["fifth-opinion.tsv", 33, 26],
 ])(
   "%s of strangers: none of its right sentences is accused; of %i errors at least %i are told (needs TEST_DATA)",
   { timeout: 60_000 },
@@ -713,16 +714,12 @@ test.skipIf(!hasPacks)(
     // Sentences without quotation marks that differ from today's text. Words were left out, or the text was older.
     expect(told.sort()).toEqual(
       [
-        "刑法 第二百六十四条 missing 者, missing 者",
-        "刑法 第六十七条 missing 强, added 某",
-        "刑法 第二十条 added 正当防卫是",
         "刑法 第三百零三条 added 三年, missing 五年",
         "刑法 第三百八十三条 added 五年, missing 三年",
         "刑法 第三百零三条 added 三年, missing 五年",
         "刑法 第二百七十一条 added 五年, missing 三年",
         "刑法 第二百七十一条 added 五年, missing 三年",
         "刑法 第六十七条 missing 两, added 二",
-        "刑法 第六十七条 added 的",
         // The judge wrote the limit of the smaller sum of prison terms for the larger one.
         "刑法 第六十九条 missing 最高不能超过二十五年, added 最高不能超过二十年",
         "刑法 第二百七十七条 missing 处三年以下有期徒刑、拘役或者管制, added 依照第一款的规定从重处罚",

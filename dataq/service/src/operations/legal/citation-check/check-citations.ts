@@ -365,6 +365,14 @@ class Check {
     const elsewhere =
       isLong && found.isIntroduced ? await this.#foundElsewhere(text, mine, record) : undefined;
     if (similarity < least && version === null && elsewhere === undefined) return undefined;
+    // Without quotation marks a writer may shorten, but not say something else.
+    const isShortened =
+      !found.isMarked &&
+      version === null &&
+      elsewhere === undefined &&
+      !hasOtherNumber({ pieces, similarity }) &&
+      contradiction(mine, target, this.#budget) === undefined;
+    if (isShortened) return undefined;
     return {
       ...base,
       agrees: false,
@@ -560,7 +568,8 @@ class Check {
       }
       // The article had the cited number before: less of the sentence is enough.
       const wasCited = article.versions.some(({ former_no }) => former_no === record.article_no);
-      const least = wasCited ? leastShareOfOld : longest >= longRun ? leastShareOfLong : leastShare;
+      const leastOfAny = own === 0 ? leastShareOfLong : leastShare;
+      const least = wasCited ? leastShareOfOld : longest >= longRun ? leastShareOfLong : leastOfAny;
       const isWhole = share >= leastShareOfTwo && share - own >= leastAhead;
       if (!isWhole && (own > mostOwnShare || share < least || length < shortestFitting)) continue;
       if (longest < longestRunOfFitting) continue;
@@ -570,7 +579,9 @@ class Check {
     const old = fitting.find(({ wasCited }) => wasCited);
     // Two articles may say the same, of the two kinds of companies for example: then the one that says more of the
     // sentence is named, or else the first of the law. More of them say too little.
-    const [best, second, third] = fitting.sort((a, b) => b.share - a.share || a.number - b.number);
+    const [best, second, third] = fitting
+      .sort((a, b) => b.share - a.share || a.number - b.number)
+      .filter(({ share }, _, [first]) => share >= leastShare || (first?.share ?? 0) < leastShare);
     const isClear = second === undefined || (third === undefined && second.share >= leastShareOfTwo);
     if (old === undefined && !isClear) return null;
     return (old ?? best)?.place ?? null;

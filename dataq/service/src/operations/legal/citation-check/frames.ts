@@ -128,7 +128,7 @@ function otherConsent(said: readonly string[], article: readonly string[]): Piec
   return undefined;
 }
 
-const consents = /经(?![济营过常验办费历理纪])([^经]{1,20}?)(批准|同意|许可|核准|通过)/g;
+const consents = /(?:经|由|报)(?![济营过常验办费历理纪])([^经由报]{1,20}?)(批准|同意|许可|核准|通过)/g;
 
 function consentsIn(clause: string): { who: string; act: string }[] {
   return [...clause.matchAll(consents)].map(([, who = "", act = ""]) => ({ who, act }));
@@ -234,7 +234,10 @@ function otherConsequence(
     const isOpposite =
       !negative.test(own) && startsDenied.test(stands) && stands.endsWith(own.slice(-leastCondition));
     const isForeign =
-      !stands.includes(own) && stands.slice(-4) === own.slice(-4) && hasForeignWord(own, whole.units);
+      own.length <= longestForeign &&
+      !stands.includes(own) &&
+      stands.slice(-4) === own.slice(-4) &&
+      hasForeignWord(own, whole.units);
     const isInvented =
       condition.length >= leastWholeCondition && !ofCase.test(own) && hasForeignWord(own, whole.units, 3);
     if (isTurned || isOpposite || isForeign || isInvented) return instead(stands, own);
@@ -244,6 +247,8 @@ function otherConsequence(
 
 const leastCondition = 6;
 const leastWholeCondition = 8;
+/** A longer clause is a wording of its own. */
+const longestForeign = 12;
 /** What follows the rule is about the case. */
 const ofCase = /原告|被告|本院|本案|本所|上诉|申请人|我|某|公司应|[甲乙丙丁]|[0-9]|元|故|因此|人民法院/;
 const denials = /^(?:可以|应当)?(?:不得|不能|不予|无须|无需|无权|不(?!足|满|同|超|当|动产|明))/;
@@ -261,10 +266,21 @@ function hasForeignWord(clause: string, article: string, length = 2): boolean {
 
 /** The sentence makes somebody prove what the article does not. */
 function otherBurden(said: Words, article: Words): Piece[] | undefined {
+  const [mine, theirs] = [proverIn(said.units), proverIn(article.units)];
+  if (mine !== undefined && theirs !== undefined && !article.units.includes(mine))
+    return instead(theirs, mine);
   if (/证明|举证|推定|证据/.test(article.units) || fitOf(said, article).share < leastShareOfBurden)
     return undefined;
-  const mine = /(?:不能|能够|应当|可以)?(?:证明|举证)/.exec(said.units)?.[0];
-  return mine === undefined ? undefined : [{ kind: "added", text: mine }];
+  const proof = /(?:不能|能够|应当|可以)?(?:证明|举证)/.exec(said.units)?.[0];
+  return proof === undefined ? undefined : [{ kind: "added", text: proof }];
+}
+
+/** Who proves. */
+function proverIn(units: string): string | undefined {
+  const at = /(?:应当|应|须|需|能够|不能|可以|必须)(?:证明|举证)/.exec(units)?.index;
+  if (at === undefined) return undefined;
+  const who = actor.exec(units.slice(Math.max(0, at - 8), at))?.[0];
+  return who === undefined || anybody.test(who) ? undefined : who;
 }
 const leastShareOfBurden = 0.6;
 

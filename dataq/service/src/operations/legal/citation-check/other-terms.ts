@@ -19,6 +19,8 @@ export function otherTerm(said: Words, article: Words, budget: Budget): readonly
     const missing = piece.kind === "missing" ? piece : undefined;
     const added = isChange ? next : piece.kind === "added" ? piece : undefined;
     if (missing !== undefined && added !== undefined) {
+      // Words over a mark are another wording of the sentence, not another term.
+      if (mark.test(missing.text) || mark.test(added.text)) continue;
       if (!isOtherTerm(missing.units, added.units, article)) continue;
       return [missing, added].map(({ kind, text }) => ({ kind, text }));
     }
@@ -60,6 +62,7 @@ function plain(units: string): string {
   for (const [words, one] of sameWords) text = text.replaceAll(words, one);
   return text.replaceAll(free, "");
 }
+const mark = /[,，。;；:：、]/;
 const free =
   /人民|或者|以及|应当|必须|需要|但是|可以|有权|能够|以内|之内|进行|予以|给予|有关|相关|[的之其该此本所应须需可得或及和与并且者于在由对向就按被将把内]/g;
 const sameWords: readonly (readonly [RegExp, string])[] = [
@@ -76,6 +79,7 @@ const sameWords: readonly (readonly [RegExp, string])[] = [
   [/负担|负有/g, "承担"],
   [/案件/g, "案"],
   [/提起/g, "提出"],
+  [/计算|起算/g, "算"],
 ];
 
 const qualifiers = new Set([

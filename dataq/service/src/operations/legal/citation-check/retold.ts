@@ -210,7 +210,13 @@ function otherSense(said: Words, article: Words, budget: Budget): readonly Piece
     const [before, after] = [pieces[place - 1], pieces[place + (isChange ? 2 : 1)]];
     if (!isBesideSame(before) && !isBesideSame(after)) return false;
     if (isChange)
-      return denies.test(piece.text) !== denies.test(next.text) && isShort(piece) && isShort(next);
+      return (
+        denies.test(piece.text) !== denies.test(next.text) &&
+        !lacks.test(piece.text) &&
+        !lacks.test(next.text) &&
+        isShort(piece) &&
+        isShort(next)
+      );
     const isPart = pieces[place - 1]?.kind === "missing";
     return piece.kind !== "same" && !isPart && alone.test(piece.text) && isBesideSame(after);
   });
@@ -263,6 +269,8 @@ function isShort({ text }: Piece): boolean {
 
 /** Words that deny. 不得 and 可以 turn a rule, 不满 and 以上 do not. */
 const denies = /^(?:不得|不能|不应当?|不可以?|无须|无需|不必|不需要?|禁止|不)$/;
+/** 未支付 and 不支付 say the same. */
+const lacks = /^(?:未|没有|尚未|没)/;
 const alone = /^(?:不得|不能|不应当?|不可以?|无须|无需|不必|不需要?|禁止)$/;
 
 const leastShareOfQuantity = 0.35;
