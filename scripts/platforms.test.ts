@@ -110,7 +110,8 @@ it("no npm script needs a POSIX shell", () => {
 // On Windows the programs in node_modules/.bin are shell scripts, which cannot be started directly. build.mjs starts
 // only Node from there, where Linux has an old one.
 it("no script that an npm script runs starts a POSIX program or names a POSIX path", () => {
-  const notForUsers = /\.test\.ts$|packed-project\.ts$|guide-commands\.ts$|chromium\.ts$/;
+  const notForUsers =
+    /\.test\.ts$|packed-project\.ts$|guide-commands\.ts$|chromium\.ts$|event-loop-watch(?:dog)?\.ts$/;
   const scripts = [
     "scripts",
     "dataq/console/scripts",

@@ -19,6 +19,7 @@ const files = new SiteFiles(root);
 it.each([
   ["", "index.html"],
   ["zh/", "zh/index.html"],
+  ["zh", "zh/index.html"],
   ["zh/a-b.c", "zh/a-b.c.html"],
   ["notes.txt", "notes.txt"],
 ])("%j is %s", async (path, name) => {
@@ -37,7 +38,7 @@ it.each([
     "zh//index",
     "./notes.txt",
   ],
-  ...["\0", "notes.txt\0", "zh", "alone.txt", "notes.txt/", "notes.txt/x", "法规", "💥", " ", "constructor"],
+  ...["\0", "notes.txt\0", "alone.txt", "notes.txt/", "notes.txt/x", "法规", "💥", " ", "constructor"],
   ...["a".repeat(300), `${"a/".repeat(5_000)}b`, "C:\\notes.txt", ".gz", "index.html.gz"],
 ])("%j is no page", async (path) => {
   expect(await files.file(path)).toBeUndefined();

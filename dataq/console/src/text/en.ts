@@ -324,7 +324,7 @@ export const en = {
     edit: "Change the text",
     print: "Print a report",
     report: "Report of the citation check",
-    parts: (count: number) => `The text is long and is checked in ${count} parts, one call each.`,
+    parts: (count: number) => `The text is long: ${count} calls check one part each.`,
     tooLong: "The text is too long. At most 200,000 characters are checked at once.",
     found: "Citations",
     wrong: "With a problem",

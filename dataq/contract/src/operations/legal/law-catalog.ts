@@ -89,7 +89,6 @@ export const legalLawCatalog = defineOperation({
     count: word("Number of laws", "法律数量"),
     laws: word("Laws of this domain", "该部门的法律"),
     article_count: word("Number of articles", "条文数"),
-    text_held: word("Whether the text is held", "是否收录正文"),
   },
   kind: "list",
   paged: false,
