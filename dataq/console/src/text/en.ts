@@ -324,7 +324,7 @@ export const en = {
     edit: "Change the text",
     print: "Print a report",
     report: "Report of the citation check",
-    parts: (count: number) => `The text is long: ${count} calls check one part each.`,
+    parts: (count: number) => `The text is long. Number of calls, one for each part: ${count}.`,
     tooLong: "The text is too long. At most 200,000 characters are checked at once.",
     found: "Citations",
     wrong: "With a problem",
