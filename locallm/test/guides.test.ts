@@ -57,7 +57,8 @@ describe("the commands of the guides that do not run exist, with their options",
     const [verb, second] = words as [string, string | undefined];
     const text = await helpOf(verb);
     expect(text).toContain(`Usage: locallm ${verb}`);
-    const isBelow = second !== undefined && new RegExp(`^ {2}${RegExp.escape(second)}\\b`, "m").test(text);
+    const isWord = second !== undefined && !second.startsWith("-");
+    const isBelow = isWord && new RegExp(`^ {2}${RegExp.escape(second)}\\b`, "m").test(text);
     const last = words.indexOf("--");
     const options = words.slice(0, last === -1 ? undefined : last).filter((word) => word.startsWith("-"));
     const full = isBelow ? await helpOf(verb, second) : text;
