@@ -3,8 +3,11 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { WatchedThread } from "./event-loop-watchdog.ts";
 
-/** The longest task of an event loop that a test lets pass, in milliseconds of processor time. */
-export const longestTaskMs = 200;
+/**
+ * The longest task of an event loop that a test lets pass, in milliseconds of processor time. The aim is 200 on a quiet
+ * machine; on a shared one a task also pays for caches that its neighbours emptied.
+ */
+export const longestTaskMs = 300;
 
 /** Only Linux tells the processor time of each thread where we read it. */
 export const canWatch = existsSync(`/proc/self/task/${process.pid}/schedstat`);

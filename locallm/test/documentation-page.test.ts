@@ -33,7 +33,7 @@ describe.skipIf(chromiumPath === undefined)("the documentation in a browser (nee
     ["/docs/locallm/gpu", "vulkan wheel of nobody", ""],
     ["/docs/dataq/billing", "idempotency retries", "Retries"],
     ["/docs/zh/dataq/mcp", "超出预算", "预算"],
-    ["/docs/zh/locallm/start", "还没有模型", "第一次回答"],
+    ["/docs/zh/locallm/gpu", "第一次回答", "第一次回答"],
   ])("%s finds “%s”", async (path, question, heading) => {
     const { page, faults } = await open(path);
     await page.keyboard.press("Control+k");

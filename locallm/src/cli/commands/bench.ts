@@ -19,6 +19,7 @@ interface Options {
   readonly json?: true;
   readonly text?: string;
   readonly windows: number;
+  readonly threads?: number;
 }
 
 const allWindows = 64;
@@ -36,6 +37,11 @@ export function benchCommand(): Command {
       parseWindows,
       allWindows,
     )
+    .option(
+      "--threads <count>",
+      "compute with this many threads; without it, one for each core",
+      parseThreads,
+    )
     .action(async (names: string[], options: Options) => {
       await bench(names, options);
     });
@@ -43,6 +49,11 @@ export function benchCommand(): Command {
 
 function parseWindows(text: string): number {
   if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError("It must be a whole number, at least 0.");
+  return Number(text);
+}
+
+function parseThreads(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError("It must be a whole number, at least 1.");
   return Number(text);
 }
 
@@ -60,7 +71,10 @@ interface Row {
   readonly perplexity: BenchFigures["perplexity"];
 }
 
-async function bench(names: readonly string[], { json, text: path, windows }: Options): Promise<void> {
+async function bench(
+  names: readonly string[],
+  { json, text: path, windows, threads }: Options,
+): Promise<void> {
   const store = new Store(readCommandConfig().modelsFolder);
   const gpu = readGpuSettings();
   const text = path === undefined ? benchText : await readText(path);
@@ -72,7 +86,9 @@ async function bench(names: readonly string[], { json, text: path, windows }: Op
   const rows: Row[] = [];
   try {
     for (const model of models)
-      rows.push(await measured(store, model, { text, windows, placement, gpu, view }));
+      rows.push(
+        await measured(store, model, { text, windows, threads: threads ?? null, placement, gpu, view }),
+      );
   } finally {
     view.end();
   }
@@ -91,13 +107,14 @@ async function benchable(store: Store, name: string): Promise<Model> {
 interface Measuring {
   readonly text: string;
   readonly windows: number;
+  readonly threads: number | null;
   readonly placement: Placement;
   readonly gpu: GpuSettings;
   readonly view: ProgressView;
 }
 
 async function measured(store: Store, model: Model, measuring: Measuring): Promise<Row> {
-  const { text, windows, placement, gpu, view } = measuring;
+  const { text, windows, threads, placement, gpu, view } = measuring;
   const name = displayModelName(model.name);
   const [modelPath = "", ...furtherPaths] = model.modelPaths;
   // Every file passes this check before native code sees it.
@@ -110,7 +127,7 @@ async function measured(store: Store, model: Model, measuring: Measuring): Promi
       modelPath,
       ...(furtherPaths.length === 0 ? {} : { furtherPaths }),
       adapters: model.adapterPaths.map((path) => ({ path, scale: 1 })),
-      ...{ numCtx: 2048, slots: 4, numBatch: null, numThread: null, placement: place, useMmap: null },
+      ...{ numCtx: 2048, slots: 4, numBatch: null, numThread: threads, placement: place, useMmap: null },
       ...{ flashAttention: "auto" as const, kvCacheType: "f16" as const },
     },
   });
