@@ -14,7 +14,7 @@ for (const name of ["../secret.txt", "index.html", "zh/index.html", "zh/a-b.c.ht
   writeFileSync(join(root, "site", `${name}.gz`), gzipSync(name));
 }
 writeFileSync(join(root, "site", "alone.txt"), "without a compressed form");
-const files = new SiteFiles(root);
+const files = new SiteFiles(root, join(root, "none"));
 
 it.each([
   ["", "index.html"],
@@ -45,7 +45,7 @@ it.each([
 });
 
 it("a site that is built later is found without a restart", async () => {
-  const files = new SiteFiles(root);
+  const files = new SiteFiles(root, join(root, "none"));
   expect(files.isBuilt()).toBe(true);
   rmSync(join(root, "site", "index.html"));
   expect(files.isBuilt()).toBe(false);

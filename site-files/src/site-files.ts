@@ -55,20 +55,18 @@ export const notBuilt = {
 
 /** The documentation of both products, as the build wrote it. Each file is read at its first request. */
 export class SiteFiles {
-  readonly #folder: string;
+  /** A published package has the site in its root; in the repository it is where the build writes it. */
+  readonly #folders: readonly string[];
   readonly #files = new Map<string, SiteFile>();
 
-  /** A published package has the site in its root; in the repository it is where the build writes it. */
-  constructor(packageRoot: string) {
-    const packed = join(packageRoot, "site");
-    this.#folder = existsSync(join(packed, "index.html"))
-      ? packed
-      : fileURLToPath(new URL("../../site/dist", import.meta.url));
+  constructor(packageRoot: string, built = fileURLToPath(new URL("../../site/dist", import.meta.url))) {
+    // Both are looked at each time: a build may come while the product runs, and packing puts a copy there for a moment.
+    this.#folders = [join(packageRoot, "site"), built];
   }
 
   /** Whether the site is there. It may come while the product runs. */
   isBuilt(): boolean {
-    return existsSync(join(this.#folder, "index.html"));
+    return this.#folders.some((folder) => existsSync(join(folder, "index.html")));
   }
 
   /** The file of an address below `/docs/`; undefined if there is none. */
@@ -77,10 +75,13 @@ export class SiteFiles {
     const kept = this.#files.get(name);
     if (kept !== undefined) return kept;
     // A router may have cut the slash at the end of a folder's address.
-    const file =
-      (await readSiteFile(this.#folder, name)) ?? (await readSiteFile(this.#folder, `${path}/index.html`));
-    if (file !== undefined) this.#files.set(name, file);
-    return file;
+    for (const folder of this.#folders) {
+      const file = (await readSiteFile(folder, name)) ?? (await readSiteFile(folder, `${path}/index.html`));
+      if (file === undefined) continue;
+      this.#files.set(name, file);
+      return file;
+    }
+    return undefined;
   }
 }
 
