@@ -14,22 +14,45 @@ export type ShortChild =
 /** How the child ended instead of answering, as a part of a sentence: `SIGSEGV`, `exit code 1`. */
 export class NoAnswer extends Error {}
 
-/** Starts the child, sends it the question and ends it. Rejects with `NoAnswer` if it ends or takes too long. */
-export async function askChild<Answer>(
+/** What a child sends before its answer, such as how far it is. */
+export interface ChildReport<Report> {
+  readonly report: Report;
+}
+
+interface Asking<Report> {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Missing means no limit. */
+  readonly patienceMs?: number;
+  readonly signal?: AbortSignal;
+  readonly onReport?: (report: Report) => void;
+}
+
+/**
+ * Starts the child, sends it the question and ends it. Rejects with `NoAnswer` if it ends or takes too long, and with the
+ * signal's reason.
+ */
+export async function askChild<Answer extends object, Report = never>(
   name: ShortChild,
   question: Serializable,
-  { env = {}, patienceMs }: { env?: Readonly<Record<string, string>>; patienceMs: number },
+  { env, patienceMs, signal, onReport }: Asking<Report>,
 ): Promise<Answer> {
+  signal?.throwIfAborted();
   const child = forkShort(name, env);
-  const timer = setTimeout(() => child.kill("SIGKILL"), patienceMs);
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const leave = () => reject(signal?.reason);
+  signal?.addEventListener("abort", leave, { once: true });
+  const timer = patienceMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), patienceMs);
+  child.on("message", (message: Answer | ChildReport<Report>) => {
+    if ("report" in message) onReport?.(message.report);
+    else resolve(message);
+  });
+  child.once("error", (error) => reject(new NoAnswer(error.message, { cause: error })));
+  child.once("exit", (code, ended) => reject(new NoAnswer(ended ?? `exit code ${code}`)));
+  child.send(question, () => {});
   try {
-    return await new Promise((resolve, reject) => {
-      child.once("message", (answer) => resolve(answer as Answer));
-      child.once("error", (error) => reject(new NoAnswer(error.message, { cause: error })));
-      child.once("exit", (code, signal) => reject(new NoAnswer(signal ?? `exit code ${code}`)));
-      child.send(question, () => {});
-    });
+    return await promise;
   } finally {
+    signal?.removeEventListener("abort", leave);
     clearTimeout(timer);
     child.kill("SIGKILL");
   }

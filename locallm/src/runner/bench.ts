@@ -1,7 +1,7 @@
 import { LocallmError } from "../wire/errors.ts";
 import type { BenchFigures, BenchJob, BenchStage } from "../wire/inference/bench.ts";
-import { forkShort } from "./ask-child.ts";
-import type { BenchMessage } from "./bench-child.ts";
+import { askChild, NoAnswer } from "./ask-child.ts";
+import type { BenchEnd } from "./bench-child.ts";
 import { receiveError } from "./protocol.ts";
 
 /** Measures a model in a process of its own, which ends afterwards. Throws the errors of a load. */
@@ -10,20 +10,11 @@ export async function benchInChild(
   env: Readonly<Record<string, string>>,
   onStage: (stage: BenchStage) => void,
 ): Promise<BenchFigures> {
-  const child = forkShort("bench-child", env);
-  try {
-    return await new Promise((resolve, reject) => {
-      const died = (reason: string) => reject(new LocallmError("runner_died", { reason }));
-      child.on("message", (message: BenchMessage) => {
-        if ("stage" in message) onStage(message.stage);
-        else if ("figures" in message) resolve(message.figures);
-        else reject(receiveError(message.error));
-      });
-      child.once("error", ({ message }) => died(message));
-      child.once("exit", (code, signal) => died(signal ?? `exit code ${code}`));
-      child.send(job, () => {});
-    });
-  } finally {
-    child.kill("SIGKILL");
-  }
+  const asking = { env, onReport: onStage };
+  const end = await askChild<BenchEnd, BenchStage>("bench-child", job, asking).catch((error: unknown) => {
+    if (!(error instanceof NoAnswer)) throw error;
+    throw new LocallmError("runner_died", { reason: error.message });
+  });
+  if ("error" in end) throw receiveError(end.error);
+  return end.figures;
 }

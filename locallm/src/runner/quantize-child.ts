@@ -3,16 +3,19 @@
 
 import { quantizeFile } from "../engine/quantize.ts";
 import type { QuantizeJob, QuantizeReport } from "../wire/inference/quantize.ts";
+import type { ChildReport } from "./ask-child.ts";
 import { type SentError, sendError } from "./protocol.ts";
 
-/** A report of the engine, or the end: null if the file is written. */
-export type QuantizeMessage = { readonly report: QuantizeReport } | { readonly end: SentError | null };
+/** Null if the file is written. */
+export interface QuantizeEnd {
+  readonly end: SentError | null;
+}
 
 const parent = process.ppid;
 
 process.once("message", (job: QuantizeJob) => {
   const end = quantize(job);
-  process.send?.({ end } satisfies QuantizeMessage, () => process.exit(0));
+  process.send?.({ end } satisfies QuantizeEnd, () => process.exit(0));
 });
 
 function quantize(job: QuantizeJob): SentError | null {
@@ -20,7 +23,7 @@ function quantize(job: QuantizeJob): SentError | null {
     quantizeFile(job, (report) => {
       // The engine blocks this thread, so no event tells that the server died.
       if (process.ppid !== parent) process.kill(process.pid, "SIGKILL");
-      process.send?.({ report } satisfies QuantizeMessage);
+      process.send?.({ report } satisfies ChildReport<QuantizeReport>);
     });
     return null;
   } catch (error) {

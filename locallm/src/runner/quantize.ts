@@ -1,32 +1,17 @@
 import { LocallmError } from "../wire/errors.ts";
-import type { Quantizer } from "../wire/inference/quantize.ts";
-import { forkShort } from "./ask-child.ts";
+import type { QuantizeReport, Quantizer } from "../wire/inference/quantize.ts";
+import { askChild, NoAnswer } from "./ask-child.ts";
 import { receiveError } from "./protocol.ts";
-import type { QuantizeMessage } from "./quantize-child.ts";
+import type { QuantizeEnd } from "./quantize-child.ts";
 
 export const quantizeInChild: Quantizer = async (job, onReport, signal) => {
-  signal.throwIfAborted();
-  const child = forkShort("quantize-child");
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const stop = () => {
-    child.kill("SIGKILL");
-    reject(signal.reason);
-  };
-  signal.addEventListener("abort", stop, { once: true });
-  const died = (reason: string, cause?: Error) =>
-    reject(new LocallmError("quantize_failed", { reason: `its process ended (${reason})` }, { cause }));
-  child.on("message", (message: QuantizeMessage) => {
-    if ("report" in message) onReport(message.report);
-    else if (message.end === null) resolve();
-    else reject(receiveError(message.end));
-  });
-  child.once("error", (error) => died(error.message, error));
-  child.once("exit", (code, ended) => died(ended ?? `exit code ${code}`));
-  child.send(job, () => {});
-  try {
-    await promise;
-  } finally {
-    signal.removeEventListener("abort", stop);
-    child.kill("SIGKILL");
-  }
+  const asking = { onReport, signal };
+  const { end } = await askChild<QuantizeEnd, QuantizeReport>("quantize-child", job, asking).catch(
+    (error: unknown) => {
+      if (!(error instanceof NoAnswer)) throw error;
+      const reason = `its process ended (${error.message})`;
+      throw new LocallmError("quantize_failed", { reason }, { cause: error.cause });
+    },
+  );
+  if (end !== null) throw receiveError(end);
 };
