@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { openLibrary } from "../engine/libllama/library.ts";
 import { openMtmd } from "../engine/libmtmd/library.ts";
 import { type PicturePiece, Projector, type ProjectorRequest } from "../engine/projector.ts";
-import type { EncodedPicture } from "../wire/inference/picture.ts";
+import { type EncodedPicture, isPicture } from "../wire/inference/picture.ts";
 import { type SentError, sendError } from "./protocol.ts";
 
 /** The first job loads the projector, and the others encode a picture each. Or the only job opens a library. */
@@ -55,10 +55,6 @@ function answer(job: EncodeJob): EncodeAnswer {
   } catch (error) {
     return { error: sendError(error) };
   }
-}
-
-function isPicture(piece: PicturePiece): piece is EncodedPicture {
-  return "rows" in piece;
 }
 
 function withoutRows(piece: PicturePiece): SentPiece {

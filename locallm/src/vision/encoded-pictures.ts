@@ -1,4 +1,5 @@
 import type { PicturePiece } from "../engine/projector.ts";
+import { isPicture } from "../wire/inference/picture.ts";
 
 /** Encoded pictures, within a limit of bytes. Those that were not used for longest go first. */
 export class EncodedPictures {
@@ -23,7 +24,7 @@ export class EncodedPictures {
 
   /** Does nothing if the picture is larger than the limit. */
   keep(identity: string, pieces: readonly PicturePiece[]): void {
-    const bytes = pieces.reduce((sum, piece) => sum + ("rows" in piece ? piece.rows.byteLength : 0), 0);
+    const bytes = pieces.reduce((sum, piece) => sum + (isPicture(piece) ? piece.rows.byteLength : 0), 0);
     if (bytes > this.#limitBytes || this.#pictures.has(identity)) return;
     this.#pictures.set(identity, { pieces, bytes });
     this.#bytes += bytes;

@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import type { PicturePiece, ProjectorRequest } from "../engine/projector.ts";
 import { NoAnswer } from "../runner/ask-child.ts";
-import { JobChild } from "../runner/job-child.ts";
+import { type JobBudget, JobChild } from "../runner/job-child.ts";
 import type { EncodeAnswer, EncodeJob, SentPiece } from "../runner/picture-encode-child.ts";
 import { receiveError } from "../runner/protocol.ts";
 import { LocallmError } from "../wire/errors.ts";
@@ -96,7 +96,7 @@ export class PictureEncoder {
 async function answered(
   child: JobChild<EncodeJob, EncodeAnswer>,
   job: EncodeJob,
-  budget: { readonly patienceMs: number; readonly bytes: number },
+  budget: JobBudget,
 ): Promise<EncodeAnswer> {
   const answer = await child.do(job, budget).catch((cause: unknown) => {
     if (!(cause instanceof NoAnswer)) throw cause;
