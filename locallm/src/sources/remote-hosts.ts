@@ -70,14 +70,10 @@ export class RemoteHosts {
     return await this.#read();
   }
 
-  async #permission(
-    url: string,
-    listed: () => Promise<readonly string[]>,
-  ): Promise<"named" | "public" | null> {
-    const { named } = this.#settings;
-    if (named.some((host) => host !== "*" && isNamedHost(url, host))) return "named";
-    if ((await listed()).includes(hostAndPort(url))) return "named";
-    return named.includes("*") ? "public" : null;
+  async #permission(url: string, listed: () => Promise<readonly string[]>): Promise<Permission | null> {
+    const permission = permissionOf(this.#settings.named, url);
+    if (permission !== "named" && (await listed()).includes(hostAndPort(url))) return "named";
+    return permission;
   }
 
   /** Reads the file each time, so that a change needs no restart. */
@@ -119,11 +115,20 @@ export class RemoteHosts {
   }
 }
 
+/** Whether a list of hosts names a URL's host, or only allows all public ones. */
+type Permission = "named" | "public";
+
+/** Returns null if the list does not allow the URL's host. */
+export function permissionOf(hosts: NamedHosts, url: string): Permission | null {
+  if (hosts.some((host) => host !== "*" && isNamedHost(url, host))) return "named";
+  return hosts.includes("*") ? "public" : null;
+}
+
 /**
  * A name may lead to a public address or, if it is named itself, into a private network. It may not lead to this machine
  * or to a link-local address, such as the metadata service of a cloud: those must be named as addresses.
  */
-export function acceptsAddress(permission: "named" | "public", hostname: string, address: string): boolean {
+export function acceptsAddress(permission: Permission, hostname: string, address: string): boolean {
   if (!isPrivateAddress(address)) return true;
   if (permission === "public") return false;
   return isIP(hostname) > 0 || isLanAddress(address) || isLoopback(hostname);

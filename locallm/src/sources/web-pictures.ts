@@ -1,9 +1,9 @@
 import { bareHostname } from "../wire/address.ts";
 import { LocallmError } from "../wire/errors.ts";
-import { hostAndPort, isNamedHost, type NamedHosts } from "../wire/remote-address.ts";
+import { hostAndPort, type NamedHosts } from "../wire/remote-address.ts";
 import type { Network, NetworkResponse } from "./network.ts";
 import { readBody } from "./network-answer.ts";
-import { acceptsAddress } from "./remote-hosts.ts";
+import { acceptsAddress, permissionOf } from "./remote-hosts.ts";
 
 const maxRedirects = 3;
 /** How long a server may be silent. */
@@ -40,7 +40,7 @@ export class WebPictures {
   }
 
   async #ask(url: URL, signal: AbortSignal): Promise<NetworkResponse> {
-    const permission = this.#permission(url.href);
+    const permission = permissionOf(this.#hosts, url.href);
     if (permission === null)
       throw new LocallmError("picture_host_not_allowed", { host: hostAndPort(url.href) });
     return await this.#network.request(url, {
@@ -50,11 +50,6 @@ export class WebPictures {
       insecure: permission === "named",
       accepts: (address) => acceptsAddress(permission, bareHostname(url), address),
     });
-  }
-
-  #permission(url: string): "named" | "public" | null {
-    if (this.#hosts.some((host) => host !== "*" && isNamedHost(url, host))) return "named";
-    return this.#hosts.includes("*") ? "public" : null;
   }
 }
 
