@@ -1,7 +1,7 @@
 import { counted } from "../wire/counted.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Embeddings } from "../wire/inference/embed.ts";
-import { estimatedTokens } from "./metering.ts";
+import { meteredWhole } from "./metering.ts";
 import type { Parts } from "./parts.ts";
 import type { LocalRun, RemoteRun, Run } from "./run.ts";
 
@@ -50,22 +50,13 @@ async function embedThere(parts: Parts, run: RemoteRun, inputs: Inputs): Promise
   const { caller, signal, remote, model, via } = run;
   if (texts.length === 0) return { vectors: [], tokens: [], waitedMs: 0 };
   checkCount(texts.length, model.config.embedding_length || usualEmbeddingLength);
-  let wasSent = false;
-  const onPlace = () => {
-    caller.requireTokens();
-    wasSent = true;
-  };
-  try {
-    const found = await parts.remotes.embed(remote, texts, { signal, key: caller.id, via, onPlace });
-    caller.count(
-      found.tokens.reduce((sum, each) => sum + each, 0),
-      0,
-    );
-    return { ...found, waitedMs: 0 };
-  } catch (error) {
-    if (wasSent && signal.aborted) caller.count(estimatedTokens(texts), 0);
-    throw error;
-  }
+  const found = await meteredWhole(
+    (onPlace) => parts.remotes.embed(remote, texts, { signal, key: caller.id, via, onPlace }),
+    texts,
+    caller,
+    signal,
+  );
+  return { ...found, waitedMs: 0 };
 }
 
 /**

@@ -53,7 +53,15 @@ export function meteredEmbed(
   caller: Caller,
   signal: AbortSignal,
 ): Promise<Embeddings> {
-  return whole(() => runner.embed(job, signal), job.inputs, caller, signal);
+  return meteredWhole(
+    (begin) => {
+      begin();
+      return runner.embed(job, signal);
+    },
+    job.inputs,
+    caller,
+    signal,
+  );
 }
 
 /** Ranks, and counts the tokens of the caller's key. Throws `key_tokens_used_up` like `meteredGenerate`. */
@@ -63,26 +71,41 @@ export function meteredRank(
   caller: Caller,
   signal: AbortSignal,
 ): Promise<Ranks> {
-  return whole(() => runner.rank(job, signal), job.documents, caller, signal);
+  return meteredWhole(
+    (begin) => {
+      begin();
+      return runner.rank(job, signal);
+    },
+    job.documents,
+    caller,
+    signal,
+  );
 }
 
-/** Counts the tokens of an answer that comes as a whole. */
-async function whole<Answer extends { readonly tokens: readonly number[] }>(
-  work: () => Promise<Answer>,
+/**
+ * Counts the tokens of an answer that comes as a whole. `work` calls `begin` before an engine gets the texts: from then on
+ * they count, even if the client leaves. Throws `key_tokens_used_up` like `meteredGenerate`.
+ */
+export async function meteredWhole<Answer extends { readonly tokens: readonly number[] }>(
+  work: (begin: () => void) => Promise<Answer>,
   texts: Prompt,
   caller: Caller,
   signal: AbortSignal,
 ): Promise<Answer> {
-  caller.requireTokens();
+  let hasBegun = false;
+  const begin = () => {
+    caller.requireTokens();
+    hasBegun = true;
+  };
   try {
-    const answer = await work();
+    const answer = await work(begin);
     caller.count(
       answer.tokens.reduce((sum, each) => sum + each, 0),
       0,
     );
     return answer;
   } catch (error) {
-    if (signal.aborted) caller.count(estimatedTokens(texts), 0);
+    if (hasBegun && signal.aborted) caller.count(estimatedTokens(texts), 0);
     throw error;
   }
 }

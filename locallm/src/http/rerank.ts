@@ -4,7 +4,7 @@ import { counted } from "../wire/counted.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Ranks } from "../wire/inference/rank.ts";
 import { readBody } from "./body.ts";
-import { estimatedTokens } from "./metering.ts";
+import { meteredWhole } from "./metering.ts";
 import { nanoseconds } from "./native/counters.ts";
 import type { Parts } from "./parts.ts";
 import { type LocalRun, prepareRun, type RemoteRun } from "./run.ts";
@@ -91,23 +91,13 @@ async function rankedThere(
   const { query, truncate = false, max_tokens_per_doc: documentTokens = null } = body;
   if (documents.length === 0) return noRanks;
   const { caller, signal, remote, via } = run;
-  let wasSent = false;
-  const onPlace = () => {
-    caller.requireTokens();
-    wasSent = true;
-  };
   const ask = { query, documents, truncate, documentTokens };
-  try {
-    const ranks = await parts.remotes.rerank(remote, ask, { signal, key: caller.id, via, onPlace });
-    caller.count(
-      ranks.tokens.reduce((sum, each) => sum + each, 0),
-      0,
-    );
-    return ranks;
-  } catch (error) {
-    if (wasSent && signal.aborted) caller.count(estimatedTokens(documents), 0);
-    throw error;
-  }
+  return await meteredWhole(
+    (onPlace) => parts.remotes.rerank(remote, ask, { signal, key: caller.id, via, onPlace }),
+    documents,
+    caller,
+    signal,
+  );
 }
 
 const noRanks: Ranks = { scores: [], areProbabilities: true, tokens: [] };
