@@ -25,12 +25,15 @@ import {
 } from "../wire/openai/completions.ts";
 import { inputItemsQuery, responsesRequest } from "../wire/openai/responses.ts";
 import { access } from "./access.ts";
+import { isV1Path } from "./error-reply.ts";
 
 type Bilingual = readonly [en: string, zh: string];
 
 interface Described {
   readonly summary: Bilingual;
   readonly body?: z.ZodType;
+  /** The body is a file, which is stored. */
+  readonly takesFile?: true;
   readonly query?: z.ZodObject;
   /** A body that works with the starter model, or shows the form. */
   readonly example?: object;
@@ -139,7 +142,7 @@ export const described: Readonly<Record<string, Described>> = {
     summary: ["Whether a file is in the store", "文件是否在模型库中"],
     answer: "nothing",
   },
-  "POST /api/blobs/:digest": { summary: ["Upload a file", "上传文件"], answer: "nothing" },
+  "POST /api/blobs/:digest": { summary: ["Upload a file", "上传文件"], takesFile: true, answer: "nothing" },
   "GET /api/version": { summary: ["The versions", "版本"] },
   "GET /api/usage": { summary: ["What keys have used", "各密钥的用量"] },
   "GET /api/remotes": { summary: ["Engines on other machines", "其他机器上的引擎"] },
@@ -288,7 +291,7 @@ const tags = {
 function operation(
   name: string,
   path: string,
-  { summary: [en, zh], body, query, example, answer }: Described,
+  { summary: [en, zh], body, takesFile, query, example, answer }: Described,
 ) {
   const { needs } = access[name]!;
   return {
@@ -300,9 +303,9 @@ function operation(
     security: needs === "nothing" ? [] : [{}, { bearer: [] }, { header: [] }],
     parameters: [...pathParameters(path), ...(query === undefined ? [] : queryParameters(query))],
     ...(body && { requestBody: { required: true, content: json({ schema: schemaOf(body), example }) } }),
-    ...(name === "POST /api/blobs/:digest" && { requestBody: { required: true, content: bytes } }),
+    ...(takesFile && { requestBody: { required: true, content: bytes } }),
     responses: {
-      ...(name === "POST /api/blobs/:digest" ? { 201: { description: "Stored" } } : {}),
+      ...(takesFile && { 201: { description: "Stored" } }),
       200: { description: en, ...(answer === "nothing" ? {} : { content: answerOf(path, answer) }) },
       default: {
         description: "An error, which names what is wrong",
@@ -326,14 +329,14 @@ function tagOf(path: string, needs: string): keyof typeof tags {
 function answerOf(path: string, answer: Described["answer"]) {
   if (answer === "text") return { "text/plain": {} };
   if (answer === "stream") return { "application/x-ndjson": {}, ...json({}) };
-  if (answer === "may stream" && path.startsWith("/v1/")) return { ...json({}), "text/event-stream": {} };
+  if (answer === "may stream" && isV1Path(path)) return { ...json({}), "text/event-stream": {} };
   return json({});
 }
 
 function errorOf(path: string) {
   const text = { type: "string" };
   const inside = { type: "object", properties: { message: text, type: text, code: text } };
-  return { type: "object", properties: { error: path.startsWith("/v1/") ? inside : text } };
+  return { type: "object", properties: { error: isV1Path(path) ? inside : text } };
 }
 
 function json(content: object) {
