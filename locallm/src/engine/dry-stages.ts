@@ -24,8 +24,8 @@ export class DryStages {
     const kept = this.#kept.get(key) ?? this.#init(settings);
     this.#kept.delete(key);
     this.#kept.set(key, kept);
-    const [[oldest, unused]] = this.#kept as unknown as [[string, Pointer]];
-    if (this.#kept.size > mostKept) {
+    for (const [oldest, unused] of this.#kept) {
+      if (this.#kept.size <= mostKept) break;
       this.#kept.delete(oldest);
       this.#library.llama_sampler_free(unused);
     }

@@ -355,9 +355,7 @@ function newSlotsContext(
   const context = new Context(library, model.pointer, {
     sequences: request.slots,
     contextPerSequence: window,
-    vocabSize: model.vocabulary.size,
-    inputLength: model.inputLength,
-    hasGrids: model.hasGrids,
+    ...model.shape,
     batch,
     microBatch: batch,
     outputs: request.slots,
@@ -368,7 +366,6 @@ function newSlotsContext(
     embeddings: false,
     pooling: 0,
     unified: false,
-    memory: model.memory,
   });
   model.applyAdapters(context.pointer);
   if (request.placement.devices.length > 0) warmUp(context);
@@ -388,9 +385,7 @@ function newScorer(
   const context = new Context(library, model.pointer, {
     sequences: 1,
     contextPerSequence: Math.min(benchWindow, model.trainContext),
-    vocabSize: model.vocabulary.size,
-    inputLength: model.inputLength,
-    hasGrids: model.hasGrids,
+    ...model.shape,
     batch: scoredRows,
     microBatch: scoredRows,
     outputs: 0,
@@ -401,7 +396,6 @@ function newScorer(
     embeddings: false,
     pooling: 0,
     unified: false,
-    memory: model.memory,
   });
   model.applyAdapters(context.pointer);
   return new Scorer({ library, vocabulary: model.vocabulary, context, threads });
@@ -438,9 +432,7 @@ function newPooler(
     sequences: embedSequences,
     // All sequences share one cache, so that it can hold texts of different lengths.
     contextPerSequence: perSequence,
-    vocabSize: model.vocabulary.size,
-    inputLength: model.inputLength,
-    hasGrids: model.hasGrids,
+    ...model.shape,
     batch,
     microBatch: batch,
     outputs: 0,
@@ -452,7 +444,6 @@ function newPooler(
     pooling:
       model.pooling === null || model.pooling === "none" ? poolingValue("mean") : poolingValue(model.pooling),
     unified: true,
-    memory: model.memory,
   });
   model.applyAdapters(context.pointer);
   const length = model.pooling === "rank" ? model.rankLength : model.embeddingLength;

@@ -1,7 +1,7 @@
 import koffi from "koffi";
 import { LocallmError } from "../wire/errors.ts";
 import type { LoadRequest, Placement } from "../wire/inference/load.ts";
-import type { MemoryKind } from "./context.ts";
+import type { ContextRequest, MemoryKind } from "./context.ts";
 import { deviceAddresses } from "./libllama/devices.ts";
 import type { Functions, Pointer } from "./libllama/functions.ts";
 import type { Library } from "./libllama/library.ts";
@@ -126,6 +126,12 @@ export class Model {
     const causal = this.#metadata("attention.causal") !== "false";
     const embedder = this.pooling !== null && this.pooling !== "none";
     return causal && !embedder && this.#library.llama_model_has_decoder(this.pointer);
+  }
+
+  /** What every context of the model has to know of it. */
+  get shape(): Pick<ContextRequest, "vocabSize" | "inputLength" | "hasGrids" | "memory"> {
+    const { vocabulary, inputLength, hasGrids, memory } = this;
+    return { vocabSize: vocabulary.size, inputLength, hasGrids, memory };
   }
 
   /** What the model remembers of the tokens it has seen. */

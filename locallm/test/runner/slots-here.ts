@@ -16,9 +16,7 @@ export function newContext(model: Model, slots: number, window: number): Context
   return new Context(library, model.pointer, {
     sequences: slots,
     contextPerSequence: window,
-    vocabSize: model.vocabulary.size,
-    inputLength: model.inputLength,
-    hasGrids: model.hasGrids,
+    ...model.shape,
     batch,
     microBatch: batch,
     outputs: slots,
@@ -29,7 +27,6 @@ export function newContext(model: Model, slots: number, window: number): Context
     embeddings: false,
     pooling: 0,
     unified: false,
-    memory: model.memory,
   });
 }
 
