@@ -1,4 +1,4 @@
-import { deflateSync } from "node:zlib";
+import { crc32, deflateSync } from "node:zlib";
 import sharp from "sharp";
 
 /** The formats that pictures may have, as small real files. */
@@ -74,15 +74,6 @@ function pngChunk(type: string, data: Buffer): Buffer {
   body.copy(chunk, 4);
   chunk.writeUInt32BE(crc32(body), body.length + 4);
   return chunk;
-}
-
-function crc32(bytes: Buffer): number {
-  let sum = 0xffff_ffff;
-  for (const byte of bytes) {
-    sum ^= byte;
-    for (let bit = 0; bit < 8; bit++) sum = (sum >>> 1) ^ (sum & 1 ? 0xedb8_8320 : 0);
-  }
-  return (sum ^ 0xffff_ffff) >>> 0;
 }
 
 function gifBomb(width: number, height: number): Buffer {

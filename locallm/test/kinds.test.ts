@@ -2,8 +2,6 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { purposeOf } from "../src/library/abilities.ts";
-import { hashFile } from "../src/library/blob.ts";
-import { Store } from "../src/library/store.ts";
 import type { CreateRequest } from "../src/wire/api/library.ts";
 import { errors } from "../src/wire/errors.ts";
 import { createModelStore, type ModelStore } from "./model-store.ts";
@@ -326,7 +324,7 @@ function printed(rows: readonly (readonly string[])[]): string {
 function codeOf(told: string): string {
   const literal = (message: string) => message.split(/\{[^}]*\}/);
   const fits = Object.entries(errors).filter(([, { message }]) => {
-    const pattern = literal(message).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    const pattern = literal(message).map((part) => RegExp.escape(part));
     return new RegExp(`^${pattern.join(".*")}$`, "s").test(told);
   });
   // Messages that are all details fit everything.
@@ -336,14 +334,13 @@ function codeOf(told: string): string {
 
 async function add(name: string, spec: GgufSpec, more: Partial<CreateRequest> = {}): Promise<void> {
   const files = { "model.gguf": await upload(ggufBytes(spec)), ...more.files };
-  await store.derive(name, { ...more, files } as never);
+  await store.derive(name, { ...more, files });
 }
 
 async function upload(bytes: Buffer) {
   const path = join(store.folder, "file.gguf");
   await writeFile(path, bytes);
-  const digest = await hashFile(path);
-  await new Store(store.folder).blobs.importFile(path, digest);
+  const digest = await store.put(path);
   // The store may have linked the file.
   await rm(path);
   return digest;

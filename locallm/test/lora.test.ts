@@ -2,8 +2,6 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { hashFile } from "../src/library/blob.ts";
-import { Store } from "../src/library/store.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
 import { startServerHere, type TestServer } from "./server-process.ts";
 import { smallAdapter } from "./small-llama.ts";
@@ -16,14 +14,12 @@ beforeAll(async () => {
   for (const seed of [1, 2]) {
     const path = join(store.folder, `lora-${seed}.gguf`);
     await writeFile(path, smallAdapter(seed));
-    const digest = await hashFile(path);
-    await new Store(store.folder).blobs.importFile(path, digest);
-    adapters[`${seed}.gguf`] = digest;
+    adapters[`${seed}.gguf`] = await store.put(path);
   }
   const parameters = { num_thread: 1 };
-  await store.derive("tuned", { from: "small:a", adapters, parameters } as never);
-  const [first] = Object.values(adapters);
-  await store.derive("first", { from: "small:a", adapters: { "a.gguf": first }, parameters } as never);
+  await store.derive("tuned", { from: "small:a", adapters, parameters });
+  const first = adapters["1.gguf"]!;
+  await store.derive("first", { from: "small:a", adapters: { "a.gguf": first }, parameters });
   server = await startServerHere({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "2" } });
 });
 afterAll(async () => {

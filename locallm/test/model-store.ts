@@ -21,23 +21,29 @@ export interface ModelStore {
   readonly folder: string;
   /** Creates the model `name` from a GGUF file. `more` sets further fields of the create request. */
   add(name: string, path: string, more?: Partial<CreateRequest>): Promise<void>;
-  /** Creates the model `name` from another model of this store. */
-  derive(name: string, more: Partial<CreateRequest> & { from: string }): Promise<void>;
+  /** Puts a file into the store, for `derive`. Returns its digest. */
+  put(path: string): Promise<string>;
+  /** Creates the model `name` from another model or from files of this store. */
+  derive(name: string, more: Partial<CreateRequest>): Promise<void>;
   remove(): Promise<void>;
 }
 
 export async function createModelStore(): Promise<ModelStore> {
   const folder = await mkdtemp(join(tmpdir(), "locallm-store-"));
   const store = new Store(folder);
+  const put = async (path: string) => {
+    const digest = await hashFile(path);
+    await store.blobs.importFile(path, digest);
+    return digest;
+  };
   const create = async (name: string, request: Partial<CreateRequest>) =>
     createModel(requireModelName(name), request as CreateRequest, createContext(store));
   return {
     folder,
     async add(name, path, more = {}) {
-      const digest = await hashFile(path);
-      await store.blobs.importFile(path, digest);
-      await create(name, { ...more, files: { "model.gguf": digest } });
+      await create(name, { ...more, files: { "model.gguf": await put(path) } });
     },
+    put,
     derive: create,
     remove: () => rm(folder, { recursive: true, force: true }),
   };

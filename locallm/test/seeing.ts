@@ -1,8 +1,6 @@
-import { rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
-import { hashFile } from "../src/library/blob.ts";
-import { Store } from "../src/library/store.ts";
 import { startLlamaServer } from "./llama-server.ts";
 import { createModelStore } from "./model-store.ts";
 import { startServerHere } from "./server-process.ts";
@@ -25,7 +23,6 @@ export interface Said {
 /** A server with a model of each family that sees, and llama.cpp's server with the same files. */
 export async function startSeeing(engines: string, seed: number, env: Record<string, string> = {}) {
   const store = await createModelStore();
-  const { blobs } = new Store(store.folder);
   const files = new Map<Family, { readonly model: string; readonly projector: string }>();
   for (const [index, family] of families.entries()) {
     const paths = {
@@ -37,17 +34,12 @@ export async function startSeeing(engines: string, seed: number, env: Record<str
     files.set(family, paths);
   }
   const add = async (name: string, model: Family, projector: Family) => {
-    const digests: string[] = [];
-    for (const path of [files.get(model)!.model, files.get(projector)!.projector]) {
-      const digest = await hashFile(path);
-      await blobs.importFile(path, digest);
-      digests.push(digest);
-    }
-    const [weights = "", mmproj = ""] = digests;
+    const weights = await store.put(files.get(model)!.model);
+    const mmproj = await store.put(files.get(projector)!.projector);
     await store.derive(name, {
       files: { "model.gguf": weights, "mmproj.gguf": mmproj },
       parameters: { num_thread: 1, num_ctx: 512 },
-    } as never);
+    });
   };
   for (const family of families) await add(`${family}:1`, family, family);
   const server = await startServerHere({ models: store.folder, env: { LOCALLM_ENGINES: engines, ...env } });
@@ -83,7 +75,6 @@ export async function startSeeing(engines: string, seed: number, env: Record<str
     async stop() {
       await server.stop();
       await store.remove();
-      await rm(store.folder, { recursive: true, force: true });
     },
   };
 }

@@ -52,7 +52,6 @@ export function smallSpec(
 ): GgufSpec {
   const random = gaussian(seed);
   const tensor: MakeTensor = (name, shape, scale = 0.3) => randomTensor(name, shape, () => random() * scale);
-  const ones: MakeOnes = (name, length) => ({ name, shape: [length], data: floats(length, () => 1) });
   const vocabulary = tokens(marks);
   const { metadata, layer, count, embeddingScale: scale = 1 } = architectures[architecture];
   return {
@@ -87,7 +86,7 @@ export function smallSpec(
         ),
       },
       ones("output_norm.weight", embedding),
-      ...Array.from({ length: count }, (_, index) => layer(`blk.${index}`, tensor, ones, index)).flat(),
+      ...Array.from({ length: count }, (_, index) => layer(`blk.${index}`, tensor, index)).flat(),
     ],
   };
 }
@@ -122,7 +121,7 @@ export function smallEncoder(seed: number): GgufSpec {
     tensor(`${name}.bias`, [to]),
   ];
   const norm = (name: string): TensorSpec[] => [
-    { name: `${name}.weight`, shape: [embedding], data: floats(embedding, () => 1) },
+    ones(`${name}.weight`, embedding),
     tensor(`${name}.bias`, [embedding]),
   ];
   const control = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
@@ -178,13 +177,17 @@ export function smallTensor(name: string, shape: number[], seed: number): Tensor
   return randomTensor(name, shape, () => random() * 0.3);
 }
 
-function randomTensor(name: string, shape: number[], value: () => number): TensorSpec {
+export function randomTensor(name: string, shape: number[], value: () => number): TensorSpec {
   const count = shape.reduce((product, length) => product * length, 1);
   return { name, shape, data: floats(count, value) };
 }
 
+/** A tensor of one dimension whose numbers are all 1, such as a norm's. */
+export function ones(name: string, length: number): TensorSpec {
+  return { name, shape: [length], data: floats(length, () => 1) };
+}
+
 type MakeTensor = (name: string, shape: number[], scale?: number) => TensorSpec;
-type MakeOnes = (name: string, length: number) => TensorSpec;
 
 const headLength = embedding / heads;
 const keysLength = headsKv * headLength;
@@ -196,18 +199,18 @@ const attention: [string, Entry][] = [
   ["rope.freq_base", f32(10_000)],
 ];
 
-function attentionLayer(layer: string, tensor: MakeTensor, ones: MakeOnes): TensorSpec[] {
+function attentionLayer(layer: string, tensor: MakeTensor): TensorSpec[] {
   return [
     ones(`${layer}.attn_norm.weight`, embedding),
     tensor(`${layer}.attn_q.weight`, [embedding, embedding]),
     tensor(`${layer}.attn_k.weight`, [embedding, keysLength]),
     tensor(`${layer}.attn_v.weight`, [embedding, keysLength]),
     tensor(`${layer}.attn_output.weight`, [embedding, embedding]),
-    ...feedForwardPart(layer, tensor, ones),
+    ...feedForwardPart(layer, tensor),
   ];
 }
 
-function feedForwardPart(layer: string, tensor: MakeTensor, ones: MakeOnes): TensorSpec[] {
+function feedForwardPart(layer: string, tensor: MakeTensor): TensorSpec[] {
   return [
     ones(`${layer}.ffn_norm.weight`, embedding),
     tensor(`${layer}.ffn_gate.weight`, [embedding, feedForward]),
@@ -220,7 +223,7 @@ const inner = 2 * embedding;
 const state = 16;
 const rank = 4;
 
-function stateLayer(name: string, tensor: MakeTensor, ones: MakeOnes): TensorSpec[] {
+function stateLayer(name: string, tensor: MakeTensor): TensorSpec[] {
   return [
     ones(`${name}.attn_norm.weight`, embedding),
     tensor(`${name}.ssm_in.weight`, [embedding, 2 * inner]),
@@ -247,7 +250,7 @@ interface Architecture {
   readonly count: number;
   readonly embeddingScale?: number;
   readonly metadata: readonly [string, Entry][];
-  layer(name: string, tensor: MakeTensor, ones: MakeOnes, index: number): TensorSpec[];
+  layer(name: string, tensor: MakeTensor, index: number): TensorSpec[];
 }
 
 const architectures: Record<SmallArchitecture, Architecture> = {
@@ -255,8 +258,8 @@ const architectures: Record<SmallArchitecture, Architecture> = {
   qwen3: {
     count: layers,
     metadata: attention,
-    layer: (name, tensor, ones) => [
-      ...attentionLayer(name, tensor, ones),
+    layer: (name, tensor) => [
+      ...attentionLayer(name, tensor),
       ones(`${name}.attn_q_norm.weight`, headLength),
       ones(`${name}.attn_k_norm.weight`, headLength),
     ],
@@ -271,8 +274,8 @@ const architectures: Record<SmallArchitecture, Architecture> = {
       ["attention.key_length", u32(headLength)],
       ["attention.value_length", u32(headLength)],
     ],
-    layer: (name, tensor, ones) => [
-      ...attentionLayer(name, tensor, ones),
+    layer: (name, tensor) => [
+      ...attentionLayer(name, tensor),
       ones(`${name}.post_attention_norm.weight`, embedding),
       ones(`${name}.attn_q_norm.weight`, headLength),
       ones(`${name}.attn_k_norm.weight`, headLength),
@@ -301,15 +304,15 @@ const architectures: Record<SmallArchitecture, Architecture> = {
       ["attention.head_count_kv", { kind: "array", of: "u32", items: [0, headsKv] }],
       ...stateLengths,
     ],
-    layer: (name, tensor, ones, index) =>
+    layer: (name, tensor, index) =>
       index === 1
-        ? attentionLayer(name, tensor, ones)
+        ? attentionLayer(name, tensor)
         : [
-            ...stateLayer(name, tensor, ones),
+            ...stateLayer(name, tensor),
             ones(`${name}.ssm_dt_norm.weight`, rank),
             ones(`${name}.ssm_b_norm.weight`, state),
             ones(`${name}.ssm_c_norm.weight`, state),
-            ...feedForwardPart(name, tensor, ones),
+            ...feedForwardPart(name, tensor),
           ],
   },
 };
@@ -348,7 +351,7 @@ function byteSpellings(): string[] {
   });
 }
 
-export function floats(count: number, value: () => number): Buffer {
+function floats(count: number, value: () => number): Buffer {
   const numbers = Float32Array.from({ length: count }, value);
   return Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 }

@@ -1,4 +1,4 @@
-import { embedding, floats, gaussian, type SmallArchitecture, smallSpec } from "./small-llama.ts";
+import { embedding, gaussian, ones, randomTensor, type SmallArchitecture, smallSpec } from "./small-llama.ts";
 import { type Entry, f32, type GgufSpec, ggufBytes, type TensorSpec, text, u32 } from "./tiny-gguf.ts";
 
 /** A kind of projector: how it cuts pictures, places their cells, and marks them in the text. */
@@ -10,11 +10,10 @@ interface FamilySpec {
   readonly architecture: SmallArchitecture;
   readonly marks: readonly string[];
   readonly metadata: readonly [string, Entry][];
-  tensors(tensor: MakeTensor, ones: MakeOnes): TensorSpec[];
+  tensors(tensor: MakeTensor): TensorSpec[];
 }
 
 type MakeTensor = (name: string, ...shape: number[]) => TensorSpec;
-type MakeOnes = (name: string, length: number) => TensorSpec;
 
 const width = 32;
 const hidden = 64;
@@ -40,15 +39,7 @@ export function smallSeer(family: Family, seed: number): Buffer {
  */
 export function smallProjector(family: Family, seed: number): Buffer {
   const random = gaussian(seed);
-  const tensor: MakeTensor = (name, ...shape) => ({
-    name,
-    shape,
-    data: floats(
-      shape.reduce((product, length) => product * length, 1),
-      () => random() * 0.3,
-    ),
-  });
-  const ones: MakeOnes = (name, length) => ({ name, shape: [length], data: floats(length, () => 1) });
+  const tensor: MakeTensor = (name, ...shape) => randomTensor(name, shape, () => random() * 0.3);
   const { metadata, tensors } = specs[family];
   const spec: GgufSpec = {
     metadata: [
@@ -71,10 +62,10 @@ export function smallProjector(family: Family, seed: number): Buffer {
     ],
     tensors: [
       tensor("v.patch_embd.weight", patch, patch, 3, width),
-      ...Array.from({ length: layers }, (_, index) => layer(`v.blk.${index}`, tensor, ones)).flat(),
+      ...Array.from({ length: layers }, (_, index) => layer(`v.blk.${index}`, tensor)).flat(),
       ones("v.post_ln.weight", width),
       tensor("v.post_ln.bias", width),
-      ...tensors(tensor, ones),
+      ...tensors(tensor),
     ],
   };
   return ggufBytes(spec);
@@ -84,7 +75,7 @@ function threeFloats(value: number): Entry {
   return { kind: "array", of: "f32", items: [value, value, value] };
 }
 
-function layer(name: string, tensor: MakeTensor, ones: MakeOnes): TensorSpec[] {
+function layer(name: string, tensor: MakeTensor): TensorSpec[] {
   return [
     ...["attn_q", "attn_k", "attn_v", "attn_out"].flatMap((part) => [
       tensor(`${name}.${part}.weight`, width, width),
@@ -148,7 +139,7 @@ const specs: Readonly<Record<Family, FamilySpec>> = {
       ["clip.vision.image_size", u32(128)],
       ["clip.vision.projector.scale_factor", u32(2)],
     ],
-    tensors: (tensor, ones) => [
+    tensors: (tensor) => [
       tensor("v.patch_embd.bias", width),
       tensor("v.position_embd.weight", width, 64),
       tensor("mm.input_projection.weight", embedding, width),
@@ -163,7 +154,7 @@ const specs: Readonly<Record<Family, FamilySpec>> = {
       ["clip.projector_type", text("mlp")],
       ["clip.vision.image_size", u32(64)],
     ],
-    tensors: (tensor, ones) => [
+    tensors: (tensor) => [
       tensor("v.class_embd", width),
       tensor("v.position_embd.weight", width, 17),
       ones("v.pre_ln.weight", width),

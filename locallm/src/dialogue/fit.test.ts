@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { templatesHere } from "../../test/templates-here.ts";
-
 import { createDialogue } from "./dialogue.ts";
 import { fitTurn } from "./fit.ts";
 import { type TurnPrompt, wholeText } from "./prompt-text.ts";

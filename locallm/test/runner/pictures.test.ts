@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Random } from "../../../fuzz/random.ts";
 import { Model } from "../../src/engine/model.ts";
 import type { GenerateJob, PromptPart } from "../../src/wire/inference/generate.ts";
 import { defaultSampling } from "../../src/wire/inference/generate.ts";
@@ -82,15 +83,6 @@ function expectSame(found: Asked, expected: Asked): void {
   expect(first! - second!).toBeLessThan(0.15);
 }
 
-/** Whole numbers below a limit, the same for the same seed. */
-function dice(start: number): (limit: number) => number {
-  let state = start * 2_654_435_761 + 1;
-  return (limit) => {
-    state = (Math.imul(state, 48_271) ^ (state >>> 7)) >>> 0;
-    return Math.floor((state / 2 ** 32) * limit);
-  };
-}
-
 type Ask = (pieces: Pieces) => Promise<Asked>;
 
 /**
@@ -101,11 +93,14 @@ async function expectLikeCold(model: Model, pictures: readonly EncodedPicture[],
   const bench = new Bench(model, 2, 1024, newKeeper().keeper);
   bench.isLate = true;
   const texts = [1, 20, 90].map((length) => text(length, 60 + length));
-  const roll = dice(3);
-  const any = (things: Pieces) => things[roll(things.length)]!;
+  const random = new Random(3);
   const pieces = (): Pieces => {
-    const rest = Array.from({ length: 1 + roll(4) }, () => any(roll(2) === 0 ? pictures : texts));
-    return roll(8) === 0 ? rest : [any(texts.slice(1)), any(pictures.slice(-2)), ...rest];
+    const rest = Array.from({ length: 1 + random.below(4) }, () =>
+      random.pick<Pieces[number]>(random.below(2) === 0 ? pictures : texts),
+    );
+    return random.below(8) === 0
+      ? rest
+      : [random.pick(texts.slice(1)), random.pick(pictures.slice(-2)), ...rest];
   };
   let reused = 0;
   for (let round = 0; round < 12; round++) {
