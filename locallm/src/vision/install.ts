@@ -12,6 +12,11 @@ import { visionFolder, visionPart, visionPartFolder } from "./part.ts";
 /** How the part came onto this machine. */
 export type VisionOrigin = "present" | "package" | "build";
 
+interface InstallWish {
+  readonly onLine: OnLine;
+  readonly availableBytes: number;
+}
+
 /**
  * Installs the part that reads pictures: from its package if the npm registry has it, otherwise built from source. It is
  * installed completely or not at all. Throws `file_unusable`, `source_tool_missing`, `vision_not_built` and
@@ -19,7 +24,7 @@ export type VisionOrigin = "present" | "package" | "build";
  */
 export async function installVision(
   enginesFolder: string,
-  { onLine, availableBytes }: { readonly onLine: OnLine; readonly availableBytes: number },
+  { onLine, availableBytes }: InstallWish,
 ): Promise<VisionOrigin> {
   if (visionFolder(enginesFolder) !== null) return "present";
   const temporary = await newFolder(enginesFolder);
@@ -59,7 +64,7 @@ async function requireUsable(folder: string): Promise<void> {
 async function obtain(
   temporary: string,
   folder: string,
-  { onLine, availableBytes }: { readonly onLine: OnLine; readonly availableBytes: number },
+  { onLine, availableBytes }: InstallWish,
 ): Promise<"package" | "build"> {
   const { name, version } = visionPart;
   onLine(`looking for ${name}@${version}`);

@@ -176,10 +176,14 @@ async function tellVision(config: CommandConfig & GpuSettings): Promise<void> {
   say("advice", `so that ${names} can see: locallm doctor --install vision`);
 }
 
-async function addVision(config: GpuSettings): Promise<void> {
-  await makeFolder(config.enginesFolder).catch((cause) => {
-    throw unwritable(config.enginesFolder, cause);
+async function makeEnginesFolder({ enginesFolder }: GpuSettings): Promise<void> {
+  await makeFolder(enginesFolder).catch((cause) => {
+    throw unwritable(enginesFolder, cause);
   });
+}
+
+async function addVision(config: GpuSettings): Promise<void> {
+  await makeEnginesFolder(config);
   console.log(
     plain(
       "This installs the part of the engine that reads pictures: 1 MB, from a package if your npm registry has it. Otherwise it is built here: 36 MB are downloaded, two cores compile for half a minute if they are idle and for several minutes if they are busy, with 450 MB of memory for each core and up to 200 MB of disk space until they are done.",
@@ -251,9 +255,7 @@ async function install(config: GpuSettings, wanted: string | true): Promise<void
       problem: `must be one of the builds for ${packagePlatform()}: ${offered}`,
     });
   }
-  await makeFolder(config.enginesFolder).catch((cause) => {
-    throw unwritable(config.enginesFolder, cause);
-  });
+  await makeEnginesFolder(config);
   const present = librariesOf(packageFolder(config.enginesFolder, build), build);
   console.log(
     plain(
