@@ -326,7 +326,11 @@ function chooseModel(name: string): void {
 }
 
 function can(ability: string): boolean {
-  return models.find(({ name }) => name === current.model)?.capabilities?.includes(ability) ?? false;
+  return currentModel()?.capabilities?.includes(ability) ?? false;
+}
+
+function currentModel(): ModelEntry | undefined {
+  return models.find(({ name }) => name === current.model);
 }
 
 async function removeConversation(one: Conversation): Promise<void> {
@@ -359,7 +363,7 @@ function showConversation(): void {
 }
 
 function showWelcome(): void {
-  const model = models.find(({ name }) => name === current.model);
+  const model = currentModel();
   if (model !== undefined) {
     const use = loadedAs(loaded, model);
     log.replaceChildren(welcome(model, use, (text) => void ask({ text, images: [], files: [] })));
@@ -370,7 +374,7 @@ function showWelcome(): void {
 
 function drawWindow(): void {
   const last = current.messages.findLast(({ figures }) => figures !== undefined)?.figures;
-  const model = models.find(({ name }) => name === current.model);
+  const model = currentModel();
   const own = model === undefined ? null : loadedAs(loaded, model)?.context_length;
   const use = {
     used: (last?.promptTokens ?? 0) + (last?.tokens ?? 0),
@@ -501,10 +505,10 @@ async function answer(
   const own: Running = { conversation, at, view, controller };
   const earlier = conversation.messages.slice(0, at);
   const sent = begun === null ? earlier : [...earlier, message];
-  const placed = () =>
+  const placed = (shown: Message) =>
     begun === null
-      ? addVersion(conversation.messages, at, { ...message })
-      : replaceMessage(conversation.messages, at, { ...message });
+      ? addVersion(conversation.messages, at, shown)
+      : replaceMessage(conversation.messages, at, shown);
   const lengthBefore = message.content.length;
   running = own;
   composer.setRunning(true);
@@ -527,13 +531,7 @@ async function answer(
       view.update();
       if (performance.now() - storedMs < storeEveryMs || !kept.has(conversation.id)) continue;
       storedMs = performance.now();
-      const unfinished = addEnded(message);
-      void kept.keep(
-        conversation,
-        begun === null
-          ? addVersion(conversation.messages, at, unfinished)
-          : replaceMessage(conversation.messages, at, unfinished),
-      );
+      void kept.keep(conversation, placed({ ...message, ended: "stopped" }));
     }
   } catch (error) {
     problem = error;
@@ -547,7 +545,7 @@ async function answer(
   }
   const arrived = hasContent(message) && (begun === null || message.content.length > lengthBefore);
   if (arrived) {
-    conversation.messages = placed();
+    conversation.messages = placed({ ...message });
     await readLoaded();
     // A conversation that was deleted meanwhile stays deleted.
     if (kept.has(conversation.id)) await keep(conversation);
@@ -572,10 +570,6 @@ function showAfter({ at, view }: Running, arrived: boolean): void {
   views = [...views.slice(0, at), view];
   finish(view, at);
   followEnd();
-}
-
-function addEnded(message: Message): Message {
-  return { ...message, ended: "stopped" };
 }
 
 function hasContent({ content, thinking, tool_calls: calls }: Message): boolean {
