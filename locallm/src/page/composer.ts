@@ -33,7 +33,7 @@ interface Actions {
   onFiles(tokens: number): void;
 }
 
-const pictureTypes = "image/png,image/jpeg,image/webp,image/gif";
+const pictureTypes = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 
 /** The input box. While an answer runs, its button stops the answer. */
 export class Composer {
@@ -53,7 +53,10 @@ export class Composer {
       if (this.#running) return actions.onStop();
       const asked = { text: question.value.trim(), images: this.#images, files: this.#files };
       if (asked.text === "" && asked.images.length + asked.files.length === 0) return;
-      this.clear();
+      question.value = "";
+      this.#images = [];
+      this.#files = [];
+      this.#show();
       actions.onSend(asked);
     });
     question.addEventListener("keydown", (event) => {
@@ -94,17 +97,6 @@ export class Composer {
     });
   }
 
-  get text(): string {
-    return this.#parts.question.value;
-  }
-
-  clear(): void {
-    this.#parts.question.value = "";
-    this.#images = [];
-    this.#files = [];
-    this.#show();
-  }
-
   /** An unanswered question goes back into the box, before what was written there since. */
   restore({ text, images, files }: Question): void {
     const { question } = this.#parts;
@@ -121,9 +113,7 @@ export class Composer {
 
   setTakesImages(takes: boolean): void {
     this.#takesImages = takes;
-    const { files } = this.#parts;
-    if (takes) files.removeAttribute("accept");
-    else this.#images = [];
+    if (!takes) this.#images = [];
     this.#show();
   }
 
@@ -131,7 +121,7 @@ export class Composer {
     this.#tell("");
     for (const file of given) {
       try {
-        if (pictureTypes.split(",").includes(file.type)) await this.#addPicture(file);
+        if (pictureTypes.includes(file.type)) await this.#addPicture(file);
         else await this.#addText(file);
       } catch (error) {
         this.#tell((error as Error).message);

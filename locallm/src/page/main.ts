@@ -216,7 +216,7 @@ function paletteChoices(): Choice[] {
     command(word("transfer"), () => transfer.show()),
     command(find("theme").textContent, () => find("theme").click()),
     command(find("language").textContent, () => find("language").click()),
-    command(word("changeKey"), askForKey),
+    command(word("key"), askForKey),
     command(word("guides"), () => window.open("/docs", "_blank", "noopener")),
     ...models.map(({ name }) => ({
       kind: word("model").toLowerCase(),

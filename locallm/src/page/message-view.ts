@@ -91,7 +91,7 @@ export class MessageView {
       this.#text.hidden = false;
       this.#foot.hidden = false;
     };
-    const save = styled("button", "main", word("sendAgain"));
+    const save = styled("button", "main", word("send"));
     const form = styled(
       "form",
       "edit",

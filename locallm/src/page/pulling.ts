@@ -21,10 +21,6 @@ export class Pulling {
     this.#onPulled = onPulled;
   }
 
-  get isRunning(): boolean {
-    return this.#running !== null;
-  }
-
   /** An element that shows the progress from now on. */
   place(): HTMLElement {
     const made = styled("div", "pulling");
@@ -75,7 +71,7 @@ export class Pulling {
     const { text, share, isProblem } = this.#state;
     const status = styled("p", isProblem ? "status problem" : "status", text);
     status.role = "status";
-    if (!this.isRunning) {
+    if (this.#running === null) {
       place.replaceChildren(...(text === "" ? [] : [status]));
       return;
     }
