@@ -1,3 +1,4 @@
+import { countText } from "./amounts.ts";
 import type { TextFile } from "./conversation.ts";
 import { word } from "./words.ts";
 
@@ -44,7 +45,7 @@ export function base64Of(file: File): Promise<string> {
 /** The tokens of a file, or about how many if they cannot be counted. */
 export function tokensText({ tokens, text }: TextFile): string {
   return word(tokens === null ? "aboutTokens" : "tokens", {
-    tokens: (tokens ?? roughTokens(text)).toLocaleString("en"),
+    tokens: countText(tokens ?? roughTokens(text)),
   });
 }
 

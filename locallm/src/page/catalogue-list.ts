@@ -1,6 +1,6 @@
 import { countText, sizeText } from "./amounts.ts";
 import { type Catalogue, type CatalogueModel, readCatalogue } from "./api.ts";
-import { element, styled } from "./element.ts";
+import { button, element, styled } from "./element.ts";
 import type { Pulling } from "./pulling.ts";
 import { abilityText, word } from "./words.ts";
 
@@ -10,11 +10,8 @@ export async function catalogueList(pulling: Pulling, here: ReadonlySet<string>)
   const offered = models.filter(({ name }) => !here.has(name) && !here.has(`${name}:latest`));
   const fitting = offered.filter(({ fits }) => fits);
   const tooLarge = offered.filter(({ fits }) => !fits);
-  const list = (some: readonly CatalogueModel[]) => {
-    const made = element("ul", ...some.map((one) => row(one, pulling)));
-    made.className = "catalogue";
-    return made;
-  };
+  const list = (some: readonly CatalogueModel[]) =>
+    styled("ul", "catalogue", ...some.map((one) => row(one, pulling)));
   const box = styled(
     "div",
     "catalogue-box",
@@ -51,10 +48,8 @@ function row(model: CatalogueModel, pulling: Pulling): HTMLElement {
     license,
   ];
   if (!fits) facts.unshift(word("needs", { memory: sizeText(needs) }));
-  const get = styled("button", "", word("pull"));
-  get.type = "button";
+  const get = button("pull", () => void pulling.pull(name, pull), "");
   get.setAttribute("aria-label", `${word("pull")} ${name}`);
-  get.addEventListener("click", () => void pulling.pull(name, pull));
   const abilities = model.capabilities
     .filter((one) => one !== "completion" && one !== "embedding")
     .map(abilityText);
@@ -68,7 +63,7 @@ function row(model: CatalogueModel, pulling: Pulling): HTMLElement {
       ...[word(use === "search" ? "searching" : use), ...abilities].map((text) =>
         styled("span", "chip", text),
       ),
-      styled("small", "", facts.join(" · ")),
+      element("small", facts.join(" · ")),
     ),
     get,
   );

@@ -169,7 +169,7 @@ export class Composer {
           index,
           `${word("removeFile")}: ${file.name}`,
           styled("span", "file", file.name),
-          styled("small", "", file === counting ? "…" : tokensText(file)),
+          element("small", file === counting ? "…" : tokensText(file)),
         ),
       ),
     );

@@ -1,5 +1,5 @@
 import { type Conversation, contains, titleOf } from "./conversation.ts";
-import { button, element, signButton } from "./element.ts";
+import { element, signButton, textButton } from "./element.ts";
 import { word } from "./words.ts";
 
 interface Parts {
@@ -54,13 +54,10 @@ export class ConversationList {
   }
 
   #item(one: Conversation, isCurrent: boolean): HTMLElement {
-    const open = button("untitled", () => this.#actions.onOpen(one));
-    open.classList.add("open");
-    open.textContent = titleOf(one) || word("untitled");
-    const rename = signButton("✎", `${word("rename")}: ${open.textContent}`, () => this.#rename(one, item));
-    const remove = signButton("✕", `${word("remove")}: ${open.textContent}`, () =>
-      this.#actions.onRemove(one),
-    );
+    const title = titleOf(one) || word("untitled");
+    const open = textButton(title, () => this.#actions.onOpen(one), "quiet open");
+    const rename = signButton("✎", `${word("rename")}: ${title}`, () => this.#rename(one, item));
+    const remove = signButton("✕", `${word("remove")}: ${title}`, () => this.#actions.onRemove(one));
     const item = element("li", open, rename, remove);
     if (isCurrent) item.setAttribute("aria-current", "true");
     return item;

@@ -22,7 +22,11 @@ export function styled<Name extends keyof HTMLElementTagNameMap>(
 
 /** A button that shows its word. */
 export function button(name: Word, onClick: () => void, className = "quiet"): HTMLButtonElement {
-  const made = styled("button", className, word(name));
+  return textButton(word(name), onClick, className);
+}
+
+export function textButton(text: string, onClick: () => void, className: string): HTMLButtonElement {
+  const made = styled("button", className, text);
   made.type = "button";
   made.addEventListener("click", onClick);
   return made;
@@ -30,11 +34,9 @@ export function button(name: Word, onClick: () => void, className = "quiet"): HT
 
 /** A button that shows a sign; readers of the screen hear its word. */
 export function signButton(sign: string, label: string, onClick: () => void): HTMLButtonElement {
-  const made = styled("button", "quiet sign", sign);
-  made.type = "button";
+  const made = textButton(sign, onClick, "quiet sign");
   made.title = label;
   made.setAttribute("aria-label", label);
-  made.addEventListener("click", onClick);
   return made;
 }
 

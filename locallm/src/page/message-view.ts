@@ -1,3 +1,4 @@
+import { countText } from "./amounts.ts";
 import { tokensText } from "./attached-files.ts";
 import { codeBox } from "./code-box.ts";
 import type { Figures, Message, ToolCall } from "./conversation.ts";
@@ -96,7 +97,7 @@ export class MessageView {
       "form",
       "edit",
       area,
-      styled("div", "row", save, button("cancel", close), styled("small", "", word("editHint"))),
+      styled("div", "row", save, button("cancel", close), element("small", word("editHint"))),
     );
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -132,7 +133,7 @@ export class MessageView {
     for (const file of files ?? []) {
       const code = element("pre", element("code", file.text));
       code.tabIndex = 0;
-      const summary = element("summary", file.name, " ", styled("small", "", tokensText(file)));
+      const summary = element("summary", file.name, " ", element("small", tokensText(file)));
       this.root.append(styled("details", "attached", summary, code));
     }
     this.root.append(this.#thinking, this.#text, this.#foot);
@@ -196,8 +197,8 @@ function figureTexts(figures: Figures): string[] {
   if (promptTokens > 0)
     texts.push(
       word(reusedTokens > 0 ? "promptReused" : "prompt", {
-        tokens: promptTokens.toLocaleString("en"),
-        reused: reusedTokens.toLocaleString("en"),
+        tokens: countText(promptTokens),
+        reused: countText(reusedTokens),
       }),
     );
   if (droppedMessages + droppedTokens > 0)

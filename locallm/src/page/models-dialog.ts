@@ -84,13 +84,12 @@ export class ModelsDialog {
           : button("unload", () => void this.#change(word("unloading"), () => unload(model))),
       );
     actions.append(button("removeModel", () => void this.#remove(name)));
-    const item = element(
+    return element(
       "li",
       styled("div", "about", element("strong", name), ...chips(model, loaded), modelFacts(model, loaded)),
       actions,
       this.#details(name),
     );
-    return item;
   }
 
   /** Licence and template, which are read when they are opened. */
@@ -178,7 +177,7 @@ export function modelFacts(
       word("loadedFacts", { device: loaded.device ?? "", memory: sizeText(loaded.size) }),
       until(loaded.expires_at),
     );
-  return styled("small", "", facts.filter((each) => each !== "").join(" · "));
+  return element("small", facts.filter((each) => each !== "").join(" · "));
 }
 
 function until(date: string): string {

@@ -71,7 +71,7 @@ export class Palette {
     const { input, list } = this.#parts;
     list.replaceChildren(
       ...this.#shown.map(({ kind, label }, index) => {
-        const item = element("div", styled("span", "label", label), styled("small", "", kind));
+        const item = element("div", styled("span", "label", label), element("small", kind));
         item.id = `choice-${index}`;
         item.role = "option";
         item.setAttribute("aria-selected", String(index === this.#at));

@@ -1,6 +1,6 @@
 import { sizeText } from "./amounts.ts";
 import { problemOf, pull } from "./api.ts";
-import { element, styled } from "./element.ts";
+import { button, element, styled } from "./element.ts";
 import { word } from "./words.ts";
 
 /**
@@ -84,9 +84,7 @@ export class Pulling {
       place.querySelector(".status")!.textContent = text;
       return;
     }
-    const stop = element("button", word("stop"));
-    stop.type = "button";
-    stop.addEventListener("click", () => this.#running?.abort());
+    const stop = button("stop", () => this.#running?.abort(), "");
     place.replaceChildren(bar, styled("div", "row", status, stop));
   }
 }

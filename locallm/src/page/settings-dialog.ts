@@ -74,7 +74,7 @@ function field({ name, min, max, usual }: (typeof options)[number], conversation
   input.placeholder = usual;
   input.value = String(conversation.options[name] ?? "");
   const range = max > 1e6 ? word("atLeast", { min: String(min) }) : `${min} – ${max}`;
-  const hint = styled("small", "", `${word(name)} `, styled("span", "range", range));
+  const hint = element("small", `${word(name)} `, styled("span", "range", range));
   hint.id = `${name}-hint`;
   input.setAttribute("aria-describedby", hint.id);
   return element("div", element("label", element("span", name), input), hint);

@@ -1,6 +1,6 @@
 import type { LoadedModel, ModelEntry } from "./api.ts";
 import { catalogueList } from "./catalogue-list.ts";
-import { element, styled } from "./element.ts";
+import { button, element, styled } from "./element.ts";
 import { chips, modelFacts } from "./models-dialog.ts";
 import type { Pulling } from "./pulling.ts";
 import { word } from "./words.ts";
@@ -11,12 +11,9 @@ export function welcome(
   loaded: LoadedModel | null,
   onAsk: (question: string) => void,
 ): HTMLElement {
-  const questions = (["firstQuestion", "secondQuestion", "thirdQuestion"] as const).map((name) => {
-    const made = styled("button", "start", word(name));
-    made.type = "button";
-    made.addEventListener("click", () => onAsk(word(name)));
-    return made;
-  });
+  const questions = (["firstQuestion", "secondQuestion", "thirdQuestion"] as const).map((name) =>
+    button(name, () => onAsk(word(name)), "start"),
+  );
   const isRemote = model.remote_host !== undefined;
   return styled(
     "div",

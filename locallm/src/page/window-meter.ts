@@ -1,5 +1,5 @@
 import { countText } from "./amounts.ts";
-import { element, styled } from "./element.ts";
+import { element, styled, textButton } from "./element.ts";
 import { word } from "./words.ts";
 
 /** How much of the model's window a conversation fills, and what happens when it is full. */
@@ -28,16 +28,14 @@ export function showWindow(place: HTMLElement, use: WindowUse, onWiden: (tokens:
   meter.value = Math.min(total, window);
   const text = word("windowUse", { used: countText(total), window: countText(window) });
   meter.setAttribute("aria-label", text);
-  place.append(meter, styled("span", "", text));
+  place.append(meter, element("span", text));
   if (total < window * 0.8) {
     place.title = word("windowFull");
     return;
   }
   place.removeAttribute("title");
   const wider = enough(total);
-  const widen = styled("button", "", word("widen", { tokens: countText(wider) }));
-  widen.type = "button";
-  widen.addEventListener("click", () => onWiden(wider));
+  const widen = textButton(word("widen", { tokens: countText(wider) }), () => onWiden(wider), "");
   place.append(
     styled("span", "warning", word(added > 0 && total > window ? "filesTooLong" : "windowFull")),
     widen,
