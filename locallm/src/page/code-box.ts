@@ -1,4 +1,5 @@
 import { copyButton, element, styled } from "./element.ts";
+import { Library } from "./library.ts";
 
 interface Scope {
   scope?: string;
@@ -14,9 +15,8 @@ interface Highlighter {
   ): { _emitter: { rootNode: Scope } };
 }
 
-const library: string = "/page/highlight.js";
-let highlighter: Highlighter | null = null;
-let loading: Promise<unknown> | null = null;
+const address: string = "/page/highlight.js";
+const highlighter = new Library<Highlighter>(async () => (await import(address)).default);
 
 /** Longer code has no colours, because finding them takes time. */
 const longestCode = 30_000;
@@ -24,31 +24,26 @@ const longestCode = 30_000;
 /** Code with its language, a button that copies it, and colours as soon as they are loaded. */
 export function codeBox(text: string, language: string): HTMLElement {
   const code = element("code", text);
+  colour(code, text, language);
+  return titledBox(text, language, code);
+}
+
+/** A text below its title, with a button that copies it. */
+export function titledBox(text: string, title: string, code = element("code", text)): HTMLElement {
   const box = element("pre", code);
   box.tabIndex = 0;
   const head = styled(
     "div",
     "code-head",
-    element("span", language),
+    element("span", title),
     copyButton(() => text),
   );
-  colour(code, text, language);
   return styled("div", "code", head, box);
 }
 
 function colour(code: HTMLElement, text: string, language: string): void {
   if (language === "" || text.length > longestCode) return;
-  if (highlighter !== null) {
-    paint(highlighter, code, text, language);
-    return;
-  }
-  loading ??= import(library).then((loaded: { default: Highlighter }) => {
-    highlighter = loaded.default;
-  });
-  void loading.then(
-    () => highlighter !== null && paint(highlighter, code, text, language),
-    () => {},
-  );
+  highlighter.use((found) => paint(found, code, text, language));
 }
 
 function paint(found: Highlighter, code: HTMLElement, text: string, language: string): void {

@@ -1,5 +1,6 @@
 import type { MarkdownIt } from "/page/markdown-it.js";
 import { styled } from "./element.ts";
+import { Library } from "./library.ts";
 
 /** Formulas longer than this are shown as they are written. */
 const longestFormula = 4000;
@@ -74,26 +75,13 @@ function formulaAt(text: string, at: number): Formula | null {
 }
 
 type Temml = Pick<typeof import("/page/temml.js"), "render">;
-let temml: Temml | null = null;
-let loading: Promise<unknown> | null = null;
+const temml = new Library<Temml>(async () => (await import("/page/temml.js")).default);
 
 /** Shows the formula as MathML. The renderer is loaded with the first one; until then its source is shown. */
 export function mathBox(tex: string, isBlock: boolean): HTMLElement {
   const box = styled("span", isBlock ? "math block" : "math", tex);
-  if (temml !== null) draw(temml, box, tex, isBlock);
-  else
-    void load().then(
-      () => temml !== null && draw(temml, box, tex, isBlock),
-      () => {},
-    );
+  temml.use((renderer) => draw(renderer, box, tex, isBlock));
   return box;
-}
-
-function load(): Promise<unknown> {
-  loading ??= import("/page/temml.js").then((loaded) => {
-    temml = loaded.default;
-  });
-  return loading;
 }
 
 function draw(renderer: Temml, box: HTMLElement, tex: string, isBlock: boolean): void {

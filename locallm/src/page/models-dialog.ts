@@ -11,7 +11,8 @@ import {
   showModel,
 } from "./api.ts";
 import { catalogueList } from "./catalogue-list.ts";
-import { button, copyButton, element, styled } from "./element.ts";
+import { titledBox } from "./code-box.ts";
+import { button, element, styled } from "./element.ts";
 import type { Pulling } from "./pulling.ts";
 import { abilityText, timeText, word } from "./words.ts";
 
@@ -102,22 +103,7 @@ export class ModelsDialog {
         const parts = { license, template, parametersOf: parameters, system };
         for (const [part, text] of Object.entries(parts) as [keyof typeof parts, string | undefined][]) {
           if (!text && part !== "license") continue;
-          const shown = text || word("noLicense");
-          const code = element("pre", element("code", shown));
-          code.tabIndex = 0;
-          box.append(
-            styled(
-              "div",
-              "code",
-              styled(
-                "div",
-                "code-head",
-                element("span", word(part)),
-                copyButton(() => shown),
-              ),
-              code,
-            ),
-          );
+          box.append(titledBox(text || word("noLicense"), word(part)));
         }
       } catch (error) {
         box.append(styled("p", "problem", problemOf(error)));
