@@ -55,6 +55,12 @@ interface Route extends Operation {
   readonly path: string;
 }
 
+/** The Chinese text of a part of the description if the page is Chinese and there is one, otherwise the English one. */
+function useTexts(): (part: { readonly "x-zh"?: string }, english: string | undefined) => string {
+  const { lang } = useData();
+  return (part, english = "") => (lang.value === "zh-CN" && part["x-zh"]) || english;
+}
+
 const ports: Readonly<Record<Product, number>> = { dataq: 11435, locallm: 11434 };
 
 /** Every route of the product that serves this page, from its own description, to read and to send. */
@@ -62,6 +68,7 @@ export default defineComponent({
   props: { product: { type: String as PropType<Product>, required: true } },
   setup(props) {
     const word = useWords();
+    const textOf = useTexts();
     const { lang } = useData();
     const description = shallowRef<Description>();
     const isElsewhere = ref(false);
@@ -85,8 +92,6 @@ export default defineComponent({
     );
     const isWanted = ({ method, path, summary, "x-zh": zh = "" }: Route) =>
       `${method} ${path} ${summary} ${zh}`.toLowerCase().includes(wanted.value.trim().toLowerCase());
-    const inLanguage = (text: { readonly "x-zh"?: string }, english: string) =>
-      (lang.value === "zh-CN" && text["x-zh"]) || english;
 
     return () => {
       if (isElsewhere.value) {
@@ -115,7 +120,7 @@ export default defineComponent({
           const shown = routes.value.filter((route) => route.tags.includes(tag.name) && isWanted(route));
           if (shown.length === 0) return null;
           return h("section", { key: tag.name }, [
-            h("h2", { id: `tag-${tag.name.replaceAll("/", "")}` }, inLanguage(tag, tag.description)),
+            h("h2", { id: `tag-${tag.name.replaceAll("/", "")}` }, textOf(tag, tag.description)),
             ...shown.map((route) =>
               h(RouteView, {
                 key: `${route.method} ${route.path}`,
@@ -138,15 +143,15 @@ const RouteView = defineComponent({
   },
   setup({ route, schemas }) {
     const word = useWords();
-    const { lang } = useData();
+    const textOf = useTexts();
+    const { parameters = [] } = route;
     const isOpen = ref(false);
+    const nameOf = ($ref: string) => $ref.replace("#/components/schemas/", "");
     const resolve = (schema: Schema): Schema =>
-      schema.$ref === undefined ? schema : (schemas[schema.$ref.replace("#/components/schemas/", "")] ?? {});
+      schema.$ref === undefined ? schema : (schemas[nameOf(schema.$ref)] ?? {});
     const media = route.requestBody?.content["application/json"];
     const variants = media?.schema?.oneOf ?? [];
-    const names = variants.map(({ $ref = "" }) =>
-      $ref.replace("#/components/schemas/", "").replace(".request", ""),
-    );
+    const names = variants.map(({ $ref = "" }) => nameOf($ref).replace(".request", ""));
     const variant = ref(0);
     const bodySchema = computed(() =>
       media?.schema === undefined ? undefined : resolve(variants[variant.value] ?? media.schema),
@@ -160,8 +165,6 @@ const RouteView = defineComponent({
     };
     const body = ref("");
     const values = ref<Record<string, string>>({});
-    const inLanguage = (text: { readonly "x-zh"?: string; readonly description?: string }) =>
-      (lang.value === "zh-CN" && text["x-zh"]) || text.description || "";
 
     function open(event: Event): void {
       if (isOpen.value || !(event.target as HTMLDetailsElement).open) return;
@@ -170,7 +173,6 @@ const RouteView = defineComponent({
     }
 
     function call() {
-      const { parameters = [] } = route;
       const given = (place: Parameter["in"]) =>
         parameters.filter((parameter) => parameter.in === place && values.value[parameter.name]);
       let path = route.path;
@@ -186,6 +188,11 @@ const RouteView = defineComponent({
       };
     }
 
+    function parameterText(parameter: Parameter) {
+      const text = textOf(parameter, parameter.description);
+      return text === "" ? null : h("small", text);
+    }
+
     const table = (rows: readonly Row[]) =>
       h("table", [
         h("thead", h("tr", [h("th", word("field")), h("th", word("type")), h("th", word("meaning"))])),
@@ -195,14 +202,13 @@ const RouteView = defineComponent({
             h("tr", [
               h("td", [h("code", name), isRequired ? h("small", ` ${word("required")}`) : null]),
               h("td", type),
-              h("td", inLanguage(schema)),
+              h("td", textOf(schema, schema.description)),
             ]),
           ),
         ),
       ]);
 
     function content() {
-      const { parameters = [] } = route;
       return [
         parameters.length === 0
           ? null
@@ -221,7 +227,7 @@ const RouteView = defineComponent({
                     onInput: (event: Event) =>
                       (values.value[parameter.name] = (event.target as HTMLInputElement).value),
                   }),
-                  inLanguage(parameter) === "" ? null : h("small", inLanguage(parameter)),
+                  parameterText(parameter),
                 ]),
               ),
             ),
@@ -273,7 +279,7 @@ const RouteView = defineComponent({
         h("summary", [
           h("code", { class: `method ${route.method.toLowerCase()}` }, route.method),
           h("code", { class: "path" }, route.path),
-          h("span", (lang.value === "zh-CN" && route["x-zh"]) || route.summary),
+          h("span", textOf(route, route.summary)),
         ]),
         isOpen.value ? h("div", { class: "inside" }, content()) : null,
       ]);
