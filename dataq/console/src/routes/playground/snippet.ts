@@ -24,33 +24,36 @@ function curl(body: QueryBody, baseUrl: string): string {
   -d '${text}'`;
 }
 
-function typescript({ operation, params, page_size: pageSize }: QueryBody, baseUrl: string): string {
-  const values = { ...params, ...(pageSize !== undefined && { page_size: pageSize }) };
+/** What a method or a tool is given: the parameters, and the size of a page beside them. */
+function argumentsOf({ params, page_size: pageSize }: QueryBody) {
+  return { ...params, ...(pageSize !== undefined && { page_size: pageSize }) };
+}
+
+function typescript(body: QueryBody, baseUrl: string): string {
+  const values = argumentsOf(body);
   const given = Object.keys(values).length === 0 ? "" : JSON.stringify(values, null, 2);
   return `import { DataQuery } from "dataq-client";
 
 // The key is read from DATAQ_API_KEY.
 const dataq = new DataQuery({ baseUrl: ${JSON.stringify(baseUrl)} });
-const { data, usage } = await dataq.${operation}(${given});
+const { data, usage } = await dataq.${body.operation}(${given});
 console.log(data, usage?.tokens);`;
 }
 
-function python({ operation, params, page_size: pageSize }: QueryBody, baseUrl: string): string {
-  const values = { ...params, ...(pageSize !== undefined && { page_size: pageSize }) };
+function python(body: QueryBody, baseUrl: string): string {
   // JSON strings and numbers are also valid Python.
-  const given = Object.entries(values).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  const given = Object.entries(argumentsOf(body)).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return `from dataq_client import DataQuery
 
 # The key is read from DATAQ_API_KEY.
 with DataQuery(base_url=${JSON.stringify(baseUrl)}) as dataq:
-    result = dataq.${operation}(${given.join(", ")})
+    result = dataq.${body.operation}(${given.join(", ")})
     print(result.data, result.usage["tokens"])`;
 }
 
 /** How an agent is given the tools, and what it then calls. */
-function mcp({ operation, params, page_size: pageSize }: QueryBody, baseUrl: string): string {
-  const values = { ...params, ...(pageSize !== undefined && { page_size: pageSize }) };
+function mcp(body: QueryBody, baseUrl: string): string {
   const server = { type: "http", url: `${baseUrl}/mcp`, headers: { Authorization: "Bearer $DATAQ_API_KEY" } };
-  const tool = { name: operation, arguments: values };
+  const tool = { name: body.operation, arguments: argumentsOf(body) };
   return `// The agent's settings\n${JSON.stringify({ mcpServers: { dataq: server } }, null, 2)}\n\n// The tool that it calls\n${JSON.stringify(tool, null, 2)}`;
 }
