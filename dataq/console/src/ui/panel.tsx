@@ -90,20 +90,22 @@ export function Stat({
   );
 }
 
+/** The colours of a word that stands out from the text around it. */
+export const tones = {
+  plain: "bg-sunken text-soft",
+  accent: "bg-accent-wash text-accent-strong",
+  good: "bg-good-wash text-good",
+  warn: "bg-warn-wash text-warn",
+  bad: "bg-bad-wash text-bad",
+} as const;
+
 export function Badge({
   children,
   tone = "plain",
 }: {
   readonly children: ReactNode;
-  readonly tone?: "plain" | "accent" | "good" | "warn" | "bad";
+  readonly tone?: keyof typeof tones;
 }) {
-  const tones = {
-    plain: "bg-sunken text-soft",
-    accent: "bg-accent-wash text-accent-strong",
-    good: "bg-good-wash text-good",
-    warn: "bg-warn-wash text-warn",
-    bad: "bg-bad-wash text-bad",
-  };
   return (
     <span
       className={classes(

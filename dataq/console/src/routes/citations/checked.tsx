@@ -2,7 +2,7 @@ import { useText } from "../../text/text.tsx";
 import { classes } from "../../ui/classes.ts";
 import { CopyButton } from "../../ui/code.tsx";
 import { useFormat } from "../../ui/format.tsx";
-import { Badge, Panel, Stat, Stats } from "../../ui/panel.tsx";
+import { Badge, Panel, Stat, Stats, tones } from "../../ui/panel.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { verdictOf } from "../playground/citation-findings.ts";
 import { Findings } from "../playground/citation-table.tsx";
@@ -14,13 +14,6 @@ export interface Finding {
   readonly citations: readonly PlacedCitation[];
   readonly date: string;
 }
-
-const marks = {
-  good: "bg-good-wash text-good",
-  warn: "bg-warn-wash text-warn",
-  bad: "bg-bad-wash text-bad",
-  plain: "bg-sunken text-soft",
-} as const;
 
 /** The text with its citations marked, and beside it what is to be said about each. */
 export function Checked({ finding }: { readonly finding: Finding }) {
@@ -83,7 +76,7 @@ function Marked({ text, citations }: Pick<Finding, "text" | "citations">) {
             title={verdict}
             className={classes(
               "rounded px-0.5 underline decoration-1 underline-offset-4 target:outline-2 target:outline-accent",
-              marks[tone],
+              tones[tone],
             )}
           >
             {piece}
