@@ -1,5 +1,5 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type DragEvent, type FormEvent, useEffect, useRef, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { type DragEvent, type FormEvent, useRef, useState } from "react";
 import FileUp from "~icons/lucide/file-up";
 import Pencil from "~icons/lucide/pencil";
 import Printer from "~icons/lucide/printer";
@@ -21,6 +21,7 @@ import { PageHead, Panel } from "../../ui/panel.tsx";
 import { useSettled } from "../../ui/settled.ts";
 import { explain, Failure, Notice } from "../../ui/states.tsx";
 import { isCitation } from "../playground/citation-findings.ts";
+import { useCharged } from "../playground/use-charged.ts";
 import { Checked, type Finding } from "./checked.tsx";
 import { FileProblem, textOfFile } from "./file-text.ts";
 import { mostParts, type Part, type PlacedCitation, partsOf } from "./passages.ts";
@@ -71,14 +72,11 @@ function Entry({
   readonly onFinding: (finding: Finding) => void;
 }) {
   const t = useText();
-  const client = useQueryClient();
   const [date, setDate] = useState("");
   const [problem, setProblem] = useState<FileProblem["kind"] | null>(null);
   const [isOver, setOver] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  const [isRunning, setRunning] = useState(false);
-  const running = useRef<AbortController | null>(null);
-  useEffect(() => () => running.current?.abort(), []);
+  const { isRunning, run } = useCharged();
   const file = useRef<HTMLInputElement>(null);
   const parts = partsOf(text);
   const isTooLong = parts.length > mostParts;
@@ -97,24 +95,14 @@ function Entry({
     setOver(false);
     void read(event.dataTransfer.files[0]);
   };
-  const check = async (event: FormEvent) => {
+  const check = (event: FormEvent) => {
     event.preventDefault();
-    if (running.current !== null || isTooLong || parts.length === 0) return;
-    const controller = new AbortController();
-    running.current = controller;
-    setRunning(true);
-    setError(null);
-    try {
-      const citations = await checkAll(parts, date, controller.signal);
+    if (isTooLong || parts.length === 0) return;
+    void run(async (signal) => {
+      setError(null);
+      const citations = await checkAll(parts, date, signal);
       onFinding({ text, citations, date: date || chinaDay() });
-    } catch (thrown) {
-      if (!controller.signal.aborted) setError(thrown);
-    } finally {
-      running.current = null;
-      setRunning(false);
-      for (const queryKey of [["balance"], ["usage"], ["requests"], ["ledger"]])
-        void client.invalidateQueries({ queryKey });
-    }
+    }, setError);
   };
   return (
     <Panel>
