@@ -34,10 +34,10 @@ export function mathRules(parser: MarkdownIt): void {
       const part = state.src.slice(start, Math.min(state.eMarks[endLine - 1]!, start + longestFormula));
       const [open, close] = fences.find(([mark]) => mark !== "\\(" && part.startsWith(mark)) ?? [];
       if (open === undefined || close === undefined) return false;
-      const length = part.indexOf(close, open.length);
-      const tex = part.slice(open.length, length);
-      if (length < 0 || tex.trim() === "") return false;
-      const end = start + length + close.length;
+      const closeAt = part.indexOf(close, open.length);
+      const tex = part.slice(open.length, closeAt);
+      if (closeAt < 0 || tex.trim() === "") return false;
+      const end = start + closeAt + close.length;
       let lastLine = startLine;
       while (state.eMarks[lastLine]! < end) lastLine++;
       if (state.src.slice(end, state.eMarks[lastLine]).trim() !== "") return false;
