@@ -175,10 +175,10 @@ const texts = {
   conversation: ["conversation", "对话"],
   speed: ["{tokens|token|tokens}, {rate} per second", "{tokens} 个 token，每秒 {rate} 个"],
   first: ["first word after {seconds} s", "{seconds} 秒后出第一个字"],
-  prompt: ["prompt {tokens|token|tokens}", "提示 {tokens} 个 token"],
+  prompt: ["prompt {tokens|token|tokens}", "提示词 {tokens} 个 token"],
   promptReused: [
     "prompt {tokens|token|tokens}, {reused} of them reused",
-    "提示 {tokens} 个 token，其中复用 {reused} 个",
+    "提示词 {tokens} 个 token，其中复用 {reused} 个",
   ],
   dropped: [
     "the window was full: {messages|message|messages} ({tokens|token|tokens}) left out",
