@@ -77,12 +77,14 @@ function isInNumber({ units, places }: Words, at: number): boolean {
 
 export const ellipsis = /…+|\.{3,}|。{3,}|\(略\)|（略）|[[［【](?:…|略)[\]］】]/;
 
+/** The parts of a quotation and of the article beside it, and how much of the quotation is the same, from 0 to 1. */
+export interface Comparison {
+  readonly pieces: readonly Piece[];
+  readonly similarity: number;
+}
+
 /** How a quotation differs from an article. Words of the article before and after the quotation do not count. */
-export function differences(
-  quotation: Words,
-  article: Words,
-  budget: Budget,
-): { readonly pieces: readonly Piece[]; readonly similarity: number } {
+export function differences(quotation: Words, article: Words, budget: Budget): Comparison {
   const runs = bestChain(commonRuns(quotation.units, article.units), quotation.units.length);
   const steps: Step[] = [];
   let mine = 0;

@@ -1,22 +1,24 @@
 import { fitOf, type Piece, type Words } from "./compare.ts";
+import { clauseEnd } from "./counterparts.ts";
 
 /**
  * What rules are made of, wherever it stands in a sentence: when a period begins, whose consent is needed, who may do
  * a thing, what must not be done, who must prove. A sentence in the writer's own words and order is compared by these.
  */
 export function otherFrame(said: Words, article: Words): readonly Piece[] | undefined {
-  if (fitOf(said, article).share < leastShare) return undefined;
-  const theirs = clausesOf(article);
+  const { share } = fitOf(said, article);
+  if (share < leastShare) return undefined;
+  const [all, theirs] = [clausesOf(said), clausesOf(article)];
   // What stands there word for word says nothing else.
-  const mine = clausesOf(said).map((clause) => (theirs.some((each) => each.includes(clause)) ? "" : clause));
+  const mine = all.filter((clause) => !theirs.some((each) => each.includes(clause)));
   const pieces =
     otherStart(mine, theirs) ??
     otherConsent(mine, theirs) ??
     deniedVerb(mine, theirs) ??
     undeniedVerb(mine, theirs) ??
     otherActor(mine, theirs) ??
-    otherConsequence(clausesOf(said), theirs, article) ??
-    otherBurden(said, article);
+    otherConsequence(all, theirs, article) ??
+    otherBurden(said, article, share);
   return pieces?.map(({ kind, text }) => ({
     kind,
     text: written(kind === "missing" ? article : said, text),
@@ -26,15 +28,12 @@ export function otherFrame(said: Words, article: Words): readonly Piece[] | unde
 const leastShare = 0.35;
 
 /** The clauses without marks. */
-function clausesOf({ text, units, places }: Words): string[] {
+function clausesOf(words: Words): string[] {
   const clauses: string[] = [];
-  let from = 0;
-  for (let at = 1; at <= units.length; at++) {
-    const isEnd =
-      at === units.length || /[,，。;；:：\n]/.test(text.slice((places[at - 1] ?? 0) + 1, places[at]));
-    if (!isEnd) continue;
-    clauses.push(units.slice(from, at));
-    from = at;
+  for (let at = 0; at < words.units.length; ) {
+    const end = clauseEnd(words, at + 1);
+    clauses.push(words.units.slice(at, end));
+    at = end;
   }
   return clauses;
 }
@@ -234,10 +233,7 @@ function otherConsequence(
     const isOpposite =
       !negative.test(own) && startsDenied.test(stands) && stands.endsWith(own.slice(-leastCondition));
     const isForeign =
-      own.length <= longestForeign &&
-      !stands.includes(own) &&
-      stands.slice(-4) === own.slice(-4) &&
-      hasForeignWord(own, whole.units);
+      own.length <= longestForeign && stands.slice(-4) === own.slice(-4) && hasForeignWord(own, whole.units);
     const isInvented =
       condition.length >= leastWholeCondition && !ofCase.test(own) && hasForeignWord(own, whole.units, 3);
     if (isTurned || isOpposite || isForeign || isInvented) return instead(stands, own);
@@ -251,8 +247,8 @@ const leastWholeCondition = 8;
 const longestForeign = 12;
 /** What follows the rule is about the case. */
 const ofCase = /原告|被告|本院|本案|本所|上诉|申请人|我|某|公司应|[甲乙丙丁]|[0-9]|元|故|因此|人民法院/;
-const denials = /^(?:可以|应当)?(?:不得|不能|不予|无须|无需|无权|不(?!足|满|同|超|当|动产|明))/;
 const startsDenied = /^(?:不得|不能|不予|无须|无需|无权|不(?!足|满|同|超|当|动产|明))/;
+const denials = new RegExp(`^(?:可以|应当)?${startsDenied.source.slice(1)}`);
 
 /** So many characters in a row that the article has nowhere. */
 function hasForeignWord(clause: string, article: string, length = 2): boolean {
@@ -265,12 +261,11 @@ function hasForeignWord(clause: string, article: string, length = 2): boolean {
 }
 
 /** The sentence makes somebody prove what the article does not. */
-function otherBurden(said: Words, article: Words): Piece[] | undefined {
+function otherBurden(said: Words, article: Words, share: number): Piece[] | undefined {
   const [mine, theirs] = [proverIn(said.units), proverIn(article.units)];
   if (mine !== undefined && theirs !== undefined && !article.units.includes(mine))
     return instead(theirs, mine);
-  if (/证明|举证|推定|证据/.test(article.units) || fitOf(said, article).share < leastShareOfBurden)
-    return undefined;
+  if (/证明|举证|推定|证据/.test(article.units) || share < leastShareOfBurden) return undefined;
   const proof = /(?:不能|能够|应当|可以)?(?:证明|举证)/.exec(said.units)?.[0];
   return proof === undefined ? undefined : [{ kind: "added", text: proof }];
 }

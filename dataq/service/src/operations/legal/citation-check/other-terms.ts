@@ -1,13 +1,15 @@
-import { type Budget, differences, type Piece, type Words, wordsOf } from "./compare.ts";
+import { type Comparison, type Piece, type Words, wordsOf } from "./compare.ts";
 
 /**
  * A sentence that has an article nearly word for word, but another term in the place of one of the article's: 国务院 for
  * 全国人民代表大会, 作出 for 收到. Or a term that narrows or widens the rule is added or left out: 重大 before 过失.
  */
-export function otherTerm(said: Words, article: Words, budget: Budget): readonly Piece[] | undefined {
-  if (said.units.length < shortestSentence) return undefined;
-  const { pieces, similarity } = differences(said, article, budget);
-  if (similarity < leastSimilarity) return undefined;
+export function otherTerm(
+  said: Words,
+  article: Words,
+  { pieces, similarity }: Comparison,
+): readonly Piece[] | undefined {
+  if (said.units.length < shortestSentence || similarity < leastSimilarity) return undefined;
   const list = pieces.map((piece) => ({ ...piece, units: wordsOf(piece.text).units }));
   for (const [place, piece] of list.entries()) {
     if (piece.kind === "same") continue;
@@ -16,19 +18,15 @@ export function otherTerm(said: Words, article: Words, budget: Budget): readonly
     const isChange = piece.kind === "missing" && next?.kind === "added";
     const [left, right] = [list[place - 1], list[place + (isChange ? 2 : 1)]];
     if (!isHeldBy(left, right)) continue;
-    const missing = piece.kind === "missing" ? piece : undefined;
-    const added = isChange ? next : piece.kind === "added" ? piece : undefined;
-    if (missing !== undefined && added !== undefined) {
+    if (isChange) {
       // Words over a mark are another wording of the sentence, not another term.
-      if (mark.test(missing.text) || mark.test(added.text)) continue;
-      if (!isOtherTerm(missing.units, added.units, article)) continue;
-      return [missing, added].map(({ kind, text }) => ({ kind, text }));
+      if (mark.test(piece.text) || mark.test(next.text)) continue;
+      if (!isOtherTerm(piece.units, next.units, article)) continue;
+      return [piece, next].map(({ kind, text }) => ({ kind, text }));
     }
-    const alone = missing ?? added;
-    if (alone === undefined || left === undefined || right === undefined) continue;
-    if (!qualifiers.has(alone.units)) continue;
-    if (Math.min(left.units.length, right.units.length) < 3) continue;
-    return [{ kind: alone.kind, text: alone.text }];
+    if (left === undefined || right === undefined || !qualifiers.has(piece.units)) continue;
+    if (Math.min(left.units.length, right.units.length) < leastOnBothSides) continue;
+    return [{ kind: piece.kind, text: piece.text }];
   }
   return undefined;
 }
@@ -40,7 +38,7 @@ interface Unit extends Piece {
 /** Whether the words on both sides show that the same place is meant. */
 function isHeldBy(left: Unit | undefined, right: Unit | undefined): boolean {
   const [before, after] = [left?.units.length ?? 0, right?.units.length ?? 0];
-  return before + after >= leastBeside && Math.max(before, after) >= 4 && left?.kind !== "missing";
+  return before + after >= leastBeside && Math.max(before, after) >= leastOnOneSide;
 }
 
 function isOtherTerm(theirs: string, mine: string, article: Words): boolean {
@@ -100,4 +98,6 @@ const qualifiers = new Set([
 const shortestSentence = 12;
 const leastSimilarity = 0.8;
 const leastBeside = 8;
+const leastOnOneSide = 4;
+const leastOnBothSides = 3;
 const longestTerm = 8;

@@ -1,5 +1,13 @@
 import { readNumber } from "../question/chinese-number.ts";
-import { type Budget, differences, fitOf, type Piece, type Words, wordsOf } from "./compare.ts";
+import {
+  type Budget,
+  type Comparison,
+  differences,
+  fitOf,
+  type Piece,
+  type Words,
+  wordsOf,
+} from "./compare.ts";
 import { clauseEnd, clauseStart, effectOfOther, otherEffect, otherWord } from "./counterparts.ts";
 import { otherFrame } from "./frames.ts";
 import { otherTerm } from "./other-terms.ts";
@@ -9,16 +17,17 @@ import { otherTerm } from "./other-terms.ts";
  * 可以 for 不得. Undefined if it does not, or if its words are too far from those of the article to tell.
  */
 export function contradiction(said: Words, article: Words, budget: Budget): readonly Piece[] | undefined {
+  const quantity =
+    otherQuantity(said, article) ?? exchangedQuantity(said, article) ?? otherSpan(said, article);
+  if (quantity !== undefined) return quantity;
+  const compared = differences(said, article, budget);
   return (
-    otherQuantity(said, article) ??
-    exchangedQuantity(said, article) ??
-    otherSpan(said, article) ??
-    otherSense(said, article, budget) ??
+    otherSense(compared) ??
     otherModal(said, article) ??
     otherWord(said, article) ??
     otherEffect(said, article) ??
     effectOfOther(said, article) ??
-    otherTerm(said, article, budget) ??
+    otherTerm(said, article, compared) ??
     otherFrame(said, article)
   );
 }
@@ -201,8 +210,7 @@ function hasCommonRun(a: string, b: string): boolean {
 }
 
 /** A word that turns the sense is added, left out or changed, between words that are the same. */
-function otherSense(said: Words, article: Words, budget: Budget): readonly Piece[] | undefined {
-  const { pieces, similarity } = differences(said, article, budget);
+function otherSense({ pieces, similarity }: Comparison): readonly Piece[] | undefined {
   if (similarity < leastSimilarity) return undefined;
   const turned = pieces.findIndex((piece, place) => {
     const next = pieces[place + 1];
