@@ -1,15 +1,9 @@
-import { readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { citationsOf, isJudgedAs, type JudgedCitation, opinionOf, readAsked } from "../test/asked-opinion.ts";
 import { type ServiceProcess, startService } from "../test/service-process.ts";
 
 export const title = "dataq: questions and an opinion of strangers";
-
-/** A question or a sentence, and what is expected of its answer. The first lines of both files say how it is written. */
-interface Asked {
-  readonly words: string;
-  readonly expected: string;
-}
 
 interface Answer {
   /** The first five, such as 刑法:133-1. */
@@ -61,7 +55,7 @@ async function askQuestions(
   showsAll: boolean,
   file: string,
 ): Promise<void> {
-  const questions = readAsked(file);
+  const questions = readAsked(new URL(`strangers/${file}`, import.meta.url));
   const kinds = new Map<string, { asked: number; met: number; tokens: number }>();
   const shown: string[] = [];
   for (const question of questions) {
@@ -95,24 +89,20 @@ async function checkOpinion(
   showsAll: boolean,
   file: string,
 ): Promise<void> {
-  const sentences = readAsked(file);
+  const sentences = readAsked(new URL(`strangers/${file}`, import.meta.url));
   const { body } = await service.call("/v1/data/query", {
     method: "POST",
     body: {
       domain: "legal",
       operation: "legal_citation_check",
-      params: { text: sentences.map(({ words }) => words).join("\n"), date: "2026-11-26" },
+      params: { text: opinionOf(sentences), date: "2026-11-26" },
       page_size: 100,
     },
   });
   const records: readonly Citation[] = body.data;
   const kinds = new Map<string, { sentences: number; met: number }>();
   const shown: string[] = [];
-  let start = 0;
-  for (const { words, expected } of sentences) {
-    const end = start + words.length;
-    const own = records.filter(({ start_utf16: at }) => at >= start && at < end);
-    start = end + 1;
+  for (const { words, expected, own } of citationsOf(sentences, records)) {
     const isMet = isJudgedAs(expected, own);
     const kind = expected.startsWith("article") ? "old numbering: today's article named" : expected;
     const row = kinds.get(kind) ?? { sentences: 0, met: 0 };
@@ -131,31 +121,9 @@ async function checkOpinion(
   for (const line of shown) print(line);
 }
 
-interface Citation {
-  readonly start_utf16: number;
+interface Citation extends JudgedCitation {
   readonly cited: string;
   readonly verdict: string;
-  readonly problems: readonly string[];
-}
-
-function isJudgedAs(expected: string, citations: readonly Citation[]): boolean {
-  if (expected === "right")
-    return citations.length > 0 && citations.every(({ problems }) => problems.length === 0);
-  if (expected === "wrong") return citations.some(({ problems }) => problems.length > 0);
-  // The article's own text may name another article.
-  return citations.some((citation) =>
-    JSON.stringify({ ...citation, content: null }).includes(expected.slice("article ".length)),
-  );
-}
-
-function readAsked(name: string): Asked[] {
-  return readFileSync(new URL(`strangers/${name}`, import.meta.url), "utf8")
-    .split("\n")
-    .filter((line) => line !== "" && !line.startsWith("#"))
-    .map((line) => {
-      const [words = "", expected = ""] = line.split("\t");
-      return { words, expected };
-    });
 }
 
 async function lawsImported(service: ServiceProcess): Promise<void> {

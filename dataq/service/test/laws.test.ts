@@ -24,6 +24,7 @@ import { lawKey } from "../src/operations/legal/question/law-reference.ts";
 import { createSources } from "../src/operations/sources.ts";
 import { embeddedIndex } from "../src/search/open-index.ts";
 import type { SearchIndex } from "../src/search/search-index.ts";
+import { citationsOf, isJudgedAs, opinionOf, readAsked } from "./asked-opinion.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { HeldArticles } from "./held-articles.ts";
 import { judgePassages } from "./judged-passages.ts";
@@ -595,22 +596,15 @@ test.skipIf(!hasPacks)(
   "an opinion of 120 citations: every planted error is told, and nothing else (needs TEST_DATA)",
   { timeout: 120_000 },
   async () => {
-    const lines = readFileSync(new URL("opinion.tsv", import.meta.url), "utf8").split("\n");
-    const sentences = lines
-      .filter((line) => line !== "" && !line.startsWith("#"))
-      .map((line) => line.split("\t") as [words: string, expected: string, named?: string]);
+    const sentences = readAsked(new URL("opinion.tsv", import.meta.url));
     const held = new HeldArticles((await allPacks()).articles);
     const register = new LawRegister(held.names);
-    const plain = new PlainText(sentences.map(([words]) => words).join("\n"));
+    const plain = new PlainText(opinionOf(sentences));
     const citations = findCitations(plain, register);
     const day = "2026-11-26";
     const records = await checkCitations({ plain, citations, register, held, date: day, now: new Date(day) });
     expect(records.length).toBeGreaterThan(110);
-    let start = 0;
-    for (const [words, expected, named = ""] of sentences) {
-      const end = start + words.length;
-      const own = records.filter(({ start_utf16: at }) => at >= start && at < end);
-      start = end + 1;
+    for (const { words, expected, named, own } of citationsOf(sentences, records)) {
       expect(own, words).not.toEqual([]);
       const problems = [...new Set(own.flatMap((record) => record.problems))];
       expect({ words, problems }).toEqual({ words, problems: expected === "right" ? [] : [expected] });
@@ -638,33 +632,18 @@ test.skipIf(!hasPacks).each([
   "%s of strangers: none of its right sentences is accused; of %i errors at least %i are told (needs TEST_DATA)",
   { timeout: 60_000 },
   async (file, errors, least) => {
-    const asked = readFileSync(new URL(`../proof/strangers/${file}`, import.meta.url), "utf8")
-      .split("\n")
-      .filter((line) => line !== "" && !line.startsWith("#"))
-      .map((line) => line.split("\t") as [words: string, expected: string]);
+    const asked = readAsked(new URL(`../proof/strangers/${file}`, import.meta.url));
     const held = new HeldArticles((await allPacks()).articles);
-    const plain = new PlainText(asked.map(([words]) => words).join("\n"));
+    const plain = new PlainText(opinionOf(asked));
     const register = new LawRegister(held.names);
     const citations = findCitations(plain, register);
     const day = "2026-11-26";
     const records = await checkCitations({ plain, citations, register, held, date: day, now: new Date(day) });
-    const accused: string[] = [];
-    const missed: string[] = [];
-    let start = 0;
-    for (const [words, expected] of asked) {
-      const own = records.filter(({ start_utf16: at }) => at >= start && at < start + words.length);
-      start += words.length + 1;
-      const isTold = own.some(({ problems }) => problems.length > 0);
-      // The article's own text may name another article.
-      const isNamed = own.some((record) =>
-        JSON.stringify({ ...record, content: null }).includes(expected.slice("article ".length)),
-      );
-      if (expected === "right" && (isTold || own.length === 0)) accused.push(words);
-      if (expected === "wrong" && !isTold) missed.push(words);
-      if (expected.startsWith("article") && !isNamed) missed.push(words);
-    }
+    const unmet = citationsOf(asked, records).filter(({ expected, own }) => !isJudgedAs(expected, own));
+    const accused = unmet.filter(({ expected }) => expected === "right").map(({ words }) => words);
+    const missed = unmet.filter(({ expected }) => expected !== "right").map(({ words }) => words);
     expect(accused).toEqual([]);
-    expect(asked.filter(([, expected]) => expected !== "right").length).toBe(errors);
+    expect(asked.filter(({ expected }) => expected !== "right").length).toBe(errors);
     expect([missed.length <= errors - least, missed]).toEqual([true, missed]);
   },
 );
