@@ -3,27 +3,48 @@
 //   node scripts/documentation.mjs           builds it now, if its pages have changed
 //   node scripts/documentation.mjs --quiet   waits until the machine has time, and takes only time that nobody else wants
 import { spawn, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { cpus, setPriority } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { isSiteBuilt, out } from "../site/scripts/built.mjs";
+import { forUsers, isAlive, npmInstall } from "./install.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const treePrefix = ".tree-";
 const longestWaitMs = 60_000;
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await main(process.argv.includes("--quiet"));
+if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
+  await main(process.argv.includes("--quiet"));
 
-/** Starts the build beside the program of this process. It ends with this process. */
+/** Starts the build beside the program of this process. It ends with this process, and npm with it. */
 export function buildBeside() {
+  const isGroup = process.platform !== "win32";
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), "--quiet"], {
     stdio: ["ignore", "ignore", "inherit"],
+    // A group of its own, so that npm and the generator can be ended with it.
+    detached: isGroup,
     windowsHide: true,
   });
   child.unref();
-  process.on("exit", () => child.kill());
+  process.on("exit", () => {
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    try {
+      process.kill(isGroup ? -child.pid : child.pid);
+    } catch (error) {
+      if (error.code !== "ESRCH") throw error;
+    }
+  });
 }
 
 async function main(isQuiet) {
@@ -36,7 +57,7 @@ async function main(isQuiet) {
   removeDeadTrees();
   if (isBeingBuilt()) return;
   const began = Date.now();
-  const failure = existsSync(join(root, "node_modules", "vitepress")) ? buildHere() : buildInTree();
+  const failure = existsSync(join(root, "node_modules", "vitepress")) ? buildAt(root) : buildInTree();
   if (failure === null)
     console.error(`Documentation built in ${((Date.now() - began) / 1000).toFixed(0)} s; it is at /docs.`);
   else {
@@ -65,9 +86,12 @@ function times() {
   return sum;
 }
 
-/** With the developers' packages. */
-function buildHere() {
-  return run(process.execPath, [join(root, "site/scripts/build.mjs")], root);
+/** With the packages that are installed there. Returns what went wrong, or null. */
+function buildAt(folder) {
+  const script = join(folder, "site/scripts/build.mjs");
+  return failureOf(
+    spawnSync(process.execPath, [script], { cwd: folder, encoding: "utf8", windowsHide: true }),
+  );
 }
 
 /** The lock file and the manifests give the tree the versions that the repository names. */
@@ -86,21 +110,9 @@ function buildInTree() {
     ];
     mkdirSync(tree);
     for (const part of parts) cpSync(join(root, part), join(tree, part), { recursive: true });
-    const installed = npm(
-      [
-        "install",
-        "--loglevel=error",
-        "--no-save",
-        "--json=false",
-        "--omit=dev",
-        "--legacy-peer-deps",
-        "--prefer-offline",
-        "--workspace=site",
-      ],
-      tree,
-    );
+    const installed = failureOf(npmInstall([...forUsers, "--workspace=site"], tree, "pipe"));
     if (installed !== null) return installed;
-    const built = run(process.execPath, [join(tree, "site/scripts/build.mjs")], tree);
+    const built = buildAt(tree);
     if (built !== null) return built;
     rmSync(out, { recursive: true, force: true });
     renameSync(join(tree, "site/dist"), out);
@@ -110,27 +122,11 @@ function buildInTree() {
   }
 }
 
-function npm(options, cwd) {
-  const own = process.env.npm_execpath;
-  return own ? run(process.execPath, [own, ...options], cwd) : run("npm", options, cwd);
-}
-
-/** What went wrong, or null. */
-function run(program, parameters, cwd) {
-  const { status, stderr, error } = spawnSync(program, parameters, {
-    cwd,
-    encoding: "utf8",
-    shell: program === "npm" && process.platform === "win32",
-    windowsHide: true,
-  });
+/** The last lines that a program wrote before it failed, or null if it did not. */
+function failureOf({ status, stderr, error }) {
   if (status === 0) return null;
-  const said = (stderr ?? "")
-    .trim()
-    .split("\n")
-    .filter((line) => line.trim() !== "")
-    .slice(-3)
-    .join("; ");
-  return said || error?.message || `${program} ended with ${status}`;
+  const lines = (stderr ?? "").split("\n").filter((line) => line.trim() !== "");
+  return lines.slice(-3).join("; ") || error?.message || `exit code ${status}`;
 }
 
 function trees() {
@@ -147,13 +143,4 @@ function removeDeadTrees() {
 
 function isBeingBuilt() {
   return trees().some(({ pid }) => pid !== process.pid);
-}
-
-function isAlive(pid) {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error.code === "EPERM";
-  }
 }

@@ -13,6 +13,8 @@ import { isConsoleBuilt } from "../dataq/console/scripts/built.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const lock = join(root, ".install.lock");
 const stamp = join(root, "node_modules", ".installed");
+/** Without the second option npm installs TypeScript and vitest too, because packages name them as optional peers. */
+export const forUsers = ["--omit=dev", "--legacy-peer-deps"];
 /** The tools of the documentation are not among them: documentation.mjs installs those in a tree of its own. */
 const workspaces = {
   locallm: ["autostart", "locallm", "site-files"],
@@ -100,26 +102,11 @@ function isInstalled(level) {
 function install(level) {
   const begin = Date.now();
   console.log(`Installing packages (${level}); the first time takes about half a minute …`);
-  // `npm ci` would reject a lock file that was written without access to the builds for other platforms.
-  const options = [
-    "install",
-    "--loglevel=error",
-    "--no-save",
-    // `npm pack --json` passes its setting on to the scripts that it runs.
-    "--json=false",
-    // Without the second option npm installs TypeScript and vitest too, because packages name them as optional peers.
-    ...(level === "everything" ? ["--include=dev"] : ["--omit=dev", "--legacy-peer-deps"]),
-    ...(level === "everything"
-      ? []
-      : ["--include-workspace-root", ...workspaces[level].map((name) => `--workspace=${name}`)]),
-  ];
-  // What the cache knows need not be asked again: this saves a request for each package. But the cache may be older
-  // than a version in the lock file.
-  let status = npm([...options, "--prefer-offline"]);
-  if (status !== 0) {
-    console.log("The installation from npm's cache failed; trying again without it …");
-    status = npm(options);
-  }
+  const { status } = npmInstall(
+    level === "everything"
+      ? ["--include=dev"]
+      : [...forUsers, "--include-workspace-root", ...workspaces[level].map((name) => `--workspace=${name}`)],
+  );
   if (status !== 0) {
     console.error("npm install failed; see its message above. Fix the cause and run the command again.");
     process.exitCode = 1;
@@ -129,12 +116,27 @@ function install(level) {
   console.log(`Packages installed in ${((Date.now() - begin) / 1000).toFixed(0)} s.`);
 }
 
-function npm(options) {
+/**
+ * Installs in `folder` what its lock file says of `what`, npm's options that choose. Returns how npm ended, with its
+ * messages if `stdio` is "pipe".
+ */
+export function npmInstall(what, folder = root, stdio = "inherit") {
+  // `npm ci` would reject a lock file that was written without access to the builds for other platforms.
+  // `npm pack --json` passes its setting on to the scripts that it runs.
+  const options = ["install", "--loglevel=error", "--no-save", "--json=false", ...what];
+  // What the cache knows need not be asked again: this saves a request for each package. But the cache may be older
+  // than a version in the lock file.
+  const quick = npm([...options, "--prefer-offline"], folder, stdio);
+  if (quick.status === 0) return quick;
+  console.error("The installation from npm's cache failed; trying again without it …");
+  return npm(options, folder, stdio);
+}
+
+function npm(options, cwd, stdio) {
   const own = process.env.npm_execpath;
-  const result = own
-    ? spawnSync(process.execPath, [own, ...options], { cwd: root, stdio: "inherit" })
-    : spawnSync("npm", options, { cwd: root, stdio: "inherit", shell: process.platform === "win32" });
-  return result.status;
+  return own
+    ? spawnSync(process.execPath, [own, ...options], { cwd, stdio, encoding: "utf8" })
+    : spawnSync("npm", options, { cwd, stdio, encoding: "utf8", shell: process.platform === "win32" });
 }
 
 /** Waits while another process holds the lock. Takes the lock over if that process has died. */
@@ -160,16 +162,25 @@ function takeLock() {
 
 function isAbandoned() {
   try {
-    process.kill(Number(readFileSync(join(lock, "pid"), "utf8")), 0);
-    return false;
-  } catch (error) {
-    if (error.code === "EPERM") return false;
-    if (error.code === "ESRCH") return true;
+    return !isAlive(Number(readFileSync(join(lock, "pid"), "utf8")));
+  } catch {
     // The other process may have created the folder but not yet written its pid, so wait a moment.
     try {
       return Date.now() - statSync(lock).mtimeMs > 5_000;
     } catch {
       return true;
     }
+  }
+}
+
+/** Whether a process runs, also one of another user. */
+export function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    if (error.code === "EPERM") return true;
+    if (error.code === "ESRCH") return false;
+    throw error;
   }
 }

@@ -3,7 +3,6 @@
 //   node scripts/run.mjs <program> [arguments]
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { buildBeside } from "./documentation.mjs";
 
 const parent = process.ppid;
 const watch = setInterval(() => {
@@ -16,5 +15,6 @@ watch.unref();
 const program = resolve(process.argv[2]);
 process.argv.splice(1, 2, program);
 // What serves for a while also serves the documentation.
-if (program.endsWith("start.ts") || process.argv[2] === "serve") buildBeside();
+if (program.endsWith("start.ts") || process.argv[2] === "serve")
+  (await import("./documentation.mjs")).buildBeside();
 await import(pathToFileURL(program).href);

@@ -44,12 +44,15 @@ it.each([
   expect(await files.file(path)).toBeUndefined();
 });
 
-it("a site that is built later is found without a restart", async () => {
+it("a site that is built later, or again, is found without a restart", async () => {
   const files = new SiteFiles(root, join(root, "none"));
-  expect(files.isBuilt()).toBe(true);
+  expect(await files.isBuilt()).toBe(true);
+  expect(String((await files.file("notes.txt"))?.plain)).toBe("notes.txt");
   rmSync(join(root, "site", "index.html"));
-  expect(files.isBuilt()).toBe(false);
+  expect(await files.isBuilt()).toBe(false);
   expect(await files.file("")).toBeUndefined();
+  writeFileSync(join(root, "site", "notes.txt"), "of the new site");
   writeFileSync(join(root, "site", "index.html"), "again");
-  expect([files.isBuilt(), String((await files.file(""))?.plain)]).toEqual([true, "again"]);
+  const texts = [await files.file(""), await files.file("notes.txt")].map((file) => String(file?.plain));
+  expect([await files.isBuilt(), ...texts]).toEqual([true, "again", "of the new site"]);
 });

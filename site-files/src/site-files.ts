@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -55,31 +54,43 @@ export const notBuilt = {
 
 /** The documentation of both products, as the build wrote it. Each file is read at its first request. */
 export class SiteFiles {
-  /** A published package has the site in its root; in the repository it is where the build writes it. */
   readonly #folders: readonly string[];
   readonly #files = new Map<string, SiteFile>();
+  /** The folder that the files are of, and when it was built. */
+  #build = "";
 
+  /** A published package has the site in its root; in the repository it is where the build writes it. */
   constructor(packageRoot: string, built = fileURLToPath(new URL("../../site/dist", import.meta.url))) {
-    // Both are looked at each time: a build may come while the product runs, and packing puts a copy there for a moment.
     this.#folders = [join(packageRoot, "site"), built];
   }
 
-  /** Whether the site is there. It may come while the product runs. */
-  isBuilt(): boolean {
-    return this.#folders.some((folder) => existsSync(join(folder, "index.html")));
+  /** Whether the site is there. It may come, and a newer one may replace it, while the product runs. */
+  async isBuilt(): Promise<boolean> {
+    return (await this.#folder()) !== undefined;
   }
 
   /** The file of an address below `/docs/`; undefined if there is none. */
   async file(path: string): Promise<SiteFile | undefined> {
+    const folder = await this.#folder();
+    if (folder === undefined) return undefined;
     const name = fileName(path);
     const kept = this.#files.get(name);
     if (kept !== undefined) return kept;
     // A router may have cut the slash at the end of a folder's address.
+    const file = (await readSiteFile(folder, name)) ?? (await readSiteFile(folder, `${path}/index.html`));
+    if (file !== undefined) this.#files.set(name, file);
+    return file;
+  }
+
+  /** Pages and what they load must be of one build, so what is kept of another one goes. */
+  async #folder(): Promise<string | undefined> {
     for (const folder of this.#folders) {
-      const file = (await readSiteFile(folder, name)) ?? (await readSiteFile(folder, `${path}/index.html`));
-      if (file === undefined) continue;
-      this.#files.set(name, file);
-      return file;
+      const page = await stat(join(folder, "index.html")).catch(() => undefined);
+      if (page === undefined) continue;
+      const build = `${folder} ${page.mtimeMs}`;
+      if (build !== this.#build) this.#files.clear();
+      this.#build = build;
+      return folder;
     }
     return undefined;
   }

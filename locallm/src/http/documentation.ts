@@ -22,7 +22,7 @@ export function addDocumentation(app: FastifyInstance, version: string): void {
   app.get<{ Params: { "*": string } }>("/docs/*", { config: { quiet: true } }, async (request, reply) => {
     const path = request.params["*"];
     const file = await files.file(path);
-    if (file === undefined && !files.isBuilt())
+    if (file === undefined && !(await files.isBuilt()))
       return reply.code(notBuilt.status).headers(notBuilt.headers).send(notBuilt.page);
     if (file === undefined) throw new LocallmError("not_found", { path: `/docs/${path}`.slice(0, 200) });
     return sendStatic(file, request, reply.header("content-security-policy", sitePolicy));

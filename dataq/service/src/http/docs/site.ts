@@ -17,7 +17,7 @@ export function addDocumentation(app: FastifyInstance): void {
   });
   app.get<{ Params: { "*": string } }>("/docs/*", async (request, reply) => {
     const file = await files.file(request.params["*"]);
-    if (file === undefined && !files.isBuilt())
+    if (file === undefined && !(await files.isBuilt()))
       return reply.code(notBuilt.status).headers(notBuilt.headers).send(notBuilt.page);
     if (file === undefined) throw new Failure("not_found", { what: "The page" });
     return send(file, request, reply);
