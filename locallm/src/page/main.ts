@@ -176,7 +176,8 @@ kept.follow(
   },
 );
 await showModels();
-find("question").focus();
+// Somebody may be typing elsewhere by now.
+if (document.activeElement === document.body) find("question").focus();
 
 function connectButtons(): void {
   const side = find("side");

@@ -43,7 +43,7 @@ export default defineComponent({
     async function ask(calls: readonly ExampleCall[]): Promise<void> {
       let sum = 0;
       for (const call of calls.filter(isCharged)) {
-        const answer = await send({ ...call, path: "/v1/data/estimate" });
+        const answer = await send({ ...call, path: "/v1/data/estimate" }, stop!.signal);
         if (!answer.ok) return void (await read(answer));
         sum += (await answer.json()).tokens;
       }
@@ -51,7 +51,7 @@ export default defineComponent({
     }
 
     async function show(call: ExampleCall): Promise<boolean> {
-      const answer = await send(call);
+      const answer = await send(call, stop!.signal);
       await read(answer);
       return answer.ok;
     }
@@ -64,7 +64,6 @@ export default defineComponent({
       });
       const shown = answers.value.at(-1)!;
       const pieces = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
-      stop!.signal.addEventListener("abort", () => void pieces?.cancel().catch(() => {}));
       for (
         let piece = await pieces?.read();
         piece !== undefined && !piece.done;

@@ -43,9 +43,10 @@ export const maySend = computed(
 );
 
 /** Sends a call with the reader's key, or at dataq with their session. */
-export function send({ method, path, headers, body }: ExampleCall): Promise<Response> {
+export function send({ method, path, headers, body }: ExampleCall, signal: AbortSignal): Promise<Response> {
   return fetch(path, {
     method,
+    signal,
     headers: {
       ...headers,
       ...(body !== undefined && { "content-type": "application/json" }),
