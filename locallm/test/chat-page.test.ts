@@ -471,8 +471,11 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     await page.locator(".assistant .versions", { hasText: "2 / 2" }).waitFor();
     expect(await page.locator(".assistant h2").textContent()).toBe("small:b");
 
+    const storedMs = await changedMsOf(page);
     await page.locator(".user").getByRole("button", { name: "Version before" }).click();
     await page.getByText("the old answer").waitFor();
+    // A page that ends at once may take the choice with it.
+    await expect.poll(() => changedMsOf(page)).toBeGreaterThan(storedMs);
     await page.reload();
     await page.getByText("the old answer").waitFor();
     await page.locator(".user").getByRole("button", { name: "Next version" }).click();
@@ -737,6 +740,18 @@ async function keepConversation(page: Page, messages: readonly object[], more: o
     opening.onsuccess = () => {
       const table = opening.result.transaction("conversations", "readwrite").objectStore("conversations");
       table.put(${JSON.stringify(kept)}).onsuccess = () => resolve(opening.result.close());
+    };
+  })`);
+}
+
+/** When the browser last stored the conversation that `keepConversation` stores. */
+async function changedMsOf(page: Page): Promise<number> {
+  return await page.evaluate(`new Promise((resolve, reject) => {
+    const opening = indexedDB.open("locallm", 1);
+    opening.onerror = () => reject(opening.error);
+    opening.onsuccess = () => {
+      const asked = opening.result.transaction("conversations").objectStore("conversations").get("kept");
+      asked.onsuccess = () => resolve((opening.result.close(), asked.result.changedMs));
     };
   })`);
 }
