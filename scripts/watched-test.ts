@@ -27,9 +27,8 @@ afterAll(async () => {
     throw new Error(
       `${tasks.length} task(s) kept an event loop busy for more than ${longestTaskMs} ms of processor time:\n\n${tasks.join("\n\n")}`,
     );
-  // Connections to servers that stopped close a moment later, on a busy machine after many seconds. What is left open
-  // stays however long we wait.
-  for (let tries = 0; tries < 400 && more(held(), before).length > 0; tries++) await setTimeout(50);
+  // Connections to servers that stopped close a moment later.
+  for (let tries = 0; tries < 100 && more(held(), before).length > 0; tries++) await setTimeout(50);
   expect(more(held(), before), "is left open by this file").toEqual([]);
 });
 
