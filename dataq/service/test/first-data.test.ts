@@ -17,8 +17,8 @@ afterAll(async () => {
 });
 
 test("a call that comes too early says what is being prepared, how far it is and when to come again", async () => {
-  // An index that accepts connections and never answers.
-  const silent = createServer(() => {}).listen(0, "127.0.0.1");
+  // An index that accepts connections and never answers. It reads, because an unread socket never sees its end.
+  const silent = createServer((socket) => socket.resume()).listen(0, "127.0.0.1");
   await once(silent, "listening");
   const { port } = silent.address() as AddressInfo;
   const firstData = new FirstData(database, {
