@@ -1,6 +1,9 @@
 import type { Reporter, TestModule } from "vitest/node";
 
-/** Prints the last line that CI parses: `N passed, N failed`, and `N skipped` if tests were skipped. */
+/**
+ * Prints the last line that CI parses: `N passed, N failed`, and `N skipped` if tests were skipped. Before it, the
+ * tasks that kept an event loop busy for long (watched-test.ts).
+ */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const count = { passed: 0, failed: unhandledErrors.length, skipped: 0, pending: 0 };
@@ -10,6 +13,9 @@ export default class ClosingLine implements Reporter {
       count.failed += module.errors().length;
       for (const suite of module.children.allSuites()) count.failed += suite.errors().length;
     }
+    for (const module of modules)
+      for (const task of module.meta().longTasks ?? [])
+        console.warn(`Warning: a long task of an event loop in ${module.relativeModuleId}:\n${task}`);
     const skipped = count.skipped + count.pending;
     // Runs after all other reporters, so that this line is the last one.
     process.on("exit", () => {
