@@ -1,6 +1,7 @@
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chromiumArguments, chromiumPath } from "../../scripts/chromium.ts";
+import { openDocumentation } from "../../scripts/documentation-page.ts";
 import { createModelStore, type ModelStore } from "./model-store.ts";
 import { startServerHere, type TestServer } from "./server-process.ts";
 
@@ -25,7 +26,7 @@ describe.skipIf(chromiumPath === undefined)("the documentation in a browser (nee
     const faults: string[] = [];
     page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
     page.on("pageerror", (error) => faults.push(error.message));
-    await page.goto(server.url + path, { waitUntil: "networkidle" });
+    await openDocumentation(page, server.url + path);
     return { page, faults };
   }
 

@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chromiumPath } from "../../../scripts/chromium.ts";
+import { openDocumentation } from "../../../scripts/documentation-page.ts";
 import { openBrowser, type TestBrowser } from "./browser.ts";
 import { faultsOf } from "./faults.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
@@ -23,7 +24,7 @@ describe.skipIf(!chromiumPath)("examples of the documentation, in Debian's chrom
   const sender = () => page.locator(".sender").first();
   const status = () => sender().locator("figcaption").first().textContent();
   const code = () => page.locator(".vp-doc pre").nth(1).textContent();
-  const visit = (path: string) => page.goto(`/docs/${path}`, { waitUntil: "networkidle" });
+  const visit = (path: string) => openDocumentation(page, `/docs/${path}`);
 
   test("a stranger reads them, and is told what sending needs", async () => {
     await visit("dataq/start");
@@ -81,7 +82,7 @@ describe.skipIf(!chromiumPath)("examples of the documentation, in Debian's chrom
     const listed = data.find(({ name }: { name: string }) => name === "documentation");
     expect(listed).toMatchObject({ mode: "test", scopes: ["data:query"] });
     expect(Date.parse(listed.expires_at) - Date.parse(listed.created_at)).toBeLessThan(90_000_000);
-    await page.reload({ waitUntil: "networkidle" });
+    await openDocumentation(page, page.url());
     expect(await code()).toContain("Bearer $KEY");
   });
 
