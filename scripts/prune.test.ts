@@ -14,17 +14,22 @@ const { reachable, removeSourceMaps } = (await import(`${root}scripts/prune.mjs`
 const { packages } = JSON.parse(readFileSync(`${root}package-lock.json`, "utf8"));
 const needed = reachable(packages);
 
-it.each(["autostart", "site-files", "locallm", "dataq/contract", "dataq/client", "dataq/service"])(
-  "pruning keeps every package that %s imports",
-  (folder) => {
-    const imported = importsBelow(`${root}${folder}/src`);
-    for (const name of imported)
-      expect(
-        [`node_modules/${name}`, `${folder}/node_modules/${name}`].some((path) => needed.has(path)),
-        name,
-      ).toBe(true);
-  },
-);
+it.each([
+  "autostart",
+  "site-files",
+  "package-index",
+  "locallm",
+  "dataq/contract",
+  "dataq/client",
+  "dataq/service",
+])("pruning keeps every package that %s imports", (folder) => {
+  const imported = importsBelow(`${root}${folder}/src`);
+  for (const name of imported)
+    expect(
+      [`node_modules/${name}`, `${folder}/node_modules/${name}`].some((path) => needed.has(path)),
+      name,
+    ).toBe(true);
+});
 
 it("pruning removes the console's tools, types for compilers, and packages that are optional peers alone", () => {
   for (const name of [

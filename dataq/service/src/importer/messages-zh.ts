@@ -35,7 +35,9 @@ export const messagesZh: Record<keyof typeof messages, string> = {
   empty_file: "{origin} 是空文件。",
   not_an_address: "{origin} 不是有效的网址。",
   not_a_package: "“{name}”不是 Python 软件包的名称。",
-  package_not_found: "pip 找不到 {name}。请检查 python3、pip 及其软件源是否可用。",
+  package_not_found: "pip 找不到 {name}。请用 pip config list 检查其软件源是否可用。",
+  package_not_listed:
+    "在 Python 软件源中找不到 {name} 的 wheel 包：{reason}。请检查网络，或把 PIP_INDEX_URL 设为本机可以访问的软件源。",
   package_unclear: "无法识别 pip 对 {name} 的答复。",
   not_https: "不支持 {protocol} 地址，请使用 https。",
   not_fetched: "无法下载 {file}：{reason}。请检查网络、代理和证书。",

@@ -37,8 +37,9 @@ export const messages = {
   empty_file: "{origin} is empty.",
   not_an_address: "{origin} is not a valid address.",
   not_a_package: '"{name}" is not the name of a Python package.',
-  package_not_found:
-    "pip cannot find {name}. Check that python3 and pip are installed and that the package index is reachable.",
+  package_not_found: "pip cannot find {name}. Check that its index is reachable: pip config list.",
+  package_not_listed:
+    "The Python index lists no wheel of {name}: {reason}. Check the network, or set PIP_INDEX_URL to an index that this machine reaches.",
   package_unclear: "pip returned an unknown report for {name}.",
   not_https: "{protocol} addresses are not supported. Use https.",
   not_fetched: "{file} cannot be downloaded: {reason}. Check the network, proxy and certificates.",

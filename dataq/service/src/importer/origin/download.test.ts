@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { download } from "./download.ts";
-import { certificatesOfPip } from "./pip.ts";
+import { certificatesIn, settingsOfPip } from "./pip.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -33,6 +33,6 @@ test.skipIf(!hasPip)(
     await writeFile(settings, `[global]\ncert = ${cert}\n`);
     vi.stubEnv("PIP_CERT", undefined);
     vi.stubEnv("PIP_CONFIG_FILE", settings);
-    expect(await certificatesOfPip()).toBe("PEM");
+    expect(await certificatesIn((await settingsOfPip()) as string)).toBe("PEM");
   },
 );

@@ -47,12 +47,36 @@ export async function download(url: string, path: string, options: DownloadOptio
   await rename(partial, path);
 }
 
+/** Fetches a page of an index. Throws an Error for any status but 200, and for more than `mostBytes`. */
+export async function fetchText(
+  address: URL,
+  options: Pick<DownloadOptions, "certificates" | "signal"> & {
+    readonly headers: Readonly<Record<string, string>>;
+    readonly mostBytes: number;
+  },
+): Promise<{ body: string; contentType: string; address: URL }> {
+  const { response, address: from } = await open(address.href, 0, options, 5);
+  if (response.statusCode !== 200) {
+    response.resume();
+    throw new Error(`it answered ${response.statusCode}`);
+  }
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > options.mostBytes) throw new Error(`its answer is longer than ${options.mostBytes} bytes`);
+    chunks.push(chunk);
+  }
+  const body = Buffer.concat(chunks).toString();
+  return { body, contentType: response.headers["content-type"] ?? "", address: from };
+}
+
 /** Whether all of it was fetched now; false if a part was here. */
 async function fetchInto(url: string, partial: string, options: DownloadOptions): Promise<boolean> {
   const largestBytes = options.mostBytes ?? 20 * 2 ** 30;
   // Without a digest, parts of two different files could not be told apart.
   const have = options.sha256 === undefined ? 0 : await sizeOf(partial);
-  const response = await open(url, have, options, 5);
+  const { response } = await open(url, have, options, 5);
   if (response.statusCode === 416 && have > 0) {
     response.resume();
     return false;
@@ -89,10 +113,13 @@ const idleMs = 30_000;
 function open(
   url: string,
   from: number,
-  options: DownloadOptions,
+  options: Pick<DownloadOptions, "certificates" | "signal"> & {
+    /** Only `accept` is also sent to other hosts. */
+    readonly headers?: Readonly<Record<string, string>>;
+  },
   redirects: number,
   lookup?: LookupFunction,
-): Promise<IncomingMessage> {
+): Promise<{ response: IncomingMessage; address: URL }> {
   const target = new URL(url);
   if (target.protocol !== "https:" && target.protocol !== "http:") {
     throw new ImportError("not_https", { protocol: target.protocol });
@@ -102,7 +129,7 @@ function open(
     const request = get(
       target,
       {
-        headers: { "user-agent": "dataq", ...(from > 0 && { range: `bytes=${from}-` }) },
+        headers: { "user-agent": "dataq", ...options.headers, ...(from > 0 && { range: `bytes=${from}-` }) },
         ...(options.certificates && { ca: [...rootCertificates, options.certificates] }),
         ...(options.signal && { signal: options.signal }),
         ...(lookup && { lookup }),
@@ -121,9 +148,11 @@ function open(
             return reject(error);
           }
           const guard = lookup ?? (isPrivateAddress(address) ? undefined : publicLookup);
-          return resolve(open(next.href, from, options, redirects - 1, guard));
+          const { headers, ...others } = options;
+          const sent = next.origin === target.origin ? options : { ...others, ...acceptOf(headers) };
+          return resolve(open(next.href, from, sent, redirects - 1, guard));
         }
-        resolve(response);
+        resolve({ response, address: target });
       },
     );
     request.on("timeout", () => request.destroy(new Error(`no data received for ${idleMs / 1000} s`)));
@@ -135,6 +164,11 @@ function open(
       ),
     );
   });
+}
+
+/** Another host does not get the login. */
+function acceptOf(headers: Readonly<Record<string, string>> | undefined) {
+  return headers?.["accept"] === undefined ? {} : { headers: { accept: headers["accept"] } };
 }
 
 async function sizeOf(path: string): Promise<number> {

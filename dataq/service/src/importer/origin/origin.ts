@@ -1,13 +1,15 @@
 import { createHash } from "node:crypto";
 import { access } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { ImportError } from "../import-error.ts";
 import { say } from "../message.ts";
 import { fetchSetFile } from "../open-data/fetch-set.ts";
 import { publishersBeside } from "../publisher.ts";
 import { digestOf, download } from "./download.ts";
 import type { FetchOptions, LocalFile } from "./local-file.ts";
-import { askPip } from "./pip.ts";
+import { findPackage } from "./pip.ts";
+import { licenceOfWheel } from "./wheel-licence.ts";
 
 /** Whether the same origin may return a different file later. */
 export function isRemote(origin: string): boolean {
@@ -39,15 +41,19 @@ export function nameOfAddress(address: string): string {
 
 async function fetchWheel(origin: string, options: FetchOptions): Promise<LocalFile> {
   const name = origin.slice("pypi:".length);
-  const wheel = await askPip(name, options.signal);
-  const path = join(options.folder, `${name}-${wheel.version}-${wheel.sha256.slice(0, 12)}.whl`);
-  await download(wheel.url, path, {
-    sha256: wheel.sha256,
-    certificates: wheel.certificates,
-    ...(options.signal && { signal: options.signal }),
-    progress: percentages(name, options.progress),
-  });
-  const { sha256, version, licence } = wheel;
+  const wheel = await findPackage(name, options.signal);
+  const { sha256, version } = wheel;
+  const path = wheel.url.startsWith("file:")
+    ? fileURLToPath(wheel.url)
+    : join(options.folder, `${name}-${version}-${sha256.slice(0, 12)}.whl`);
+  if (!wheel.url.startsWith("file:"))
+    await download(wheel.url, path, {
+      sha256,
+      certificates: wheel.certificates,
+      ...(options.signal && { signal: options.signal }),
+      progress: percentages(name, options.progress),
+    });
+  const licence = wheel.licence ?? (await licenceOfWheel(path));
   const publisher = {
     name: `PyPI ${name} ${version}`,
     url: `https://pypi.org/project/${name}/`,

@@ -1,16 +1,19 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
+import { type Ask, findWheel, NoWheel } from "@locallm/package-index";
 import { z } from "zod";
 import { ImportError } from "../import-error.ts";
+import { fetchText } from "./download.ts";
 
 const run = promisify(execFile);
 
-/** The wheel that pip would install. pip knows the index, mirror and certificates of this machine. */
+/** The wheel that pip would install. */
 export interface Wheel {
   readonly url: string;
   readonly sha256: string;
   readonly version: string;
+  /** Null if only the wheel itself says it. */
   readonly licence: string | null;
   /** Certificates that pip is configured to trust in addition to the system's. */
   readonly certificates: string | undefined;
@@ -34,11 +37,33 @@ const report = z.object({
     .length(1),
 });
 
-/** Asks pip where the newest wheel of a package is, without installing anything. */
-export async function askPip(name: string, signal?: AbortSignal): Promise<Wheel> {
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name)) {
+/**
+ * Finds the newest wheel of a package. pip is asked if it is here, because it knows the index, mirror and certificates of
+ * this machine; without it the index is read with pip's settings.
+ */
+export async function findPackage(name: string, signal?: AbortSignal): Promise<Wheel> {
+  if (!/^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?$/.test(name))
     throw new ImportError("not_a_package", { name });
+  const settings = await settingsOfPip(signal);
+  return settings === null ? await searchIndex(name, signal) : await askPip(name, settings, signal);
+}
+
+async function searchIndex(name: string, signal?: AbortSignal): Promise<Wheel> {
+  const ask: Ask = async (address, { certificateFile, ...request }) => {
+    const certificates = certificateFile === null ? undefined : await readCertificates(certificateFile);
+    return await fetchText(address, { ...request, certificates, ...(signal && { signal }) });
+  };
+  try {
+    const { url, certificateFile, ...wheel } = await findWheel(name, ask, signal);
+    const certificates = certificateFile === null ? undefined : await readCertificates(certificateFile);
+    return { ...wheel, url: url.href, licence: null, certificates };
+  } catch (error) {
+    if (!(error instanceof NoWheel)) throw error;
+    throw new ImportError("package_not_listed", { name, reason: error.message }, error);
   }
+}
+
+async function askPip(name: string, settings: string, signal?: AbortSignal): Promise<Wheel> {
   const base = ["-m", "pip", "--disable-pip-version-check", "--no-input"];
   const wanted = ["install", "--dry-run", "--ignore-installed", "--no-deps", "--only-binary", ":all:"];
   let answer: string;
@@ -56,26 +81,39 @@ export async function askPip(name: string, signal?: AbortSignal): Promise<Wheel>
     sha256: found.download_info.archive_info.hashes.sha256,
     version: found.metadata.version,
     licence: found.metadata.license_expression ?? found.metadata.license ?? null,
-    certificates: await certificatesOfPip(),
+    certificates: await certificatesIn(settings),
   };
 }
 
 const pipTimeoutMs = 60_000;
 const python = process.platform === "win32" ? "python" : "python3";
 
-/** `pip config get` reads only one of pip's files, which is not the one that a machine's owner writes. */
-export async function certificatesOfPip(): Promise<string | undefined> {
-  try {
-    const { stdout } = await run(python, ["-m", "pip", "config", "list"], { timeout: pipTimeoutMs });
-    const settings = new Map(
-      Array.from(stdout.matchAll(/^(\S+?)=["'](.*)["']\s*$/gm), ([, key, value]) => [key, value]),
-    );
-    const file = settings.get(":env:.cert") ?? settings.get("install.cert") ?? settings.get("global.cert");
-    return file === undefined ? undefined : await readFile(file, "utf8");
-  } catch {
-    // The system's certificates may be enough; if not, the download reports it.
-    return undefined;
-  }
+/**
+ * What `pip config list` prints; null without pip. `pip config get` reads only one of pip's files, which is not the one
+ * that a machine's owner writes.
+ */
+export async function settingsOfPip(signal?: AbortSignal): Promise<string | null> {
+  const options = { timeout: pipTimeoutMs, ...(signal && { signal }) };
+  return await run(python, ["-m", "pip", "config", "list"], options).then(
+    ({ stdout }) => stdout,
+    () => {
+      signal?.throwIfAborted();
+      return null;
+    },
+  );
+}
+
+export async function certificatesIn(settings: string): Promise<string | undefined> {
+  const values = new Map(
+    Array.from(settings.matchAll(/^(\S+?)=["'](.*)["']\s*$/gm), ([, key, value]) => [key, value]),
+  );
+  const file = values.get(":env:.cert") ?? values.get("install.cert") ?? values.get("global.cert");
+  return file === undefined ? undefined : await readCertificates(file);
+}
+
+/** The system's certificates may be enough without these; if not, the download reports it. */
+async function readCertificates(path: string): Promise<string | undefined> {
+  return await readFile(path, "utf8").catch(() => undefined);
 }
 
 function readJson(text: string): unknown {
