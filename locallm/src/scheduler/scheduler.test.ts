@@ -163,6 +163,23 @@ describe("loaded models", () => {
     expect(loads).toEqual(["a"]);
   });
 
+  it("takes a place back once: a lease that is given back twice frees no place that another request has", async () => {
+    const { scheduler } = world({ slots: 1 });
+    const first = await scheduler.lease(request("a"));
+    first.release();
+    const second = await scheduler.lease(request("a"));
+    first.release();
+    let granted = false;
+    const third = scheduler.lease(request("a")).then((lease) => {
+      granted = true;
+      return lease;
+    });
+    await settled();
+    expect(granted).toBe(false);
+    second.release();
+    (await third).release();
+  });
+
   it("shares a runner between names with the same weights, but not between different load options", async () => {
     const { scheduler, loads } = world({ maxLoadedModels: 3 });
     const plain = request("a");
