@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
+import { operations } from "@dataq/contract";
 import { expect, test } from "vitest";
+import { presets } from "../dataq/service/src/connector/preset.ts";
 import { errorsDoc, errorsPaths } from "./errors-doc.ts";
 import { operationsDoc, operationsPaths } from "./operations-doc.ts";
 
@@ -20,3 +22,23 @@ function plain(text: string): string {
     .replace(/\n{2,}/g, "\n\n")
     .trim();
 }
+
+test.each(["README.md", "README.zh.md"])(
+  "the table in %s has every operation once, with its vendors",
+  (readme) => {
+    const lines = readFileSync(new URL(`../${readme}`, import.meta.url), "utf8").split("\n");
+    const rows = lines
+      .filter((line) => /^\| `\w+_\w+`/.test(line))
+      .map((line) =>
+        line.split("|").map((cell) => [...cell.matchAll(/`([\w-]+)`/g)].map(([, name]) => name)),
+      );
+    expect(rows.flatMap(([, names]) => names).sort()).toEqual(operations.map(({ name }) => name).sort());
+    for (const [, names, , , vendors] of rows)
+      for (const operation of names ?? [])
+        expect(vendors, operation).toEqual(
+          presets()
+            .filter((preset) => operation! in preset.operations)
+            .map(({ name }) => name),
+        );
+  },
+);

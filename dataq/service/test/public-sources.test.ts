@@ -42,7 +42,9 @@ beforeAll(async () => {
   sources = await startPublicSources();
   folder = await makeDataFolder("first start");
   service = await startService({ folder });
-  const { body } = await service.call("/admin/v1/accounts", { body: { name: "buyer", tokens: 100_000_000 } });
+  const { body } = await service.call("/admin/v1/accounts", {
+    body: { name: "buyer", tier: "pro", tokens: 100_000_000 },
+  });
   key = body.keys[0];
 });
 afterAll(async () => {
@@ -89,13 +91,16 @@ async function connected(name: string, more: Partial<ContractEntry> = {}, base =
   };
 }
 
-/** The service looks at the file once a second. */
+/** Waits until the service has read the file, and until a pause that an earlier test caused is over. */
 async function followed(name: string, isThere: boolean): Promise<void> {
-  const isListed = async () => {
+  const isAsked = async () => {
     const { data } = (await service.call("/admin/v1/connectors")).body;
-    return data.some((each: { name: string }) => each.name === name);
+    return data.some(
+      (each: { name: string; paused_until: string | null }) =>
+        each.name === name && each.paused_until === null,
+    );
   };
-  await expect.poll(isListed, { timeout: 10_000 }).toBe(isThere);
+  await expect.poll(isAsked, { timeout: 10_000, interval: 200 }).toBe(isThere);
 }
 
 describe("a public source answers an operation in the form of the contract", () => {
@@ -655,19 +660,28 @@ describe("what several sources know of one thing is one record", () => {
     try {
       const operations = ["enterprise_company_detail"];
       await using _first = await connected("gleif");
+      // Earlier tests made the vendor fail, and the pace of the preset belongs to the installation.
+      const answered = async () => {
+        let answer = await ask("enterprise_company_detail", company, { cache: "bypass" });
+        for (let tries = 0; answer.status === 503 && tries < 20; tries++) {
+          await new Promise((resolve) => setTimeout(resolve, 500));
+          answer = await ask("enterprise_company_detail", company, { cache: "bypass" });
+        }
+        return answer;
+      };
       {
         await using _dear = await connected(
           "qichacha",
           { join: true, operations, cost_fen: 9_999 },
           spare.base,
         );
-        const { body } = await ask("enterprise_company_detail", company, { cache: "bypass" });
+        const { body } = await answered();
         expect([body.data.source.name, body.warnings ?? []]).toEqual(["GLEIF", []]);
         expect(spare.requests).toHaveLength(0);
       }
       spare.behave("broken");
       await using _second = await connected("qichacha", { join: true, operations }, spare.base);
-      const { body } = await ask("enterprise_company_detail", company, { cache: "bypass" });
+      const { body } = await answered();
       expect(body.data.source).toMatchObject({ name: "GLEIF" });
       expect(body.warnings).toEqual([expect.stringContaining("企查查 did not answer in time")]);
     } finally {

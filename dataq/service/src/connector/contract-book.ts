@@ -4,10 +4,10 @@ import { Contract } from "./contract.ts";
 import type { Gate } from "./gate.ts";
 
 /** How often the file is looked at while the service answers calls. */
-const LOOK_EVERY_MS = 1_000;
+const LOOK_EVERY_MS = 200;
 
 /**
- * The operator's contracts. A change of the file takes effect within a second, without a restart; a file that cannot be
+ * The operator's contracts. A change of the file takes effect at once, without a restart; a file that cannot be
  * used changes nothing, and `onTrouble` says why.
  */
 export class ContractBook {
