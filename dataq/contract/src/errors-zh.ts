@@ -67,6 +67,7 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
   already_exists: row("已经存在，不能重复创建。", "请使用已有的那一个。"),
   too_many: row("数量已达上限（{limit}）。", "请先删除不再需要的。"),
   webhook_disabled: row("该 Webhook 已停用。", "请先启用，再重新发送。"),
+  payment_state: row("该笔付款的状态是 {state}。", "请重新查询这笔付款，按其状态处理。"),
   last_owner: row("账户至少需要一位所有者。", "请先将另一位成员设为所有者。"),
   body_too_large: row("请求体超过 {limit} 字节。", "请缩小请求体。"),
   not_acceptable: row(
@@ -80,6 +81,14 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
   unsupported_encoding: row("Content-Encoding 是 {encoding}，不接受压缩的请求体。", "请发送未压缩的请求体。"),
   idempotency_mismatch: row("该 Idempotency-Key 已用于另一个请求。", "新的请求请使用新的 Idempotency-Key。"),
   invalid_voucher: row("充值码无效、已使用或已过期。", "请检查是否输错。"),
+  provider_off: row(
+    "本服务没有开通 {provider} 付款。",
+    "请使用 /v1/payments/options 中的方式，或兑换充值码。",
+  ),
+  invalid_notification: row(
+    "这不是 {provider} 的有效通知：{reason}。",
+    "请检查 payments.json 中 {provider} 的密钥和本机时间。",
+  ),
   invalid_invitation: row(
     "该邀请已使用、已过期，或发给了另一个邮箱。",
     "请用受邀的邮箱登录，或请对方重新邀请。",
@@ -100,6 +109,7 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
   internal_error: row("服务内部错误，未扣费。", "请重试；如果仍然出错，请提供请求 ID 以便排查。"),
   not_configured: row("{operation} 暂无可用数据源，未扣费。", "{fix}"),
   upstream_error: row("{operation} 的数据源返回异常，未扣费。", "请稍后重试。"),
+  payment_refused: row("{provider} 没有受理。", "请稍后重试，或换一种付款方式。"),
   upstream_timeout: row("{operation} 的数据源响应超时，未扣费。", "请稍后重试。"),
   preparing: row(
     "{operation} 的首批数据正在准备中，已完成 {percent}%，未扣费。",

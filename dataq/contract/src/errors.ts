@@ -174,6 +174,12 @@ export const errors = {
     "The webhook is disabled.",
     "Enable it, then send the message again.",
   ),
+  payment_state: row(
+    409,
+    "conflict_error",
+    "The payment is {state}.",
+    "Get the payment, and see what its state allows.",
+  ),
   last_owner: row(
     409,
     "conflict_error",
@@ -215,6 +221,18 @@ export const errors = {
     "invalid_request_error",
     "This voucher code is invalid, expired or already redeemed.",
     "Check the code for typing errors.",
+  ),
+  provider_off: row(
+    422,
+    "invalid_request_error",
+    "This service does not take payments by {provider}.",
+    "Use a way to pay from /v1/payments/options, or redeem a voucher.",
+  ),
+  invalid_notification: row(
+    422,
+    "invalid_request_error",
+    "This is not a valid notification of {provider}: {reason}.",
+    "Check the keys of {provider} in payments.json, and the clock of this machine.",
   ),
   invalid_invitation: row(
     422,
@@ -279,6 +297,13 @@ export const errors = {
     "server_error",
     "The data source of {operation} returned an unusable response.",
     "Retry later.",
+    true,
+  ),
+  payment_refused: row(
+    502,
+    "server_error",
+    "{provider} did not accept this.",
+    "Retry later, or choose another way to pay.",
     true,
   ),
   upstream_timeout: row(

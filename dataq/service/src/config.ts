@@ -7,6 +7,7 @@ import {
   LEAST_CONNECTIONS,
 } from "./database/connections.ts";
 import { addressesOf } from "./database/servers.ts";
+import { type PaymentFailpoint, paymentFailpoints } from "./payments/failpoint.ts";
 import { type Failpoint, failpoints } from "./query/failpoint.ts";
 import type { EmbeddingModel } from "./search/meaning/embedder.ts";
 import type { SearchEngine } from "./search/open-index.ts";
@@ -60,6 +61,8 @@ export interface Config {
   readonly uploadLimitBytes: number;
   /** DATAQ_CONNECTORS, connectors.json in the data folder: the operator's contracts with vendors. */
   readonly connectors: string;
+  /** DATAQ_PAYMENTS, payments.json in the data folder: the ways to pay; see docs/dataq/payments.md. */
+  readonly payments: string;
   /** DATAQ_WEBHOOK_TARGETS: where messages may be sent; `public` in hosted mode, else `local`. See webhooks/targets.ts. */
   readonly webhookTargets: TargetRule;
   /** DATAQ_LOCALLM: address of a model server, for a page of the console. */
@@ -78,8 +81,8 @@ export interface Config {
   /** DATAQ_API_KEY and DATAQ_BASE_URL: for the commands that call a service. */
   readonly apiKey: string | undefined;
   readonly baseUrl: string | undefined;
-  /** DATAQ_FAILPOINT: for crash tests; the process kills itself at this step of a call. */
-  readonly failpoint: Failpoint | undefined;
+  /** DATAQ_FAILPOINT: for crash tests; the process kills itself at this step of a call or a payment. */
+  readonly failpoint: Failpoint | PaymentFailpoint | undefined;
 }
 
 export interface StandIn {
@@ -113,6 +116,7 @@ export function readConfig(environment: Environment = process.env): Config {
     dataFolder,
     uploadLimitBytes: readSize("DATAQ_UPLOAD_LIMIT", get("DATAQ_UPLOAD_LIMIT")) ?? 2e9,
     connectors: resolve(get("DATAQ_CONNECTORS") ?? join(dataFolder, "connectors.json")),
+    payments: resolve(get("DATAQ_PAYMENTS") ?? join(dataFolder, "payments.json")),
     databaseUrl,
     databaseDirectUrl: readOther("DATABASE_DIRECT_URL"),
     databaseReadUrl: readOther("DATABASE_READ_URL"),
@@ -144,7 +148,7 @@ export function readConfig(environment: Environment = process.env): Config {
     smtpUrl: readUrl("SMTP_URL", get("SMTP_URL"), ["smtp:", "smtps:"]),
     apiKey: get("DATAQ_API_KEY"),
     baseUrl: readUrl("DATAQ_BASE_URL", get("DATAQ_BASE_URL"), ["http:", "https:"]),
-    failpoint: readChoice("DATAQ_FAILPOINT", get("DATAQ_FAILPOINT"), failpoints),
+    failpoint: readChoice("DATAQ_FAILPOINT", get("DATAQ_FAILPOINT"), [...failpoints, ...paymentFailpoints]),
   };
 }
 

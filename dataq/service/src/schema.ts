@@ -4,6 +4,7 @@ import type { Migration } from "./database/migrations.ts";
 import { importMigrations } from "./importer/runs.ts";
 import { ledgerMigrations } from "./ledger/migrations.ts";
 import { limitMigrations } from "./limits/migrations.ts";
+import { paymentMigrations } from "./payments/migrations.ts";
 import { peopleMigrations } from "./people/migrations.ts";
 import { queryMigrations } from "./query/migrations.ts";
 import { vectorMigrations } from "./search/meaning/vector-blocks.ts";
@@ -16,6 +17,7 @@ import { webhookMigrations } from "./webhooks/migrations.ts";
 export const migrations: readonly Migration[] = [
   ...accountMigrations,
   ...ledgerMigrations,
+  ...paymentMigrations,
   ...peopleMigrations,
   ...limitMigrations,
   ...queryMigrations,

@@ -40,6 +40,7 @@ import { addMcpRoute } from "./http/routes/mcp.ts";
 import { addMemberRoutes } from "./http/routes/members.ts";
 import { addMetricsRoute } from "./http/routes/metrics.ts";
 import { addOpenDataRoutes } from "./http/routes/open-data.ts";
+import { addPaymentRoutes } from "./http/routes/payments.ts";
 import { addQueryRoutes } from "./http/routes/query.ts";
 import { addWatchRoutes } from "./http/routes/watches.ts";
 import { addWebhookRoutes } from "./http/routes/webhooks.ts";
@@ -55,6 +56,9 @@ import { commonLaws } from "./operations/legal/question/meanings.ts";
 import { type RealData, realData } from "./operations/open-data.ts";
 import { isOfSamples } from "./operations/sample-corpora.ts";
 import { createSources, searchedByMeaning } from "./operations/sources.ts";
+import type { PaymentFailpoint } from "./payments/failpoint.ts";
+import { Payments } from "./payments/payments.ts";
+import { readPaymentSettings } from "./payments/settings.ts";
 import { makeLocalLink } from "./people/local-link.ts";
 import { People } from "./people/people.ts";
 import { AnswerCache } from "./query/answer-cache.ts";
@@ -109,7 +113,8 @@ const SOURCE_LIMIT_MS = 30_000;
 export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
   const clock = options.clock ?? (() => new Date());
   const { progress } = options;
-  const logger = createLogger(config, options.logTo);
+  const paymentSettings = await readPaymentSettings(config.payments);
+  const logger = createLogger(config, paymentSettings.secrets, options.logTo);
   if (config.databaseUrl !== undefined) await mkdir(config.dataFolder, { recursive: true, mode: 0o700 });
   const database = await openDatabase({
     url: config.databaseUrl,
@@ -198,7 +203,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       clock,
       onUnkept: (error: Error) =>
         logger.warn({ err: error.message }, "could not store an answer for retries"),
-      failpoint: failpointOf(config.failpoint),
+      failpoint: failpointOf<Failpoint>(config.failpoint),
     };
     const requestLog = new RequestLog(database, (error) =>
       logger.warn({ err: error.message }, "could not write the request log"),
@@ -213,6 +218,16 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       publicUrl: () => config.publicUrl ?? url,
       onWarning: (text, error) => logger.warn({ err: (error as Error).message }, text),
     });
+    const payments = new Payments({
+      database,
+      settings: paymentSettings,
+      clock,
+      publicUrl: () => config.publicUrl ?? url,
+      onWarning: (text, error) => logger.warn({ err: error.message }, text),
+      failpoint: failpointOf<PaymentFailpoint>(config.failpoint),
+    });
+    if (payments.options.length > 0)
+      progress(`Customers can pay by ${payments.options.map(({ name }) => name).join(", ")}.`);
     const parts: HttpParts = {
       database,
       keys,
@@ -235,6 +250,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     addMemberRoutes(app, parts);
     addLedgerRoutes(app, parts);
     addAdminRoutes(app, parts);
+    addPaymentRoutes(app, parts, payments);
     const vectors =
       meaning &&
       new VectorSchedule({
@@ -285,7 +301,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     addSessionRoutes(app, parts, config);
     if (config.locallm !== undefined) addModelRoutes(app, config.locallm);
     closers.push(() => app.close());
-    closers.push(startSweeper({ ...parts, cache, seal, queue }));
+    closers.push(startSweeper({ ...parts, cache, seal, queue, askPayments: () => payments.askDue() }));
 
     url = await listen(app, config);
     const owner = await keys.authenticate(localKey, "127.0.0.1", clock());
@@ -355,8 +371,13 @@ function sealer(database: Database, logger: Logger, clock: () => Date): () => Pr
 }
 
 /** Log lines are JSON and never contain a key, wherever it came from. */
-function createLogger(config: Config, logTo: ServiceOptions["logTo"]): Logger {
+function createLogger(
+  config: Config,
+  otherSecrets: readonly string[],
+  logTo: ServiceOptions["logTo"],
+): Logger {
   const secrets = [
+    ...otherSecrets,
     config.secret ?? "",
     ...passwordsOf(config.databaseUrl),
     ...passwordsOf(config.databaseDirectUrl),
@@ -380,7 +401,9 @@ function passwordsOf(url: string | undefined): string[] {
   }
 }
 
-function failpointOf(name: Failpoint | undefined): (at: Failpoint) => void {
+function failpointOf<Name extends Failpoint | PaymentFailpoint>(
+  name: Config["failpoint"],
+): (at: Name) => void {
   if (name === undefined) return () => {};
   return (at) => {
     if (at === name) process.kill(process.pid, "SIGKILL");

@@ -45,8 +45,30 @@ export const entryKinds = [
   "reverse",
   "expire",
   "adjust",
+  "refund",
+  "chargeback",
 ] as const;
 export type EntryKind = (typeof entryKinds)[number];
+
+/** How a customer can pay. Each is off until the operator has set its keys. */
+export const paymentProviders = ["stripe", "alipay", "wechat", "bank"] as const;
+export type PaymentProvider = (typeof paymentProviders)[number];
+
+/** `open`: not paid yet. `failed`: the provider did not accept it. A late payment makes any of them `paid`. */
+export const paymentStates = ["open", "paid", "expired", "failed"] as const;
+export type PaymentState = (typeof paymentStates)[number];
+
+/** How the service learned that a payment was made. */
+export const paymentNews = ["notification", "question", "operator"] as const;
+export type PaymentNews = (typeof paymentNews)[number];
+
+/** Why money of a payment went back. */
+export const moneyReturns = ["refund", "chargeback"] as const;
+export type MoneyReturnKind = (typeof moneyReturns)[number];
+
+/** `failed`: the money did not leave, or came back; the account has its tokens again. */
+export const moneyReturnStates = ["pending", "done", "failed"] as const;
+export type MoneyReturnState = (typeof moneyReturnStates)[number];
 
 export const usageGroups = ["day", "operation", "key"] as const;
 export type UsageGroup = (typeof usageGroups)[number];

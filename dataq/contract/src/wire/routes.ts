@@ -40,6 +40,16 @@ import {
 import { changedMember, createdInvitation, memberList, memberRole, newInvitation } from "./member.ts";
 import { openData } from "./open-data.ts";
 import { listOf, pageOf } from "./page.ts";
+import {
+  anyPayment,
+  anyPaymentsQuery,
+  newMoneyReturn,
+  newPayment,
+  payment,
+  paymentConfirmation,
+  paymentOptions,
+  paymentsQuery,
+} from "./payment.ts";
 import { estimate } from "./query.ts";
 import type { Route } from "./route.ts";
 import { changedWatch, createdWatch, newWatch, watch } from "./watch.ts";
@@ -135,6 +145,50 @@ export const routes = {
     status: 200,
     answer: redeemed,
     errors: ["invalid_voucher"],
+  },
+  getPaymentOptions: {
+    ...read,
+    tag: "account",
+    path: "/v1/payments/options",
+    summary: "Get the ways to pay and the amounts",
+    answer: paymentOptions,
+  },
+  listPayments: {
+    ...read,
+    tag: "account",
+    path: "/v1/payments",
+    summary: "List payments, newest first",
+    query: paymentsQuery,
+    answer: pageOf(payment),
+  },
+  createPayment: {
+    tag: "account",
+    access: "key",
+    method: "POST",
+    path: "/v1/payments",
+    summary: "Begin a payment; the answer says where to pay it",
+    body: newPayment,
+    status: 201,
+    answer: payment,
+    errors: ["provider_off", "too_many", "payment_refused"],
+  },
+  getPayment: {
+    ...read,
+    tag: "account",
+    path: "/v1/payments/{id}",
+    summary: "Get a payment",
+    answer: payment,
+  },
+  notifyOfPayment: {
+    tag: "service",
+    access: "public",
+    method: "POST",
+    path: "/v1/payments/{provider}/notify",
+    summary: "Take a signed notification of a payment provider",
+    body: z.looseObject({}),
+    status: 200,
+    answer: "text/plain",
+    errors: ["invalid_notification", "payment_refused"],
   },
   listEntries: {
     ...read,
@@ -557,6 +611,35 @@ export const routes = {
     status: 200,
     answer: refunded,
     errors: ["not_found", "already_exists"],
+  },
+  listAllPayments: {
+    ...admin,
+    method: "GET",
+    path: "/admin/v1/payments",
+    summary: "List payments of all accounts, newest first",
+    query: anyPaymentsQuery,
+    status: 200,
+    answer: pageOf(anyPayment),
+  },
+  confirmPayment: {
+    ...admin,
+    method: "POST",
+    path: "/admin/v1/payments/{id}/confirm",
+    summary: "Credit a bank transfer that has arrived",
+    body: paymentConfirmation,
+    status: 200,
+    answer: anyPayment,
+    errors: ["payment_state", "already_exists"],
+  },
+  returnPayment: {
+    ...admin,
+    method: "POST",
+    path: "/admin/v1/payments/{id}/refunds",
+    summary: "Refund a payment or a part of it",
+    body: newMoneyReturn,
+    status: 201,
+    answer: anyPayment,
+    errors: ["payment_state", "provider_off", "payment_refused"],
   },
   listVouchers: {
     ...admin,

@@ -21,6 +21,8 @@ interface SweeperParts {
   /** Seals the audit log. */
   readonly seal: () => Promise<void>;
   readonly queue: Queue;
+  /** Asks providers for payments whose outcome is not known. */
+  readonly askPayments: () => Promise<void>;
 }
 
 const SWEEP_EVERY_MS = 10_000;
@@ -30,7 +32,7 @@ const SWEEP_EVERY_MS = 10_000;
  * stops the sweeper.
  */
 export function startSweeper(parts: SweeperParts): () => Promise<void> {
-  const { database, limiter, cache, clock, logger, seal, queue } = parts;
+  const { database, limiter, cache, clock, logger, seal, queue, askPayments } = parts;
   const toSeal = new RecentEntries();
   const toSum = new RecentEntries();
   const sweeper = new Sweeper(
@@ -52,6 +54,8 @@ export function startSweeper(parts: SweeperParts): () => Promise<void> {
       sweepLimits: () => limiter.sweep(clock()),
       sweepKeys: () => sweepKeys(database, clock()),
       sweepSessions: () => sweepSessions(database, clock()),
+      // Last, because a provider may take its time.
+      askPayments,
     },
     (step, error) => logger.warn({ step, err: error.message }, "sweep step failed"),
   );

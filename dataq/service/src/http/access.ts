@@ -55,6 +55,14 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /v1/requests/:id": row("account.read"),
   "POST /v1/vouchers/redeem": row("account.pay"),
 
+  "GET /v1/payments/options": row("account.read"),
+  "GET /v1/payments": row("account.read"),
+  "GET /v1/payments/:id": row("account.read"),
+  "POST /v1/payments": row("account.pay"),
+  "POST /v1/payments/:provider/notify": open(
+    "the provider's signature is the proof; without it nothing is read",
+  ),
+
   "GET /v1/keys": row("keys.manage"),
   "POST /v1/keys": row("keys.manage"),
   "PATCH /v1/keys/:id": row("keys.manage"),
@@ -91,6 +99,9 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "POST /admin/v1/accounts/:id/adjust": row("service.operate"),
   "POST /admin/v1/accounts/:id/topups": row("service.operate"),
   "POST /admin/v1/refunds": row("service.operate"),
+  "GET /admin/v1/payments": row("service.operate"),
+  "POST /admin/v1/payments/:id/confirm": row("service.operate"),
+  "POST /admin/v1/payments/:id/refunds": row("service.operate"),
   "GET /admin/v1/vouchers": row("service.operate"),
   "POST /admin/v1/vouchers": row("service.operate"),
   "POST /admin/v1/prices": row("service.operate"),

@@ -197,6 +197,17 @@ export function lawsOf({ entries, calls, base }: Scope): readonly (Law & { reado
             and (r.trial > -(h.trial + c.trial) or r.paid + r.credit > -(h.paid + c.paid + h.credit + c.credit))`,
     },
     {
+      law: "L12",
+      text: "what goes back of a payment never exceeds it, and is taken from the account that paid",
+      text_zh: "一笔付款退回的金额不超过付款，并从付款的账户扣除",
+      sql: `select r.reference from ${entries} r
+          left join entry p on p.kind = 'topup' and p.reference = split_part(r.reference, '/', 1)
+          cross join lateral (select sum(o.payments) as back from entry o where o.kind in ('refund', 'chargeback')
+            and split_part(o.reference, '/', 1) = split_part(r.reference, '/', 1)) o
+          where r.kind in ('refund', 'chargeback')
+            and (p.account_id is distinct from r.account_id or o.back not between 0 and -p.payments or r.trial <> 0)`,
+    },
+    {
       law: "L13",
       text: "the entries of an account are in order of time",
       text_zh: "账户的账目按时间先后排列",

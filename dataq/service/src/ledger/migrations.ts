@@ -180,4 +180,17 @@ create table verification (
 alter index entry_time set (autosummarize = on);
 `,
   },
+  {
+    name: "ledger/6-returned-payments",
+    // The older version writes none of the new kinds and reads them like any other entry.
+    contract: { oldest: "0.1.0" },
+    up: `
+alter table entry drop constraint entry_kind_check;
+-- Not checked for the entries that exist, which the narrower rule has checked.
+alter table entry add constraint entry_kind_check check (kind in
+  ('grant','topup','hold','capture','void','reverse','expire','adjust','refund','chargeback')) not valid;
+-- The entries that undo a payment, by the reference of the payment.
+create index entry_returned on entry (split_part(reference, '/', 1)) where kind in ('refund', 'chargeback');
+`,
+  },
 ];

@@ -8,6 +8,14 @@ export const ownNotes = {
   opening: "opening balance",
   byOperator: "top-up by the operator",
   creditLine: "credit line",
+  paymentStripe: "payment by Stripe",
+  paymentAlipay: "payment by Alipay",
+  paymentWechat: "payment by WeChat Pay",
+  paymentBank: "bank transfer",
+  refund: "refund of a payment",
+  refundFailed: "the refund did not arrive",
+  chargeback: "the bank took a payment back",
+  chargebackWon: "the bank returned a disputed payment",
   voucher: "voucher …",
 } as const;
 

@@ -5,6 +5,7 @@ import { entryColumns } from "./entry.ts";
 import { charge, hold } from "./hold.ts";
 import { grantTrial, openWallet, reverse, topUp } from "./movement.ts";
 import { RecentEntries } from "./recent.ts";
+import { takeBack } from "./returned-payment.ts";
 import { sealEntries } from "./seal.ts";
 import { settle } from "./settlement.ts";
 import { verifyLedger } from "./verify.ts";
@@ -48,6 +49,8 @@ beforeAll(async () => {
     await settle(database, `${accountId} voided`, { ...end, kind: "void" });
     await charge(database, call(`${accountId} cached`, true));
     await reverse(database, `${accountId} cached`, 2_500, why);
+    const back = { kind: "refund", payment: `pay ${accountId}`, id: "r", tokens: 500, credit: 0 } as const;
+    await takeBack(database, accountId, { ...back, isForced: false }, why);
     await hold(database, call(`${accountId} open`));
   }
   await sealEntries(database, now);
@@ -157,6 +160,11 @@ const tampering: [string, string, string][] = [
     "update entry set trial = paid, paid = 0 where kind = 'reverse' and account_id = 'trial'",
   ],
   [
+    "L12 what goes back of a payment never exceeds it, and is taken from the account that paid",
+    "update entry set payments = 40001 where kind = 'refund' and account_id = 'paid'",
+    "update entry set payments = 500 where kind = 'refund' and account_id = 'paid'",
+  ],
+  [
     "L13 the entries of an account are in order of time",
     `update entry set at = at - interval '1 day' ${captured}`,
     `update entry set at = at + interval '1 day' ${captured}`,
@@ -204,11 +212,11 @@ describe("a verification from the last verified points", () => {
   });
 
   test("covers only new entries, and finds a breach in them and in what they add up to", async () => {
-    expect((await verifyLedger(database, "whole", now)).covers).toMatchObject({ whole: true, entries: 19 });
+    expect((await verifyLedger(database, "whole", now)).covers).toMatchObject({ whole: true, entries: 21 });
     expect((await fresh()).covers).toMatchObject({
       whole: false,
       entries: 0,
-      verified_before: 19,
+      verified_before: 21,
       whole_at: now,
     });
     // Ends a call whose hold was verified before.
@@ -221,10 +229,10 @@ describe("a verification from the last verified points", () => {
     });
     await hold(database, call("later"));
     const seen = await fresh();
-    expect(seen.covers).toMatchObject({ entries: 2, verified_before: 19 });
+    expect(seen.covers).toMatchObject({ entries: 2, verified_before: 21 });
     expect(seen.findings.flatMap((finding) => finding.breaches)).toEqual([]);
     // Not sealed yet, so they are checked again.
-    expect((await fresh()).covers).toMatchObject({ entries: 2, verified_before: 19 });
+    expect((await fresh()).covers).toMatchObject({ entries: 2, verified_before: 21 });
     for (const [tamper, undo, found] of [
       ["earnings = 5001", "earnings = 5000", "L6 paid open"],
       ["balance_after = balance_after + 1", "balance_after = balance_after - 1", /^L3 paid \d+$/],
@@ -240,7 +248,7 @@ describe("a verification from the last verified points", () => {
     }
     await sealEntries(database, now);
     expect((await fresh()).covers).toMatchObject({ entries: 2 });
-    expect((await fresh()).covers).toMatchObject({ entries: 0, verified_before: 21 });
+    expect((await fresh()).covers).toMatchObject({ entries: 0, verified_before: 23 });
   });
 
   const old = "account_id = 'trial' and seq = 3";
@@ -265,7 +273,7 @@ describe("a verification from the last verified points", () => {
     await owner.query("create table kept as select * from entry where account_id = 'trial'");
     await owner.query(tamper);
     // It says what it took as verified.
-    expect((await fresh()).covers).toMatchObject({ whole: false, entries: 0, verified_before: 21 });
+    expect((await fresh()).covers).toMatchObject({ whole: false, entries: 0, verified_before: 23 });
     expect(await broken()).toContain("L13 the hash chain is intact");
     await owner.query("delete from entry where account_id = 'trial'");
     const columns = entryColumns.filter((column) => column !== "tokens").join(", ");
@@ -315,7 +323,7 @@ describe("a verification from the last verified points", () => {
 
   test("an account whose verified point was deleted is verified from its first entry", async () => {
     await owner.query("delete from verified where account_id = 'trial'");
-    expect((await fresh()).covers).toMatchObject({ entries: 10, verified_before: 11 });
+    expect((await fresh()).covers).toMatchObject({ entries: 11, verified_before: 12 });
   });
 });
 

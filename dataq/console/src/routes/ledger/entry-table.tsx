@@ -16,6 +16,8 @@ const tones: Record<EntryKind, "plain" | "accent" | "good" | "warn"> = {
   reverse: "good",
   expire: "warn",
   adjust: "warn",
+  refund: "warn",
+  chargeback: "warn",
 };
 
 export function EntryTable({ rows }: { readonly rows: readonly LedgerLine[] }) {

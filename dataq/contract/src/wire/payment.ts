@@ -1,0 +1,106 @@
+import { z } from "zod";
+import type { Received } from "./answer.ts";
+import { moneyReturnStates, moneyReturns, paymentNews, paymentProviders, paymentStates } from "./choices.ts";
+import { moment } from "./moment.ts";
+import { pageLimit } from "./page.ts";
+import { wellFormed } from "./well-formed.ts";
+
+const fen = z.number().int();
+const amount = fen.min(1).max(1e10).meta({ description: "In fen: 100 are 1 CNY" });
+const text = wellFormed(z.string().trim().min(1).max(200));
+
+/** Money that went back to a customer. */
+const moneyReturn = z.strictObject({
+  id: z.string(),
+  kind: z.enum(moneyReturns),
+  state: z.enum(moneyReturnStates),
+  amount_fen: fen,
+  tokens: z.number().int().meta({ description: "What it took from the balance" }),
+  reason: z.string(),
+  created_at: moment,
+});
+
+/** A payment of an account. `url`, `qr` and `transfer` say how to pay it, while it is open. */
+export const payment = z.strictObject({
+  id: z.string(),
+  provider: z.enum(paymentProviders),
+  amount_fen: fen,
+  currency: z.literal("CNY"),
+  tokens: z.number().int().meta({ description: "What the payment adds to the balance" }),
+  state: z.enum(paymentStates),
+  url: z.string().nullable().meta({ description: "Page of the provider where it is paid" }),
+  qr: z.string().nullable().meta({ description: "Text of a QR code that the provider's app scans" }),
+  transfer: z
+    .strictObject({
+      payee: z.string(),
+      account: z.string(),
+      bank: z.string(),
+      reference: z.string().meta({ description: "Must be written on the transfer" }),
+    })
+    .nullable(),
+  created_at: moment,
+  expires_at: moment,
+  paid_at: moment.nullable(),
+  returned_fen: fen.meta({ description: "What went back, by refunds and chargebacks" }),
+  returns: z.array(moneyReturn),
+});
+export type Payment = Received<typeof payment>;
+
+/** A payment as operators see it. */
+export const anyPayment = payment.extend({
+  account_id: z.string(),
+  account_name: z.string(),
+  transaction: z.string().nullable().meta({ description: "The number that the provider or bank gave it" }),
+  heard_by: z.enum(paymentNews).nullable().meta({ description: "How the service learned that it was made" }),
+  trouble: z.string().nullable().meta({ description: "What does not fit, for a person to look at" }),
+  lost_tokens: z
+    .number()
+    .int()
+    .meta({ description: "Tokens of returned money that were spent before, so nobody could take them back" }),
+});
+export type AnyPayment = Received<typeof anyPayment>;
+
+/** The ways to pay that are on, and what may be paid. */
+export const paymentOptions = z.strictObject({
+  providers: z.array(
+    z.strictObject({
+      name: z.enum(paymentProviders),
+      least_fen: fen.meta({ description: "The smallest amount that this provider takes" }),
+    }),
+  ),
+  most_fen: fen,
+  offers_fen: z.array(fen).meta({ description: "Amounts to choose from; others are accepted, too" }),
+  tokens_per_cny: z.number().int(),
+});
+export type PaymentOptions = Received<typeof paymentOptions>;
+
+export const newPayment = z.strictObject({ provider: z.enum(paymentProviders), amount_fen: amount });
+export type NewPayment = Received<typeof newPayment>;
+
+export const paymentsQuery = z.strictObject({ cursor: z.string().max(64).optional(), limit: pageLimit });
+export const anyPaymentsQuery = paymentsQuery.extend({
+  state: z.enum(paymentStates).optional(),
+  provider: z.enum(paymentProviders).optional(),
+  account: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .meta({ description: "Only payments of the account with this id" }),
+});
+
+/** Money that arrived at the bank. The amount must be that of the payment. */
+export const paymentConfirmation = z.strictObject({
+  transaction: text.meta({ description: "The bank's number of the transfer; each is credited once" }),
+  amount_fen: amount,
+});
+export type PaymentConfirmation = Received<typeof paymentConfirmation>;
+
+export const newMoneyReturn = z.strictObject({
+  amount_fen: amount,
+  reason: text,
+  transaction: text
+    .optional()
+    .meta({ description: "The bank's number of your transfer back; only for payments by bank transfer" }),
+});
+export type NewMoneyReturn = Received<typeof newMoneyReturn>;

@@ -1,0 +1,70 @@
+import type { Migration } from "../database/migrations.ts";
+
+/**
+ * Payments at providers. `ask_at` is when the provider is asked next; null if it need not be asked again. What moved
+ * tokens is in the ledger; these tables say why.
+ */
+export const paymentMigrations: readonly Migration[] = [
+  {
+    name: "payments/1-tables",
+    up: `
+create table payment (
+  id text primary key,
+  account_id text not null references account,
+  provider text not null,
+  amount_fen bigint not null check (amount_fen > 0),
+  tokens bigint not null check (tokens > 0),
+  state text not null default 'open' check (state in ('open', 'paid', 'expired', 'failed')),
+  -- What the customer is shown to pay it.
+  url text,
+  qr text,
+  reference text,
+  -- The provider's name for it before it is paid, such as a checkout session, and after, such as a trade.
+  provider_id text,
+  transaction text,
+  heard_by text,
+  trouble text,
+  actor text not null,
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  paid_at timestamptz,
+  ask_at timestamptz,
+  asked int not null default 0
+);
+create index payment_account on payment (account_id, id);
+create index payment_ask on payment (ask_at) where ask_at is not null;
+create unique index payment_transaction on payment (provider, transaction) where transaction is not null;
+create unique index payment_reference on payment (reference) where reference is not null;
+
+create table payment_return (
+  id text primary key,
+  payment_id text not null references payment,
+  kind text not null check (kind in ('refund', 'chargeback')),
+  state text not null check (state in ('pending', 'done', 'failed')),
+  amount_fen bigint not null check (amount_fen >= 0),
+  paid bigint not null,
+  credit bigint not null,
+  lost bigint not null,
+  provider_id text,
+  reason text not null,
+  actor text not null,
+  created_at timestamptz not null,
+  ended_at timestamptz,
+  ask_at timestamptz,
+  asked int not null default 0
+);
+create index payment_return_payment on payment_return (payment_id);
+create index payment_return_ask on payment_return (ask_at) where ask_at is not null;
+create unique index payment_return_provider on payment_return (payment_id, kind, provider_id)
+  where provider_id is not null;
+
+-- The notifications that were handled, so that a repeated one does nothing.
+create table payment_notification (
+  provider text not null,
+  id text not null,
+  received_at timestamptz not null,
+  primary key (provider, id)
+);
+`,
+  },
+];

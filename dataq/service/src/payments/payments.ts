@@ -1,0 +1,453 @@
+import { randomInt } from "node:crypto";
+import { Failure, invalid, tokensPerCny } from "@dataq/contract";
+import { type PaymentProvider, paymentProviders } from "@dataq/contract/wire";
+import { type Author, writeAudit } from "../accounts/audit.ts";
+import type { Database } from "../database/database.ts";
+import { makeIdentifier } from "../database/identifier.ts";
+import { inTransaction } from "../database/transaction.ts";
+import { Alipay } from "./alipay/adapter.ts";
+import { BankTransfer } from "./bank/adapter.ts";
+import type { PaymentFailpoint } from "./failpoint.ts";
+import { bookNews, endReturn, type NewsRules, startReturn } from "./news.ts";
+import {
+  findPayment,
+  listPayments,
+  lockPayment,
+  type Payment,
+  type PaymentWithReturns,
+  paidBillOf,
+  returnedFen,
+  returnsOf,
+} from "./payment.ts";
+import {
+  type News,
+  NotGenuine,
+  type OwnAddresses,
+  type Provider,
+  type Received,
+  type Refund,
+  type RefundState,
+  Refused,
+  yuanOf,
+} from "./provider.ts";
+import type { PaymentSettings } from "./settings.ts";
+import { Stripe } from "./stripe/adapter.ts";
+import { WechatPay } from "./wechat/adapter.ts";
+
+export interface PaymentParts {
+  readonly database: Database;
+  readonly settings: PaymentSettings;
+  readonly clock: () => Date;
+  /** The address where people and providers reach this service. */
+  readonly publicUrl: () => string;
+  readonly onWarning: (text: string, error: Error) => void;
+  readonly failpoint: (at: PaymentFailpoint) => void;
+}
+
+/** Tokens of one fen. */
+const TOKENS_PER_FEN = tokensPerCny / 100;
+/** An account may have this many payments that nobody has paid yet. */
+const MOST_OPEN = 20;
+const LIFE_MS = { online: 2 * 3_600_000, bank: 30 * 86_400_000 } as const;
+/** A provider is asked after 5 s, then after twice as long each time, at least twice an hour. */
+const FIRST_ASK_S = 5;
+const LONGEST_ASK_S = 1_800;
+/** How long after its end a payment is still asked for, in case the provider could not be reached. */
+const ASK_AFTER_END_MS = 24 * 3_600_000;
+
+/** Payments of customers: begun here, paid at a provider, credited in the ledger. */
+export class Payments {
+  readonly #parts: PaymentParts;
+  readonly #providers: ReadonlyMap<string, Provider>;
+
+  constructor(parts: PaymentParts) {
+    this.#parts = parts;
+    const { stripe, alipay, wechat, bank } = parts.settings;
+    const on: readonly (Provider | undefined)[] = [
+      stripe && new Stripe(stripe),
+      alipay && new Alipay(alipay, parts.clock),
+      wechat && new WechatPay(wechat, parts.clock),
+      bank && new BankTransfer(),
+    ];
+    this.#providers = new Map(on.flatMap((provider) => (provider ? [[provider.name, provider]] : [])));
+  }
+
+  get settings(): PaymentSettings {
+    return this.#parts.settings;
+  }
+
+  /** The providers that are on, each with the smallest amount that may be paid by it. */
+  get options(): readonly { readonly name: PaymentProvider; readonly leastFen: number }[] {
+    return paymentProviders.flatMap((name) => {
+      const provider = this.#providers.get(name);
+      return provider ? [{ name, leastFen: this.#leastOf(provider) }] : [];
+    });
+  }
+
+  #leastOf({ leastFen }: Provider): number {
+    return Math.max(leastFen, Math.round(this.settings.least_cny * 100));
+  }
+
+  /**
+   * Begins a payment: the amount is bound to the account here, before the provider hears of it. Throws `invalid_params`,
+   * `too_many`, and `payment_refused` if the provider does not take it.
+   */
+  async create(
+    accountId: string,
+    wanted: { readonly provider: PaymentProvider; readonly amountFen: number },
+    author: Author,
+  ): Promise<PaymentWithReturns> {
+    const provider = this.#wantedProvider(wanted.provider);
+    this.#assertAmount(provider, wanted.amountFen);
+    const { database, failpoint } = this.#parts;
+    const isBank = provider.name === "bank";
+    const id = makeIdentifier("pay", author.now);
+    const expiresAt = new Date(author.now.getTime() + LIFE_MS[isBank ? "bank" : "online"]);
+    const bill = { id, amountFen: wanted.amountFen, expiresAt, providerId: null };
+    await inTransaction(database, async (transaction) => {
+      // Locks the account, so that simultaneous requests cannot exceed the limit together.
+      await transaction.query("select from account where id = $1 for update", [accountId]);
+      const open = await transaction.query(
+        "select from payment where account_id = $1 and state = 'open' and expires_at > $2",
+        [accountId, author.now],
+      );
+      if (open.rowCount! >= MOST_OPEN)
+        throw new Failure("too_many", { limit: MOST_OPEN, what: "payments that are not paid" });
+      await transaction.query(
+        `insert into payment (id, account_id, provider, amount_fen, tokens, reference, actor, created_at, expires_at, ask_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+        [
+          id,
+          accountId,
+          provider.name,
+          wanted.amountFen,
+          wanted.amountFen * TOKENS_PER_FEN,
+          isBank ? makeReference() : null,
+          author.actor,
+          author.now,
+          expiresAt,
+          isBank ? expiresAt : new Date(author.now.getTime() + FIRST_ASK_S * 1_000),
+        ],
+      );
+      await writeAudit(transaction, author, "payment.create", id, null, { account: accountId, ...wanted });
+    });
+    failpoint("before_create_payment");
+    try {
+      const way = await provider.create(bill, this.#addresses(provider));
+      failpoint("after_create_payment");
+      await database.query(
+        `update payment set url = $2, qr = $3, provider_id = coalesce(provider_id, $4) where id = $1`,
+        [id, way.url ?? null, way.qr ?? null, way.providerId ?? null],
+      );
+    } catch (error) {
+      // Only what certainly cannot be paid has failed; otherwise the provider is asked.
+      if (error instanceof Refused)
+        await database.query(
+          "update payment set state = 'failed', ask_at = null where id = $1 and state = 'open'",
+          [id],
+        );
+      this.#parts.onWarning(`${provider.name} did not take a payment`, error as Error);
+      throw new Failure("payment_refused", { provider: nameOf(provider) }, error);
+    }
+    return (await this.find(id))!;
+  }
+
+  async find(id: string, accountId?: string): Promise<PaymentWithReturns | undefined> {
+    return (await listPayments(this.#parts.database, { id, accountId, limit: 1 }))[0];
+  }
+
+  /**
+   * Verifies a notification of a provider and books what it says. A repeated one does nothing. Throws
+   * `invalid_notification`, and `payment_refused` if the provider must be asked and does not answer.
+   */
+  async hear(name: string, received: Omit<Received, "now">): Promise<void> {
+    const provider = this.#providers.get(name);
+    if (!provider) throw new Failure("not_found", { what: `The provider ${name.slice(0, 40)}` });
+    const now = this.#parts.clock();
+    const notification = await provider.read({ ...received, now }).catch((error: unknown) => {
+      if (!(error instanceof NotGenuine)) return refusedBy(provider)(error);
+      throw new Failure("invalid_notification", { provider: nameOf(provider), reason: error.message }, error);
+    });
+    const { database } = this.#parts;
+    const seen = await database.query("select from payment_notification where provider = $1 and id = $2", [
+      provider.name,
+      notification.id,
+    ]);
+    if (seen.rowCount !== 0) return;
+    for (const news of notification.news) await this.#book(provider, news, "notification");
+    await database.query("insert into payment_notification values ($1, $2, $3) on conflict do nothing", [
+      provider.name,
+      notification.id,
+      now,
+    ]);
+  }
+
+  async #book(provider: Provider, news: News, heardBy: NewsRules["heardBy"]): Promise<void> {
+    let booked = await this.#bookOnce(provider, news, heardBy);
+    if (booked === "unpaid") {
+      const payment = await findPayment(this.#parts.database, news.paymentId);
+      const first = payment && (await provider.ask(payment).catch(refusedBy(provider)));
+      if (first) await this.#bookOnce(provider, first, "question");
+      booked = await this.#bookOnce(provider, news, heardBy);
+    }
+    // The provider sends it again later.
+    if (booked === "unpaid" || booked === "early")
+      throw new Failure(
+        "payment_refused",
+        { provider: nameOf(provider) },
+        new Error(`the return of the payment ${news.paymentId} does not fit yet: ${booked}`),
+      );
+  }
+
+  async #bookOnce(provider: Provider, news: News, heardBy: NewsRules["heardBy"]) {
+    const { database, clock, failpoint, settings } = this.#parts;
+    const booked = await inTransaction(database, async (transaction) => {
+      const payment = await findPayment(transaction, news.paymentId);
+      // A provider speaks of its own payments only.
+      if (payment?.provider !== provider.name) return "unknown";
+      const author = { actor: "system", now: clock() };
+      const rules = { heardBy, freezeOnChargeback: settings.freeze_on_chargeback };
+      const done = await bookNews(transaction, news, author, rules);
+      failpoint("before_credit_payment");
+      return done;
+    });
+    failpoint("after_credit_payment");
+    return booked;
+  }
+
+  /** Asks providers for payments and refunds whose outcome is not known, each when it is due. */
+  async askDue(): Promise<void> {
+    for (const payment of await this.#takeDue("payment")) await this.#askPayment(payment);
+    for (const due of await this.#takeDue("payment_return")) await this.#askReturn(due);
+  }
+
+  /** Takes what is due, and says when it is due next, so that several services do not ask for the same at once. */
+  async #takeDue(table: "payment" | "payment_return"): Promise<{ id: string; ended: boolean }[]> {
+    const { database, clock } = this.#parts;
+    const end = table === "payment" ? "expires_at" : "created_at";
+    const found = await database.query<{ id: string; ended: boolean }>(
+      `update ${table} set asked = asked + 1,
+         ask_at = $1::timestamptz + least($2 * 2 ^ least(asked, 20), $3) * interval '1 second'
+       where id in (select id from ${table} where ask_at <= $1 order by ask_at limit 20 for update skip locked)
+       returning id, ${end} < $1::timestamptz - $4 * interval '1 millisecond' as ended`,
+      [clock(), FIRST_ASK_S, LONGEST_ASK_S, ASK_AFTER_END_MS],
+    );
+    return found.rows;
+  }
+
+  async #askPayment({ id, ended }: { readonly id: string; readonly ended: boolean }): Promise<void> {
+    const { database, clock, onWarning } = this.#parts;
+    const payment = (await findPayment(database, id))!;
+    const provider = this.#providers.get(payment.provider);
+    if (payment.state !== "open") return;
+    try {
+      const news = await provider?.ask(payment);
+      if (news) await this.#book(provider!, news, "question");
+      // The provider has said that nobody paid, after the last moment to pay.
+      else if (
+        provider &&
+        payment.expiresAt <= clock() &&
+        (provider.name === "bank" || payment.providerId === null || ended)
+      )
+        await this.#close(id);
+    } catch (error) {
+      onWarning(`could not ask for the payment ${id}`, error as Error);
+      if (ended) await this.#close(id);
+    }
+  }
+
+  async #close(id: string): Promise<void> {
+    await this.#parts.database.query(
+      "update payment set state = 'expired', ask_at = null where id = $1 and state = 'open'",
+      [id],
+    );
+  }
+
+  async #askReturn({ id }: { readonly id: string }): Promise<void> {
+    const { database, onWarning } = this.#parts;
+    const found = await database.query<Refund & { paymentId: string; kind: string; state: string }>(
+      `select id, payment_id as "paymentId", kind, state, amount_fen as "amountFen", reason from payment_return where id = $1`,
+      [id],
+    );
+    const refund = found.rows[0]!;
+    const payment = (await findPayment(database, refund.paymentId))!;
+    const provider = this.#providers.get(payment.provider);
+    if (!provider || refund.kind !== "refund" || refund.state !== "pending") return;
+    try {
+      await this.#storeReturn(
+        payment,
+        id,
+        await provider.askRefund(paidBillOf(payment), refund, this.#addresses(provider)),
+      );
+    } catch (error) {
+      onWarning(`could not ask for the refund ${id}`, error as Error);
+      if (error instanceof Refused)
+        await this.#storeReturn(payment, id, { state: "failed", providerId: null });
+    }
+  }
+
+  /** Credits a bank transfer that the operator has seen. Throws `payment_state`, `invalid_params`, `already_exists`. */
+  async confirm(
+    id: string,
+    seen: { readonly transaction: string; readonly amountFen: number },
+    author: Author,
+  ): Promise<PaymentWithReturns> {
+    const { database } = this.#parts;
+    await inTransaction(database, async (transaction) => {
+      const payment = await lockPayment(transaction, id);
+      if (!payment) throw new Failure("not_found", { what: `The payment ${id.slice(0, 64)}` });
+      if (payment.provider !== "bank")
+        throw invalid(
+          "id",
+          "choice",
+          "only bank transfers are confirmed by hand",
+          "wait for the provider",
+          "其他付款由支付平台确认",
+        );
+      if (payment.state === "paid") throw new Failure("payment_state", { state: payment.state });
+      if (payment.amountFen !== seen.amountFen)
+        throw invalid(
+          "amount_fen",
+          "value",
+          `amount_fen is not that of the payment, ${payment.amountFen}`,
+          "return the transfer, or record what arrived with POST /admin/v1/accounts/{id}/topups",
+          `这笔付款应为 ${payment.amountFen} 分；请退回转账，或用 POST /admin/v1/accounts/{id}/topups 按实收入账`,
+        );
+      const used = await transaction.query(
+        "select from payment where provider = 'bank' and transaction = $1 and id <> $2",
+        [seen.transaction, id],
+      );
+      if (used.rowCount !== 0)
+        throw new Failure("already_exists", { what: `A payment by the transfer ${seen.transaction}` });
+      const news = { kind: "paid", paymentId: id, currency: "CNY", ...seen } as const;
+      await bookNews(transaction, news, author, { heardBy: "operator", freezeOnChargeback: false });
+      await writeAudit(transaction, author, "payment.confirm", id, null, seen);
+    });
+    return (await this.find(id))!;
+  }
+
+  /**
+   * Sends money back. The tokens are taken first, so that they cannot be spent meanwhile; if the provider refuses, they
+   * come back. Throws `payment_state`, `invalid_params` and `payment_refused`.
+   */
+  async refund(
+    id: string,
+    wanted: {
+      readonly amountFen: number;
+      readonly reason: string;
+      readonly transaction?: string | undefined;
+    },
+    author: Author,
+  ): Promise<PaymentWithReturns> {
+    const { database, failpoint } = this.#parts;
+    const found = await findPayment(database, id);
+    if (!found) throw new Failure("not_found", { what: `The payment ${id.slice(0, 64)}` });
+    const provider = this.#wantedProvider(found.provider);
+    const [payment, started] = await inTransaction(database, async (transaction) => {
+      const locked = (await lockPayment(transaction, id))!;
+      if (locked.state !== "paid") throw new Failure("payment_state", { state: locked.state });
+      const returns = await returnsOf(transaction, id);
+      const { amountFen, reason } = wanted;
+      const left = locked.amountFen - returnedFen(returns);
+      if (amountFen > left) throw tooMuch(left, "of the payment", "这笔付款");
+      const made = await startReturn(
+        transaction,
+        locked,
+        returns,
+        { kind: "refund", amountFen, reason, isForced: false },
+        author,
+      );
+      if (made) return [locked, made] as const;
+      const paid = await transaction.query<{ paid: number }>(
+        "select paid from wallet where account_id = $1",
+        [locked.accountId],
+      );
+      const unspent = Math.floor((paid.rows[0]?.paid ?? 0) / TOKENS_PER_FEN);
+      throw tooMuch(unspent, "of the account's paid tokens", "账户的付费点数");
+    });
+    failpoint("before_return_payment");
+    let state: RefundState;
+    try {
+      const asked = await provider.refund(paidBillOf(payment), started, this.#addresses(provider));
+      // Of a bank transfer, only the operator knows the number.
+      state = { ...asked, providerId: asked.providerId ?? wanted.transaction ?? null };
+      failpoint("after_return_payment");
+    } catch (error) {
+      this.#parts.onWarning(`${provider.name} did not take the refund ${started.id}`, error as Error);
+      // Nobody knows whether it was made unless the provider said no; the sweeper asks.
+      if (!(error instanceof Refused)) return (await this.find(id))!;
+      await this.#storeReturn(payment, started.id, { state: "failed", providerId: null });
+      throw new Failure("payment_refused", { provider: nameOf(provider) }, error);
+    }
+    await this.#storeReturn(payment, started.id, state);
+    return (await this.find(id))!;
+  }
+
+  async #storeReturn({ id }: Pick<Payment, "id">, returnId: string, state: RefundState): Promise<void> {
+    const { database, clock, failpoint } = this.#parts;
+    await inTransaction(database, async (transaction) => {
+      const payment = (await lockPayment(transaction, id))!;
+      const known = (await returnsOf(transaction, id)).find((one) => one.id === returnId)!;
+      await endReturn(transaction, payment, known, state, { actor: "system", now: clock() });
+      failpoint("before_return_stored");
+    });
+  }
+
+  #wantedProvider(name: string): Provider {
+    const provider = this.#providers.get(name);
+    if (provider) return provider;
+    throw new Failure("provider_off", { provider: name });
+  }
+
+  #assertAmount(provider: Provider, amountFen: number): void {
+    const least = this.#leastOf(provider);
+    const most = Math.round(this.settings.most_cny * 100);
+    if (amountFen >= least && amountFen <= most) return;
+    throw invalid(
+      "amount_fen",
+      "range",
+      `amount_fen must be from ${least} to ${most} for ${provider.name}`,
+      `send ${yuanOf(least)} to ${yuanOf(most)} CNY in fen`,
+      `请发送 ${least} 到 ${most} 分`,
+    );
+  }
+
+  #addresses({ name }: Provider): OwnAddresses {
+    const url = this.#parts.publicUrl();
+    return {
+      back: (id) => `${url}/console/top-up?payment=${id}`,
+      notify: `${url}/v1/payments/${name}/notify`,
+    };
+  }
+}
+
+function tooMuch(left: number, what: string, whatZh: string): Failure {
+  return invalid(
+    "amount_fen",
+    "range",
+    `amount_fen must not exceed what is left ${what}, ${left}`,
+    left > 0 ? `send at most ${left}` : "nothing can be refunded",
+    left > 0 ? `${whatZh}最多还能退 ${left} 分` : `${whatZh}没有可退的金额`,
+  );
+}
+
+const shownNames = { stripe: "Stripe", alipay: "Alipay", wechat: "WeChat Pay", bank: "The bank" } as const;
+
+/** Rethrows what a provider did not do. */
+function refusedBy(provider: Provider): (error: unknown) => never {
+  return (error) => {
+    throw new Failure("payment_refused", { provider: nameOf(provider) }, error);
+  };
+}
+
+function nameOf({ name }: Provider): string {
+  return shownNames[name];
+}
+
+/** What the customer writes on a transfer: short, without characters that are easily confused. */
+function makeReference(): string {
+  const alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ";
+  let text = "DQ";
+  for (let i = 0; i < 10; i++) text += alphabet[randomInt(alphabet.length)]!;
+  return text;
+}

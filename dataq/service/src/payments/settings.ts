@@ -1,0 +1,147 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { z } from "zod";
+
+const text = z.string().trim().min(1).max(500);
+const yuan = z.number().positive().max(1e8).multipleOf(0.01);
+/** Another address of the provider, such as its sandbox. Plain http only on this machine, for tests. */
+const address = z
+  .url()
+  .refine((url) => /^https:\/\/|^http:\/\/127\.0\.0\.1:\d+/.test(url), { error: "must begin with https://" })
+  .transform((url) => url.replace(/\/+$/, ""));
+
+const stripe = z.strictObject({
+  secret_key: text.regex(/^(sk|rk)_(test|live)_\w+$/, {
+    error: "must begin with sk_live_, rk_live_ or sk_test_",
+  }),
+  webhook_secret: text.regex(/^whsec_/, { error: "must begin with whsec_" }),
+  address: address.default("https://api.stripe.com"),
+});
+const alipay = z.strictObject({
+  app_id: text.regex(/^\d{10,32}$/, { error: "must be digits" }),
+  /** A file with the private key of the app. */
+  private_key_file: text,
+  /** A file with Alipay's public key for the app, which is not the app's own. */
+  alipay_public_key_file: text,
+  /** `page`: a page of Alipay; `qr`: a QR code in the console. Each is a product of its own at Alipay. */
+  product: z.enum(["page", "qr"]).default("page"),
+  address: address.default("https://openapi.alipay.com/gateway.do"),
+});
+const wechat = z.strictObject({
+  merchant_id: text.regex(/^\d{6,32}$/, { error: "must be digits" }),
+  app_id: text,
+  certificate_serial: text.regex(/^[0-9A-Fa-f]{8,64}$/, { error: "must be hexadecimal digits" }),
+  private_key_file: text,
+  api_v3_key: text.refine((key) => Buffer.byteLength(key) === 32, { error: "must be 32 bytes" }),
+  /** The keys that WeChat Pay signs with: the ID of a public key or the serial of a certificate, and its file. */
+  platform_keys: z
+    .record(text, text)
+    .refine((keys) => Object.keys(keys).length > 0, { error: "must not be empty" }),
+  address: address.default("https://api.mch.weixin.qq.com"),
+});
+const bank = z.strictObject({ payee: text, account: text, bank: text });
+
+const settingsFile = z.strictObject({
+  offers_cny: z.array(yuan).min(1).max(12).default([20, 100, 500, 2_000]),
+  least_cny: yuan.default(1),
+  most_cny: yuan.default(50_000),
+  /** Stops spending when a bank takes a payment back. */
+  freeze_on_chargeback: z.boolean().default(true),
+  stripe: stripe.optional(),
+  alipay: alipay.optional(),
+  wechat: wechat.optional(),
+  bank: bank.optional(),
+});
+
+export type StripeSettings = z.infer<typeof stripe>;
+export type BankSettings = z.infer<typeof bank>;
+export interface AlipaySettings extends z.infer<typeof alipay> {
+  readonly privateKey: KeyObject;
+  readonly alipayPublicKey: KeyObject;
+}
+export interface WechatSettings extends z.infer<typeof wechat> {
+  readonly privateKey: KeyObject;
+  readonly platformKeys: ReadonlyMap<string, KeyObject>;
+}
+
+export interface PaymentSettings extends Omit<z.infer<typeof settingsFile>, "alipay" | "wechat"> {
+  readonly alipay?: AlipaySettings;
+  readonly wechat?: WechatSettings;
+  /** What must never be in a log. */
+  readonly secrets: readonly string[];
+}
+
+/** Reads payments.json. Without the file no way to pay is on. Throws an error that names the field and what to write. */
+export async function readPaymentSettings(path: string): Promise<PaymentSettings> {
+  let json: unknown = {};
+  try {
+    json = JSON.parse(await readFile(path, "utf8"));
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new Error(`${path} is not JSON: ${error.message}`);
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+  const read = settingsFile.safeParse(json);
+  if (!read.success) {
+    const { path: place, message } = read.error.issues[0]!;
+    throw new Error(`${path}: ${place.join(".") || "the file"}: ${message}`);
+  }
+  const { alipay: ofAlipay, wechat: ofWechat, ...rest } = read.data;
+  const file = (name: string) => readFile(resolve(dirname(path), name), "utf8");
+  const key = async (name: string, field: string, make: (pem: string) => KeyObject) => {
+    try {
+      return make(await file(name));
+    } catch (cause) {
+      throw new Error(`${path}: ${field}: ${name} is not a readable key: ${(cause as Error).message}`, {
+        cause,
+      });
+    }
+  };
+  return {
+    ...rest,
+    ...(ofAlipay && {
+      alipay: {
+        ...ofAlipay,
+        privateKey: await key(ofAlipay.private_key_file, "alipay.private_key_file", privateKeyOf),
+        alipayPublicKey: await key(
+          ofAlipay.alipay_public_key_file,
+          "alipay.alipay_public_key_file",
+          publicKeyOf,
+        ),
+      },
+    }),
+    ...(ofWechat && {
+      wechat: {
+        ...ofWechat,
+        privateKey: await key(ofWechat.private_key_file, "wechat.private_key_file", privateKeyOf),
+        platformKeys: new Map(
+          await Promise.all(
+            Object.entries(ofWechat.platform_keys).map(
+              async ([id, name]) => [id, await key(name, `wechat.platform_keys.${id}`, publicKeyOf)] as const,
+            ),
+          ),
+        ),
+      },
+    }),
+    secrets: [rest.stripe?.secret_key, rest.stripe?.webhook_secret, ofWechat?.api_v3_key].flatMap(
+      (secret) => secret ?? [],
+    ),
+  };
+}
+
+/** Alipay's tools save keys as bare Base64, without the lines around it. */
+function privateKeyOf(content: string): KeyObject {
+  if (content.includes("-----")) return createPrivateKey(content);
+  const der = Buffer.from(content, "base64");
+  try {
+    return createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  } catch {
+    return createPrivateKey({ key: der, format: "der", type: "pkcs1" });
+  }
+}
+
+/** A public key, or a certificate that contains one. */
+function publicKeyOf(content: string): KeyObject {
+  if (content.includes("-----")) return createPublicKey(content);
+  return createPublicKey({ key: Buffer.from(content, "base64"), format: "der", type: "spki" });
+}

@@ -1,0 +1,180 @@
+import { send } from "../ask.ts";
+import {
+  type Bill,
+  type News,
+  NotGenuine,
+  type Notification,
+  type OwnAddresses,
+  type PaidBill,
+  type Provider,
+  type Received,
+  type Refund,
+  type RefundState,
+  Refused,
+  type Way,
+} from "../provider.ts";
+import type { StripeSettings } from "../settings.ts";
+import { verifySignature } from "./signature.ts";
+
+/** The version of the API whose fields this file reads. */
+const VERSION = "2024-06-20";
+
+/** The fields of Stripe's objects that are read here (https://docs.stripe.com/api). */
+interface StripeObject {
+  readonly id: string;
+  readonly status?: string | null;
+  readonly url?: string | null;
+  readonly payment_status?: string;
+  readonly payment_intent?: string | null;
+  readonly amount_total?: number;
+  readonly amount?: number;
+  readonly currency?: string;
+  readonly client_reference_id?: string | null;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly data?: readonly StripeObject[];
+}
+
+/** Stripe Checkout: the customer pays on a page of Stripe. */
+export class Stripe implements Provider {
+  readonly name = "stripe";
+  /** Stripe takes no less than about half a dollar. */
+  readonly leastFen = 400;
+  readonly #settings: StripeSettings;
+
+  constructor(settings: StripeSettings) {
+    this.#settings = settings;
+  }
+
+  async create(bill: Bill, { back }: OwnAddresses): Promise<Way> {
+    const session = await this.#post("/v1/checkout/sessions", bill.id, {
+      mode: "payment",
+      client_reference_id: bill.id,
+      "metadata[payment]": bill.id,
+      "payment_intent_data[metadata][payment]": bill.id,
+      "line_items[0][quantity]": "1",
+      "line_items[0][price_data][currency]": "cny",
+      "line_items[0][price_data][unit_amount]": String(bill.amountFen),
+      "line_items[0][price_data][product_data][name]": "dataq",
+      expires_at: String(Math.floor(bill.expiresAt.getTime() / 1000)),
+      success_url: back(bill.id),
+      cancel_url: back(bill.id),
+    });
+    if (!session.url) throw new Error("Stripe answered without a page to pay on");
+    return { url: session.url, providerId: session.id };
+  }
+
+  async ask(bill: Bill): Promise<News | undefined> {
+    // Without a session nobody ever saw a page to pay on.
+    if (bill.providerId === null) return undefined;
+    return newsOfSession(await this.#get(`/v1/checkout/sessions/${encodeURIComponent(bill.providerId)}`));
+  }
+
+  async refund(bill: PaidBill, refund: Refund): Promise<RefundState> {
+    // Stripe forgets idempotency keys after a day, so it is asked first.
+    const known = await this.#findRefund(bill, refund);
+    if (known) return stateOf(known);
+    return stateOf(
+      await this.#post("/v1/refunds", refund.id, {
+        payment_intent: bill.transaction,
+        amount: String(refund.amountFen),
+        "metadata[refund]": refund.id,
+      }),
+    );
+  }
+
+  async askRefund(bill: PaidBill, refund: Refund): Promise<RefundState> {
+    const known = await this.#findRefund(bill, refund);
+    return known ? stateOf(known) : this.refund(bill, refund);
+  }
+
+  async read({ headers, body, now }: Received): Promise<Notification> {
+    verifySignature(String(headers["stripe-signature"] ?? ""), body, this.#settings.webhook_secret, now);
+    const event = JSON.parse(body.toString()) as {
+      readonly id?: string;
+      readonly type?: string;
+      readonly data?: { readonly object?: StripeObject };
+    };
+    const object = event.data?.object;
+    if (typeof event.id !== "string" || object === undefined) throw new NotGenuine("it is not an event");
+    const news = await this.#newsOf(event.type ?? "", object);
+    return { id: event.id, news: news === undefined ? [] : [news] };
+  }
+
+  async #newsOf(type: string, object: StripeObject): Promise<News | undefined> {
+    if (type.startsWith("checkout.session.")) return newsOfSession(object);
+    const isRefund = /^refund\.(created|updated|failed)$/.test(type);
+    const isDispute = /^charge\.dispute\.funds_(withdrawn|reinstated)$/.test(type);
+    if (!(isRefund || isDispute) || !object.payment_intent) return undefined;
+    const intent = await this.#get(`/v1/payment_intents/${encodeURIComponent(object.payment_intent)}`);
+    const paymentId = intent.metadata?.["payment"];
+    // A payment of another program that uses the same Stripe account.
+    if (paymentId === undefined) return undefined;
+    const amountFen = object.amount ?? 0;
+    if (isDispute) {
+      const state = type.endsWith("withdrawn") ? "done" : "failed";
+      return { kind: "chargeback", paymentId, providerId: object.id, amountFen, state };
+    }
+    const refundId = object.metadata?.["refund"] ?? null;
+    return { kind: "refund", paymentId, refundId, amountFen, ...stateOf(object) };
+  }
+
+  async #findRefund(bill: PaidBill, refund: Refund): Promise<StripeObject | undefined> {
+    const query = new URLSearchParams({ payment_intent: bill.transaction, limit: "100" });
+    const list = await this.#get(`/v1/refunds?${query}`);
+    return list.data?.find(({ metadata }) => metadata?.["refund"] === refund.id);
+  }
+
+  #get(path: string): Promise<StripeObject> {
+    return this.#send("GET", path);
+  }
+
+  #post(path: string, idempotencyKey: string, fields: Readonly<Record<string, string>>) {
+    return this.#send("POST", path, new URLSearchParams(fields).toString(), idempotencyKey);
+  }
+
+  async #send(
+    method: "GET" | "POST",
+    path: string,
+    body?: string,
+    idempotencyKey?: string,
+  ): Promise<StripeObject> {
+    const { status, text } = await send({
+      method,
+      url: `${this.#settings.address}${path}`,
+      headers: {
+        authorization: `Bearer ${this.#settings.secret_key}`,
+        "stripe-version": VERSION,
+        ...(body !== undefined && { "content-type": "application/x-www-form-urlencoded" }),
+        ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
+      },
+      ...(body !== undefined && { body }),
+    });
+    const answer = JSON.parse(text) as StripeObject & { readonly error?: { readonly message?: string } };
+    if (status === 200) return answer;
+    const said = `Stripe answered ${status}: ${answer.error?.message ?? "no reason"}`;
+    // 409 and 429 ask for another try; so does everything that is not the caller's fault.
+    throw status >= 400 && status < 500 && status !== 409 && status !== 429
+      ? new Refused(said)
+      : new Error(said);
+  }
+}
+
+function newsOfSession(session: StripeObject): News | undefined {
+  const paymentId = session.metadata?.["payment"];
+  if (paymentId === undefined || paymentId !== session.client_reference_id) return undefined;
+  if (session.payment_status === "paid" && session.payment_intent)
+    return {
+      kind: "paid",
+      paymentId,
+      transaction: session.payment_intent,
+      amountFen: session.amount_total ?? 0,
+      currency: (session.currency ?? "").toUpperCase(),
+    };
+  return session.status === "expired" ? { kind: "closed", paymentId } : undefined;
+}
+
+function stateOf({ id, status }: StripeObject): RefundState {
+  const state =
+    status === "succeeded" ? "done" : status === "failed" || status === "canceled" ? "failed" : "pending";
+  return { state, providerId: id };
+}
