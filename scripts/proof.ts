@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
  * Runs the proofs at full size. `npm run proof` runs all, `npm run proof -- <part> …` runs some, `-- --list`
  * prints their names, and `npm run proof -- <part> --option …` passes options to one. Each part prints its
  * table. A run of all parts continues where an earlier run at the same commit stopped; a part that is named
- * always runs again. docs/proof.md contains the tables.
+ * always runs again. docs/proof.md leads to the tables.
  */
 interface Proof {
   readonly title: string;
