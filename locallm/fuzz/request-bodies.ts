@@ -15,7 +15,9 @@ import { completionsRequest, embeddingsRequest } from "../src/wire/openai/comple
 import { responsesRequest } from "../src/wire/openai/responses.ts";
 import { parseOptions } from "../src/wire/options.ts";
 
-const readImage = (data: string) => ({ mediaType: "image/png" as const, data });
+const readImage = Object.assign((data: string) => ({ mediaType: "image/png" as const, data }), {
+  sound: (data: string) => ({ format: "wav" as const, data }),
+});
 
 /** Each body is read as a body of every request of the three APIs. */
 export const target: Target = {

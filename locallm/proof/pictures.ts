@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { availableBytes } from "../src/gpu/available-memory.ts";
-import { PictureDecoder } from "../src/vision/decoder.ts";
+import { MediaDecoder } from "../src/vision/decoder.ts";
 import { installVision } from "../src/vision/install.ts";
 import { seeded } from "../test/crowd.ts";
 import { hostilePictures } from "../test/hostile-pictures.ts";
@@ -137,7 +137,7 @@ async function attack(seeing: Seeing, print: (line: string) => void): Promise<vo
 
 async function decodeHostile(print: (line: string) => void, count: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "locallm-pictures-"));
-  const decoder = new PictureDecoder();
+  const decoder = new MediaDecoder();
   const ends: Record<string, number> = {};
   let slowestMs = 0;
   try {
@@ -145,7 +145,10 @@ async function decodeHostile(print: (line: string) => void, count: number): Prom
       const from = join(folder, "picture");
       await writeFile(from, bytes);
       const begunMs = performance.now();
-      const decoded = await decoder.decode({ from, to: `${from}.rgb` }, new AbortController().signal);
+      const decoded = await decoder.decode(
+        { kind: "picture", from, to: `${from}.rgb` },
+        new AbortController().signal,
+      );
       slowestMs = Math.max(slowestMs, performance.now() - begunMs);
       const end = !("problem" in decoded)
         ? "read"

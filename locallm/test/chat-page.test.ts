@@ -6,6 +6,7 @@ import { chromiumArguments, chromiumPath } from "../../scripts/chromium.ts";
 import { fakeRegistry } from "./fake-registry.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
 import { done, eventStream, type ScriptedEngine, startScriptedEngine } from "./scripted-engine.ts";
+import { wave } from "./seeing.ts";
 import { metricsOf, startServerHere, type TestServer } from "./server-process.ts";
 import { smallLlama } from "./small-llama.ts";
 
@@ -411,7 +412,7 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
             ],
           },
     );
-    const info = { capabilities: ["completion", "tools", "vision", "thinking"] };
+    const info = { capabilities: ["completion", "tools", "vision", "audio", "thinking"] };
     const remotes = [{ url: engine.upstream.url, model: "m", protocol: "openai" }];
     await server.ask("/api/create", { model: "seeing", remotes, info, stream: false });
     const { context, page } = await open();
@@ -425,19 +426,28 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     await page.setInputFiles("#files", files);
     await page.locator("#attach-problem", { hasText: "does not see pictures" }).waitFor();
     expect(await page.locator("#attached img").count()).toBe(0);
+    const wav = wave(0.1);
+    const sounds = [{ name: "said.wav", mimeType: "audio/wav", buffer: wav }];
+    await page.setInputFiles("#files", sounds);
+    await page.locator("#attach-problem", { hasText: "does not hear" }).waitFor();
     await page.selectOption("#model", "seeing:latest");
     await page.setInputFiles("#files", files);
     await page.getByRole("button", { name: "Remove image" }).last().click();
+    await page.setInputFiles("#files", sounds);
+    await page.getByRole("button", { name: "Remove sound" }).waitFor();
     await page.check("#think");
     await page.fill("#question", "What is this?");
     await page.keyboard.press("Enter");
     const answer = answers(page).last();
     await answer.getByRole("textbox").last().waitFor();
     expect(await page.locator(".user img").count()).toBe(1);
+    // The browser may play it: its length is known.
+    await page.waitForFunction(`document.querySelector(".user audio")?.duration === 0.1`);
     expect(await answer.locator("details .text").textContent()).toBe("A picture.");
     expect(await answer.locator("details").getAttribute("open")).toBeNull();
     const asked = () => engine.received.filter(({ method }) => method === "POST").at(-1)!.body;
     expect(JSON.stringify(asked())).toContain(pixel);
+    expect(JSON.stringify(asked())).toContain(`{"data":"${wav.toString("base64")}","format":"wav"}`);
 
     await answer.getByRole("textbox").first().fill("sunny");
     await answer.getByRole("textbox").last().fill("noon");

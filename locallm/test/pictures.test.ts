@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PictureDecoder } from "../src/vision/decoder.ts";
+import { MediaDecoder } from "../src/vision/decoder.ts";
 import { hostilePictures, realPictures } from "./hostile-pictures.ts";
 
 describe("reading pictures", () => {
   let folder: string;
-  const decoder = new PictureDecoder();
+  const decoder = new MediaDecoder();
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "locallm-pictures-test-"));
   });
@@ -20,7 +20,8 @@ describe("reading pictures", () => {
   const decode = async (bytes: Buffer, signal = new AbortController().signal) => {
     const from = join(folder, `${number++}`);
     await writeFile(from, bytes);
-    const decoded = await decoder.decode({ from, to: `${from}.rgb` }, signal);
+    const decoded = await decoder.decode({ kind: "picture", from, to: `${from}.rgb` }, signal);
+    if ("rate" in decoded) throw new Error("A picture became a sound.");
     return "problem" in decoded ? decoded : { ...decoded, rgb: await readFile(`${from}.rgb`) };
   };
   const size = { width: 5, height: 3, channels: 3 } as const;

@@ -4,9 +4,21 @@ import sharp from "sharp";
 import { startLlamaServer } from "./llama-server.ts";
 import { createModelStore } from "./model-store.ts";
 import { startServerHere } from "./server-process.ts";
-import { type Family, families, smallProjector, smallSeer } from "./small-projector.ts";
+import {
+  type Family,
+  families,
+  type HearingFamily,
+  hearingFamilies,
+  smallHearer,
+  smallProjector,
+  smallSeer,
+} from "./small-projector.ts";
 
-type Content = { type: "text"; text: string } | { type: "image_url"; image_url: { url: string } };
+type Content =
+  | { type: "text"; text: string }
+  | { type: "image_url"; image_url: { url: string } }
+  | { type: "input_audio"; input_audio: { data: string; format: "wav" | "mp3" } };
+type AnyFamily = Family | HearingFamily;
 export interface ChatMessage {
   readonly role: string;
   readonly content: string | readonly Content[];
@@ -20,20 +32,20 @@ export interface Said {
   readonly steps: readonly { readonly token: string; readonly lead: number }[];
 }
 
-/** A server with a model of each family that sees, and llama.cpp's server with the same files. */
+/** A server with a model of each family that sees or hears, and llama.cpp's server with the same files. */
 export async function startSeeing(engines: string, seed: number, env: Record<string, string> = {}) {
   const store = await createModelStore();
-  const files = new Map<Family, { readonly model: string; readonly projector: string }>();
-  for (const [index, family] of families.entries()) {
+  const files = new Map<AnyFamily, { readonly model: string; readonly projector: string }>();
+  for (const [index, family] of [...families, ...hearingFamilies].entries()) {
     const paths = {
       model: join(store.folder, `${family}.gguf`),
       projector: join(store.folder, `${family}.mmproj`),
     };
     await writeFile(paths.model, smallSeer(family, seed + index));
-    await writeFile(paths.projector, smallProjector(family, seed + 10 + index));
+    await writeFile(paths.projector, projector(family, seed + 10 + index));
     files.set(family, paths);
   }
-  const add = async (name: string, model: Family, projector: Family) => {
+  const add = async (name: string, model: AnyFamily, projector: AnyFamily) => {
     const weights = await store.put(files.get(model)!.model);
     const mmproj = await store.put(files.get(projector)!.projector);
     await store.derive(name, {
@@ -41,17 +53,17 @@ export async function startSeeing(engines: string, seed: number, env: Record<str
       parameters: { num_thread: 1, num_ctx: 512 },
     });
   };
-  for (const family of families) await add(`${family}:1`, family, family);
+  for (const family of [...families, ...hearingFamilies]) await add(`${family}:1`, family, family);
   const server = await startServerHere({ models: store.folder, env: { LOCALLM_ENGINES: engines, ...env } });
   return {
     server,
     /** Creates a model from the weights of one family and the projector of another. */
     add,
-    async ask(family: Family, messages: readonly ChatMessage[]): Promise<Said> {
+    async ask(family: AnyFamily, messages: readonly ChatMessage[]): Promise<Said> {
       return said(await server.ask("/v1/chat/completions", request(family, messages)));
     },
     /** Asks llama.cpp's server. */
-    async peer(family: Family) {
+    async peer(family: AnyFamily) {
       const { model, projector } = files.get(family)!;
       const peer = await startLlamaServer(model, 1, "generate", projector);
       return {
@@ -79,7 +91,13 @@ export async function startSeeing(engines: string, seed: number, env: Record<str
   };
 }
 
-function request(family: Family, messages: readonly ChatMessage[]) {
+function projector(family: AnyFamily, seed: number): Buffer {
+  return family === "ultravox" || family === "voxtral"
+    ? smallHearer(family, seed)
+    : smallProjector(family, seed);
+}
+
+function request(family: AnyFamily, messages: readonly ChatMessage[]) {
   return { model: `${family}:1`, messages, temperature: 0, max_tokens: 24, ...best };
 }
 
@@ -112,6 +130,30 @@ export async function noise(width: number, height: number, mean: number): Promis
   return await sharp({ create: { width, height, channels: 3, background: "red", noise: made } })
     .png()
     .toBuffer();
+}
+
+/** A WAV file of 16 bits: a tone that rises, under noise. */
+export function wave(seconds: number, rate = 16_000, channels = 1, low = 200): Buffer {
+  const count = Math.round(seconds * rate) * channels;
+  const head = Buffer.alloc(44);
+  head.write("RIFF", 0, "latin1");
+  head.writeUInt32LE(36 + count * 2, 4);
+  head.write("WAVEfmt ", 8, "latin1");
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(channels, 22);
+  head.writeUInt32LE(rate, 24);
+  head.writeUInt32LE(rate * channels * 2, 28);
+  head.writeUInt16LE(channels * 2, 32);
+  head.writeUInt16LE(16, 34);
+  head.write("data", 36, "latin1");
+  head.writeUInt32LE(count * 2, 40);
+  const numbers = Int16Array.from({ length: count }, (_, index) => {
+    const at = Math.floor(index / channels) / rate;
+    const loud = Math.sin(2 * Math.PI * (low + 300 * at) * at) + 0.3 * Math.sin(index * index);
+    return Math.round(8000 * loud);
+  });
+  return Buffer.concat([head, Buffer.from(numbers.buffer)]);
 }
 
 /** Conversations with texts and pictures in any order, which fit a window of 512 tokens. */

@@ -3,12 +3,18 @@ import { type Entry, f32, type GgufSpec, ggufBytes, type TensorSpec, text, u32 }
 
 /** A kind of projector: how it cuts pictures, places their cells, and marks them in the text. */
 export type Family = "idefics3" | "qwen2vl" | "gemma3" | "llava";
+/** A kind of projector that hears. */
+export type HearingFamily = "ultravox" | "voxtral";
 
 export const families: readonly Family[] = ["idefics3", "qwen2vl", "gemma3", "llava"];
+export const hearingFamilies: readonly HearingFamily[] = ["ultravox", "voxtral"];
 
-interface FamilySpec {
+interface WeightsSpec {
   readonly architecture: SmallArchitecture;
   readonly marks: readonly string[];
+}
+
+interface FamilySpec extends WeightsSpec {
   readonly metadata: readonly [string, Entry][];
   tensors(tensor: MakeTensor): TensorSpec[];
 }
@@ -21,8 +27,8 @@ const layers = 2;
 const patch = 16;
 
 /** A text model with random weights that knows the marks of a family's projector. */
-export function smallSeer(family: Family, seed: number): Buffer {
-  const { architecture, marks } = specs[family];
+export function smallSeer(family: Family | HearingFamily, seed: number): Buffer {
+  const { architecture, marks }: WeightsSpec = { ...specs, ...hearing }[family];
   const spec = smallSpec(architecture, seed, undefined, marks);
   const [embeddings, ...rest] = spec.tensors;
   const { data } = embeddings!;
@@ -70,6 +76,72 @@ export function smallProjector(family: Family, seed: number): Buffer {
   };
   return ggufBytes(spec);
 }
+
+/**
+ * A projector with random weights that hears, as Whisper's encoder does: of each 30 seconds it makes 75 cells.
+ */
+export function smallHearer(family: HearingFamily, seed: number): Buffer {
+  const random = gaussian(seed);
+  const tensor: MakeTensor = (name, ...shape) => randomTensor(name, shape, () => random() * 0.3);
+  const { stack, tensors } = hearing[family];
+  return ggufBytes({
+    metadata: [
+      ["general.architecture", text("clip")],
+      ["general.type", text("mmproj")],
+      ["general.name", text(`small ${family} projector ${seed}`)],
+      ["general.file_type", u32(0)],
+      ["clip.has_audio_encoder", { kind: "bool", value: true }],
+      ["clip.projector_type", text(family)],
+      ["clip.audio.embedding_length", u32(width)],
+      ["clip.audio.feed_forward_length", u32(hidden)],
+      ["clip.audio.block_count", u32(layers)],
+      ["clip.audio.projection_dim", u32(embedding)],
+      ["clip.audio.attention.head_count", u32(2)],
+      ["clip.audio.attention.layer_norm_epsilon", f32(1e-5)],
+      ["clip.audio.num_mel_bins", u32(melBins)],
+      ["clip.audio.projector.stack_factor", u32(stack)],
+    ],
+    tensors: [
+      tensor("a.conv1d.1.weight", 3, melBins, width),
+      tensor("a.conv1d.1.bias", 1, width),
+      tensor("a.conv1d.2.weight", 3, width, width),
+      tensor("a.conv1d.2.bias", 1, width),
+      tensor("a.position_embd.weight", width, 1500),
+      // Whisper has no bias there.
+      ...Array.from({ length: layers }, (_, index) => layer(`a.blk.${index}`, tensor))
+        .flat()
+        .filter(({ name }) => !name.endsWith("attn_k.bias")),
+      ones("a.post_ln.weight", width),
+      tensor("a.post_ln.bias", width),
+      ...tensors(tensor),
+    ],
+  });
+}
+
+const melBins = 80;
+
+const hearing: Readonly<
+  Record<HearingFamily, WeightsSpec & { readonly stack: number; tensors(tensor: MakeTensor): TensorSpec[] }>
+> = {
+  // No marks around sounds.
+  ultravox: {
+    ...{ architecture: "llama", marks: [], stack: 20 },
+    tensors: (tensor) => [
+      ones("mm.a.norm_pre.weight", width * 20),
+      tensor("mm.a.mlp.1.weight", width * 20, hidden * 2),
+      ones("mm.a.norm_mid.weight", hidden),
+      tensor("mm.a.mlp.2.weight", hidden, embedding),
+    ],
+  },
+  // A mark before each sound.
+  voxtral: {
+    ...{ architecture: "llama", marks: ["[BEGIN_AUDIO]"], stack: 10 },
+    tensors: (tensor) => [
+      tensor("mm.a.mlp.1.weight", width * 10, hidden),
+      tensor("mm.a.mlp.2.weight", hidden, embedding),
+    ],
+  },
+};
 
 function threeFloats(value: number): Entry {
   return { kind: "array", of: "f32", items: [value, value, value] };

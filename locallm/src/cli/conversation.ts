@@ -2,7 +2,7 @@ import { type ChatLine, chatLine } from "../wire/api/answers.ts";
 import { counted } from "../wire/counted.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Client } from "./client.ts";
-import { takePictures } from "./picture-paths.ts";
+import { type Senses, takeMedia } from "./picture-paths.ts";
 import { Spinner } from "./spinner.ts";
 import { plain } from "./text.ts";
 import { WordWrap } from "./word-wrap.ts";
@@ -15,7 +15,7 @@ export interface ChatSettings {
   think: boolean | string | null;
   hideThinking: boolean;
   /** Whether paths of pictures in questions are replaced by the pictures. */
-  canSee: boolean;
+  senses: Senses;
   keepAlive: string | null;
   verbose: boolean;
   /** Applies only on a terminal. */
@@ -118,10 +118,9 @@ export class Conversation {
   }
 
   async #asked(question: string): Promise<Turn> {
-    if (!this.settings.canSee) return { role: "user", content: question };
-    const { text, images, paths } = await takePictures(question);
+    const { text, images, paths } = await takeMedia(question, this.settings.senses);
     // Not in the answer, which may go into a file.
-    for (const path of paths) console.error(plain(`Added picture ${path}`));
+    for (const path of paths) console.error(plain(`Added ${path}`));
     return { role: "user", content: text, ...(images.length === 0 ? {} : { images }) };
   }
 

@@ -2,18 +2,19 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { takePictures } from "./picture-paths.ts";
+import { type Senses, takeMedia } from "./picture-paths.ts";
 
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "locallm-paths-"));
   await mkdir(join(folder, "my pictures"));
-  for (const name of ["a.png", "my pictures/b (1).JPG", "c.webp"]) await writeFile(join(folder, name), name);
+  for (const name of ["a.png", "my pictures/b (1).JPG", "c.webp", "d.WAV"])
+    await writeFile(join(folder, name), name);
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-const found = async (question: string) => {
-  const { text, images } = await takePictures(question.replaceAll("@", folder));
+const found = async (question: string, senses: Senses = { sees: true, hears: false }) => {
+  const { text, images } = await takeMedia(question.replaceAll("@", folder), senses);
   return [text, ...images.map((each) => Buffer.from(each, "base64").toString())];
 };
 
@@ -35,6 +36,15 @@ it.each([
   "@/a.pngs",
   "see example.com/x.png",
   "@/c.webp/x",
+  "@/d.WAV is for a model that hears",
 ])("leaves %s as it is", async (question) => {
   expect(await found(question)).toEqual([question.replaceAll("@", folder)]);
+});
+
+it("takes only what the model takes", async () => {
+  const question = "@/a.png and @/d.WAV";
+  const all = ["and", "a.png", "d.WAV"];
+  expect(await found(question, { sees: true, hears: true })).toEqual(all);
+  expect(await found(question, { sees: false, hears: true })).toEqual([`${folder}/a.png and`, "d.WAV"]);
+  expect(await found(question, { sees: false, hears: false })).toEqual([question.replaceAll("@", folder)]);
 });

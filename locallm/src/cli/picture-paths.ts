@@ -1,35 +1,49 @@
 import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 
-/** A question, and the pictures whose paths stood in it. */
-export interface QuestionWithPictures {
+/** A question, and the pictures and sounds whose paths stood in it. */
+export interface QuestionWithMedia {
   readonly text: string;
-  /** In base64. */
+  /** In base64. Ollama's API has sounds there, too. */
   readonly images: readonly string[];
   readonly paths: readonly string[];
 }
 
+/** What a model takes beside texts. */
+export interface Senses {
+  readonly sees: boolean;
+  readonly hears: boolean;
+}
+
+export function sensesOf(capabilities: readonly string[]): Senses {
+  return { sees: capabilities.includes("vision"), hears: capabilities.includes("audio") };
+}
+
 /**
- * A path that begins with `/`, `./`, `../`, `~/` or a drive, and ends like a picture. Terminals write a dropped file's
+ * A path that begins with `/`, `./`, `../`, `~/` or a drive, and ends like a picture or sound. Terminals write a dropped file's
  * path in quotes, or with a backslash before each space.
  */
 const start = String.raw`(?:[A-Za-z]:[\\/]|\\\\|~?/|\.{1,2}[\\/])`;
-const ending = String.raw`\.(?:jpe?g|png|webp|gif)`;
-const pathPattern = new RegExp(
-  [
-    `"(${start}[^"\\n]*?${ending})"`,
-    `'(${start}[^'\\n]*?${ending})'`,
-    String.raw`(?<!\S)(${start}(?:\\.|[^\s\\])*?${ending})(?=$|[\s.,;:!?)])`,
-  ].join("|"),
-  "gi",
-);
+function pathPattern({ sees, hears }: Senses): RegExp {
+  const names = [...(sees ? ["jpe?g", "png", "webp", "gif"] : []), ...(hears ? ["wav", "mp3"] : [])];
+  const ending = String.raw`\.(?:${names.join("|")})`;
+  return new RegExp(
+    [
+      `"(${start}[^"\\n]*?${ending})"`,
+      `'(${start}[^'\\n]*?${ending})'`,
+      String.raw`(?<!\S)(${start}(?:\\.|[^\s\\])*?${ending})(?=$|[\s.,;:!?)])`,
+    ].join("|"),
+    "gi",
+  );
+}
 
-/** Takes the paths of pictures that exist out of a question. Other paths stay words. */
-export async function takePictures(question: string): Promise<QuestionWithPictures> {
+/** Takes the paths of pictures and sounds that exist, if the model takes them, out of a question. Others stay words. */
+export async function takeMedia(question: string, senses: Senses): Promise<QuestionWithMedia> {
+  if (!senses.sees && !senses.hears) return { text: question, images: [], paths: [] };
   let text = question;
   const images: string[] = [];
   const paths: string[] = [];
-  for (const [whole, ...written] of question.matchAll(pathPattern)) {
+  for (const [whole, ...written] of question.matchAll(pathPattern(senses))) {
     const path = await existing(written.find((each) => each !== undefined) ?? "");
     if (path === null) continue;
     images.push((await readFile(path)).toString("base64"));

@@ -11,6 +11,7 @@ import { listModels } from "./commands/list.ts";
 import { overview } from "./commands/show.ts";
 import { type Conversation, readFormat, readSwitch } from "./conversation.ts";
 import { lineEndSign, markNoPastes, markPastes, PastedLines } from "./pasted-lines.ts";
+import { type Senses, sensesOf } from "./picture-paths.ts";
 import { plain } from "./text.ts";
 
 const setHelp = `/set parameter NAME VALUE   set an option, such as temperature 0.5
@@ -154,7 +155,7 @@ class Repl {
           console.log("Usage: /load MODEL");
           break;
         }
-        settings.canSee = await this.#canSee(first);
+        settings.senses = await this.#senses(first);
         settings.model = first;
         this.#conversation.turns = [];
         console.log(plain(`Switched to ${first}.`));
@@ -216,9 +217,9 @@ class Repl {
   }
 
   /** Fails if there is no such model. */
-  async #canSee(model: string): Promise<boolean> {
+  async #senses(model: string): Promise<Senses> {
     const { capabilities } = await this.#client.json("/api/show", abilitiesAnswer, { body: { model } });
-    return capabilities.includes("vision");
+    return sensesOf(capabilities);
   }
 
   #setParameter([name = "", ...values]: string[]): void {

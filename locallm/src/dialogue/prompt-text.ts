@@ -1,6 +1,6 @@
 import type { PromptText } from "../wire/inference/generate.ts";
 
-/** Where a picture stands in a prompt: its number among the turn's images. */
+/** Where a picture or sound stands in a prompt: its number among those of the turn. */
 export interface PicturePlace {
   readonly picture: number;
 }

@@ -1,13 +1,14 @@
 import type { Think } from "../wire/api/message.ts";
 import type { MediaType } from "../wire/image.ts";
+import type { SoundFormat } from "../wire/sound.ts";
 
 /** A message of a conversation. Messages of the API (`wire/api/message.ts`) are assignable to it. */
 export interface Message {
   readonly role: string;
   readonly content: string;
-  /** The texts and images in their order, if there are images. `content` has only the texts. */
+  /** The texts, images and sounds in their order, if there are other parts than text. `content` has only the texts. */
   readonly parts?: readonly ContentPart[];
-  /** The same without the images, whose places are their numbers in the turn. */
+  /** The same without images and sounds, whose places are their numbers in the turn. */
   readonly placed?: readonly (string | number)[];
   readonly thinking?: string;
   readonly tool_calls?: readonly ToolCall[];
@@ -17,13 +18,22 @@ export interface Message {
 
 export type ContentPart =
   | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "image"; readonly image: Image };
+  | { readonly kind: "image"; readonly image: Image }
+  | { readonly kind: "sound"; readonly sound: Sound };
 
 export interface Image {
   readonly mediaType: MediaType;
   /** In base64, with padding. */
   readonly data: string;
   /** Where the request has it, such as `messages[0].images[1]`. */
+  readonly field?: string;
+}
+
+export interface Sound {
+  readonly format: SoundFormat;
+  /** In base64, with padding. */
+  readonly data: string;
+  /** Where the request has it. */
   readonly field?: string;
 }
 
@@ -94,15 +104,17 @@ export function mergeNeighbours(messages: readonly Message[]): Message[] {
   return merged;
 }
 
-/** Takes the images out of a turn. Each leaves its place, which the turn's prompt will have. */
-export function withPlaces(turn: Turn): { readonly turn: Turn; readonly images: readonly Image[] } {
-  const images: Image[] = [];
+/** Takes the images and sounds out of a turn. Each leaves its place, which the turn's prompt will have. */
+export function withPlaces(turn: Turn): { readonly turn: Turn; readonly media: readonly (Image | Sound)[] } {
+  const media: (Image | Sound)[] = [];
   const messages = turn.messages.map(({ parts, ...message }): Message => {
     if (parts === undefined) return message;
-    const placed = parts.map((part) => (part.kind === "text" ? part.text : images.push(part.image) - 1));
+    const placed = parts.map((part) =>
+      part.kind === "text" ? part.text : media.push(part.kind === "image" ? part.image : part.sound) - 1,
+    );
     return { ...message, placed };
   });
-  return images.length === 0 ? { turn, images } : { turn: { ...turn, messages }, images };
+  return media.length === 0 ? { turn, media } : { turn: { ...turn, messages }, media };
 }
 
 /** Whether the client has begun the answer. */

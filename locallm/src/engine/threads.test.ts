@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { fixedThreads, type ProcessorTime, physicalCores, SharedThreads, type StepKind } from "./threads.ts";
+import {
+  fixedThreads,
+  type ProcessorTime,
+  physicalCores,
+  SharedThreads,
+  type StepKind,
+  threadsBeside,
+} from "./threads.ts";
 
 const cores = 4;
 
@@ -223,4 +230,16 @@ describe("physicalCores", () => {
     expect(physicalCores()).toBeGreaterThanOrEqual(1);
     expect(physicalCores("/nowhere")).toBeGreaterThanOrEqual(1);
   });
+});
+
+it.each([
+  [0, 4],
+  [0.3, 4],
+  [1, 3],
+  [2.2, 2],
+  [9, 1],
+])("leaves the cores to others that they use: %d", (others, expected) => {
+  const before = { nowMs: 5, machineMs: 700, ownMs: 50, idleMs: 9 };
+  const now = { nowMs: 205, machineMs: 700 + 200 * others + 30, ownMs: 80, idleMs: 9 };
+  expect(threadsBeside(4, before, now)).toBe(expected);
 });

@@ -196,7 +196,15 @@ export class SharedThreads implements Threads {
   }
 }
 
-function readProcessorTime(): ProcessorTime {
+/** How many threads have a core of their own, if other programs go on using what they used between two looks. */
+export function threadsBeside(most: number, before: ProcessorTime, now: ProcessorTime): number {
+  const spanMs = now.nowMs - before.nowMs;
+  const own = now.ownMs - before.ownMs;
+  const others = Math.max(0, now.machineMs - before.machineMs - own) / spanMs;
+  return Math.max(1, most - Math.max(0, Math.ceil(others - freeCores)));
+}
+
+export function readProcessorTime(): ProcessorTime {
   let machineMs = 0;
   let idleMs = 0;
   for (const { times } of cpus()) {

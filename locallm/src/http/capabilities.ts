@@ -1,4 +1,4 @@
-import { modelPurpose, type Purpose, sightOf } from "../library/abilities.ts";
+import { modelPurpose, type Purpose, sensesOf } from "../library/abilities.ts";
 import type { Model } from "../library/model.ts";
 import { type Capability, capabilities } from "../wire/api/library.ts";
 import { LocallmError } from "../wire/errors.ts";
@@ -18,11 +18,13 @@ export async function modelCapabilities(
   if (purpose === null) return [];
   if (purpose !== "completion") return [purpose];
   const traits = await parts.dialogues.traits(model, late);
+  const senses = await sensesOf(parts.store, model);
   return [
     purpose,
     ...(traits.tools ? (["tools"] as const) : []),
     ...(traits.insert ? (["insert"] as const) : []),
-    ...((await sightOf(parts.store, model)) === null ? [] : (["vision"] as const)),
+    ...(senses?.sees === true ? (["vision"] as const) : []),
+    ...(senses?.hears === true ? (["audio"] as const) : []),
     ...(traits.thinking ? (["thinking"] as const) : []),
   ];
 }

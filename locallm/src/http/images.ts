@@ -1,7 +1,8 @@
-import type { ContentPart, Image, Message } from "../dialogue/turn.ts";
+import type { ContentPart, Image, Message, Sound } from "../dialogue/turn.ts";
 import { pictureLimits } from "../vision/limits.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { MediaType } from "../wire/image.ts";
+import type { SoundFormat } from "../wire/sound.ts";
 import { remoteCapability } from "./capabilities.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
@@ -12,57 +13,73 @@ const remoteBytes = 10 * 2 ** 20;
 /** Checks an image in base64. `field` is its field in the request. */
 export interface ReadImage {
   (base64: string, field: string): Image;
+  readonly sound: (base64: string, field: string) => Sound;
   /** Images of the web that were fetched for the request, in base64, by their addresses. */
   readonly web?: ReadonlyMap<string, string>;
 }
 
 /**
- * Returns the reader of a request's images, after fetching those that `body` names by their addresses. It throws
- * `unsupported_capability` for a model that cannot see, `vision_missing` if this machine cannot encode pictures, and
- * `invalid_field` for pictures over the limits.
+ * Returns the reader of a request's images and sounds, after fetching the images that `body` names by their addresses.
+ * It throws `unsupported_capability` for a model that cannot see or hear, `vision_missing` if this machine cannot encode
+ * them, and `invalid_field` for those over the limits.
  */
 export async function imageReader(
   parts: Pick<Parts, "vision" | "webPictures">,
   run: Run,
   body: unknown = null,
 ): Promise<ReadImage> {
-  const canSee =
-    run.remote === null ? run.runnable.sight !== undefined : remoteCapability(run.model, "vision");
   const limitBytes = run.remote === null ? pictureLimits.bytes : remoteBytes;
   let count = 0;
-  const read = (data: string, field: string): Image => {
+  const check = (data: string, field: string, sense: Sense): Buffer => {
     const bytes = base64Bytes(data);
-    if (bytes === null) throw new LocallmError("invalid_image", { field });
-    requireSight(parts, run, canSee);
+    if (bytes === null)
+      throw new LocallmError(sense === "vision" ? "invalid_image" : "invalid_sound", { field });
+    requireSense(parts, run, sense);
     if (bytes > limitBytes)
       throw new LocallmError("invalid_field", {
         field,
-        problem: `is an image of ${bytes} bytes; the limit is ${limitBytes}`,
+        problem: `is ${sense === "vision" ? "an image" : "a sound"} of ${bytes} bytes; the limit is ${limitBytes}`,
       });
     if (++count > pictureLimits.perRequest) throw tooMany(field);
-    const mediaType = mediaTypeOf(Buffer.from(data.slice(0, 16), "base64"));
+    return Buffer.from(data.slice(0, 16), "base64");
+  };
+  const read = (data: string, field: string): Image => {
+    const mediaType = mediaTypeOf(check(data, field, "vision"));
     if (mediaType === null)
       throw new LocallmError("invalid_field", { field, problem: "must be a JPEG, PNG, GIF or WebP image" });
     return { mediaType, data, field };
   };
+  const sound = (data: string, field: string): Sound => {
+    const format = soundFormatOf(check(data, field, "audio"));
+    if (format === null)
+      throw new LocallmError("invalid_field", { field, problem: "must be a WAV or MP3 sound" });
+    return { format, data, field };
+  };
   const web = new Map<string, string>();
   for (const address of webAddresses(body)) {
-    requireSight(parts, run, canSee);
+    requireSense(parts, run, "vision");
     if (web.size === pictureLimits.perRequest) throw tooMany("the request");
     const bytes = await parts.webPictures.fetch(address, { limitBytes, signal: run.signal });
     web.set(address, bytes.toString("base64"));
   }
-  return Object.assign(read, { web });
+  return Object.assign(read, { sound, web });
 }
 
-function requireSight(parts: Pick<Parts, "vision">, run: Run, canSee: boolean): void {
-  if (!canSee)
-    throw new LocallmError("unsupported_capability", { model: run.typedName, capability: "vision" });
+type Sense = "vision" | "audio";
+
+function requireSense(parts: Pick<Parts, "vision">, run: Run, sense: Sense): void {
+  const senses = run.remote === null ? run.runnable.senses : undefined;
+  const hasSense =
+    run.remote === null
+      ? (sense === "vision" ? senses?.sees : senses?.hears) === true
+      : remoteCapability(run.model, sense);
+  if (!hasSense)
+    throw new LocallmError("unsupported_capability", { model: run.typedName, capability: sense });
   if (run.remote === null) parts.vision.requireVision();
 }
 
 function tooMany(field: string): LocallmError {
-  const problem = `has more images than a request may have: ${pictureLimits.perRequest}`;
+  const problem = `has more images and sounds than a request may have: ${pictureLimits.perRequest}`;
   return new LocallmError("invalid_field", { field, problem });
 }
 
@@ -107,6 +124,13 @@ function mediaTypeOf(head: Buffer): MediaType | null {
   return /^RIFF.{4}WEBP/s.test(text) ? "image/webp" : null;
 }
 
+/** Recognises a sound by its first bytes, as Ollama does. An MP3 file begins with its tags or with a frame. */
+function soundFormatOf(head: Buffer): SoundFormat | null {
+  const text = head.toString("latin1");
+  if (/^RIFF.{4}WAVE/s.test(text)) return "wav";
+  return text.startsWith("ID3") || (head[0] === 0xff && (head[1] ?? 0) >= 0xe0) ? "mp3" : null;
+}
+
 /** Reads an image from a `data:` URL, or one that was fetched from the web. */
 export function imageOfUrl(url: string, field: string, read: ReadImage): Image {
   const fetched = read.web?.get(url);
@@ -132,13 +156,16 @@ export function requireMediaType({ mediaType }: Image, said: string, field: stri
   });
 }
 
-/** The content of a message: its texts, and all parts in their order if there are images. */
+/** The content of a message: its texts, and all parts in their order if there are images or sounds. */
 export function contentOf(parts: readonly ContentPart[]): Pick<Message, "content" | "parts"> {
   const content = parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
-  return parts.some(({ kind }) => kind === "image") ? { content, parts } : { content };
+  return parts.some(({ kind }) => kind !== "text") ? { content, parts } : { content };
 }
 
-/** The content of a message whose images, in base64, are in a field of their own. They come before the text. */
+/**
+ * The content of a message whose images and sounds, in base64, are in a field of their own. They come before the text.
+ * Ollama has both in one field, and tells them apart by their first bytes.
+ */
 export function contentWithImages(
   text: string,
   images: readonly string[] | undefined,
@@ -146,10 +173,12 @@ export function contentWithImages(
   read: ReadImage,
 ): Pick<Message, "content" | "parts"> {
   return contentOf([
-    ...(images ?? []).map((each, index) => ({
-      kind: "image" as const,
-      image: read(each, `${field}[${index}]`),
-    })),
+    ...(images ?? []).map((each, index): ContentPart => {
+      const at = `${field}[${index}]`;
+      return soundFormatOf(Buffer.from(each.slice(0, 16), "base64")) === null
+        ? { kind: "image", image: read(each, at) }
+        : { kind: "sound", sound: read.sound(each, at) };
+    }),
     { kind: "text", text },
   ]);
 }

@@ -33,7 +33,7 @@ const libraries: Readonly<Record<string, { path: string; suffix?: string }>> = {
  * browsers that know that rule.
  */
 const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /** Serves the files of the chat page. They are read, stripped of types and compressed at their first request. */
 export class ChatPage {

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { PromptVocabulary } from "../dialogue/dialogue.ts";
 import type { SchemaThreads } from "../dialogue/grammar/schema-threads.ts";
-import type { Image } from "../dialogue/turn.ts";
+import type { Image, Sound } from "../dialogue/turn.ts";
 import type { Caller } from "../keys/keys.ts";
-import { sightOf } from "../library/abilities.ts";
+import { sensesOf } from "../library/abilities.ts";
 import type { Model } from "../library/model.ts";
 import { headerLengths, headerOf } from "../library/model-details.ts";
 import type { RemoteModel } from "../remotes/remotes.ts";
@@ -85,8 +85,8 @@ export interface LocalRun extends AnyRun {
   readonly window: RequestWindow;
   /** The properties of the vocabulary that the model's template needs. */
   promptVocabulary(loaded: Pick<LoadedVocabulary, "info">): PromptVocabulary;
-  /** Encodes an image with the model's projector, before the model is loaded. */
-  see(image: Image): Promise<PictureParts>;
+  /** Encodes an image or sound with the model's projector, before the model is loaded. */
+  perceive(medium: Image | Sound): Promise<PictureParts>;
   /** Generates in the lease's slot. The tokens count towards the caller's limits, also if the answer is cut off. */
   generate(lease: Lease, job: GenerateJob): AsyncIterable<GenerateEvent>;
   /** Embeds in the lease's slot. The tokens count towards the caller's limits. */
@@ -198,7 +198,9 @@ async function prepareLocalRun(
       const { addBos, markers } = info;
       return { addBos, markers: parts.settings.specialTokens === "everywhere" ? [] : markers };
     },
-    see: ({ data, field = "images" }) => {
+    perceive: (medium) => {
+      const { data, field = "images" } = medium;
+      const kind = "format" in medium ? "sound" : "picture";
       const { modelPath, furtherPaths } = runnable;
       const threads = options.num_thread || undefined;
       const weights = {
@@ -206,8 +208,8 @@ async function prepareLocalRun(
         ...(furtherPaths === undefined ? {} : { furtherPaths }),
         ...(threads === undefined ? {} : { threads }),
       };
-      const projectorPath = runnable.sight?.projectorPath ?? "";
-      return parts.vision.encode({ data, field }, { ...weights, projectorPath }, request.clientGone);
+      const projectorPath = runnable.senses?.projectorPath ?? "";
+      return parts.vision.encode({ kind, data, field }, { ...weights, projectorPath }, request.clientGone);
     },
     generate: (lease, job) => meteredGenerate(lease.runner, job, caller, request.clientGone),
     embed: (lease, job) => meteredEmbed(lease.runner, job, caller, request.clientGone),
@@ -230,14 +232,14 @@ async function runnableModel(parts: Parts, model: Model): Promise<RunnableModel>
   if (modelPath === undefined) throw new LocallmError("model_load_failed", { reason: "it has no weights" });
   const header = await headerOf(parts.store, model);
   for (const path of model.adapterPaths) await parts.store.headers.of(path);
-  const sight = await sightOf(parts.store, model);
+  const senses = await sensesOf(parts.store, model);
   return {
     name,
     digest: model.digest,
     modelPath,
     ...(furtherPaths.length === 0 ? {} : { furtherPaths }),
     weights: model.modelPaths.join("\n"),
-    ...(sight === null ? {} : { sight }),
+    ...(senses === null ? {} : { senses }),
     adapters: model.adapterPaths.map((path) => ({ path, scale: 1 })),
     trainContext: header === null ? null : (headerLengths(header).contextLength ?? null),
   };

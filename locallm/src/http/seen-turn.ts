@@ -7,17 +7,17 @@ import type { PromptText } from "../wire/inference/generate.ts";
 import { isPicture } from "../wire/inference/picture.ts";
 import type { LocalRun } from "./run.ts";
 
-/** A turn whose images have left their places, and what stands in these places. */
+/** A turn whose images and sounds have left their places, and what stands in these places. */
 export interface SeenTurn {
   readonly turn: Turn;
   readonly pictures: readonly PictureParts[];
 }
 
-/** Encodes a turn's images one after the other, so that other requests get their turn between them. */
+/** Encodes a turn's images and sounds one after the other, so that other requests get their turn between them. */
 export async function seenTurn(run: LocalRun, asked: Turn): Promise<SeenTurn> {
-  const { turn, images } = withPlaces(asked);
+  const { turn, media } = withPlaces(asked);
   const pictures: PictureParts[] = [];
-  for (const image of images) pictures.push(await run.see(image));
+  for (const medium of media) pictures.push(await run.perceive(medium));
   return { turn, pictures };
 }
 

@@ -26,9 +26,11 @@ function hasRankHead({ tensors }: Pick<GgufHeader, "tensors">): boolean {
   return tensors.some(({ name }) => name === "cls.weight" || name === "cls.output.weight");
 }
 
-/** A projector that lets a model see. */
-export interface Sight {
+/** A projector that lets a model see, hear, or both. */
+export interface Senses {
   readonly projectorPath: string;
+  readonly sees: boolean;
+  readonly hears: boolean;
   /**
    * The cells of its largest picture, if one step must compute all cells of a picture, because they see each other.
    * Otherwise 0.
@@ -36,20 +38,25 @@ export interface Sight {
   readonly wholePicture: number;
 }
 
-/** Returns null if the model has no projector, or one that only hears. */
-export async function sightOf(store: Store, model: Model): Promise<Sight | null> {
+/** Returns null if the model has no projector. Of several, the first that sees or hears counts. */
+export async function sensesOf(store: Store, model: Model): Promise<Senses | null> {
   for (const projectorPath of model.projectorPaths) {
     const { metadata } = await store.headers.of(projectorPath);
-    const onlyHears = metadata.get("clip.has_audio_encoder") === true;
-    if (!(metadata.get("clip.has_vision_encoder") ?? !onlyHears)) continue;
+    const type = metadata.get("clip.projector_type") ?? metadata.get("clip.vision.projector_type");
+    // libmtmd leaves out the sound of Gemma 3n.
+    const hears = metadata.get("clip.has_audio_encoder") === true && type !== "gemma3nv";
+    const sees = metadata.get("clip.has_vision_encoder") ?? !hears;
+    if (!sees && !hears) continue;
     const number = (key: string, byDefault: number) =>
       Number(metadata.get(`clip.vision.${key}`) ?? byDefault);
-    const type = metadata.get("clip.projector_type") ?? metadata.get("clip.vision.projector_type");
     const side = number("image_size", 896) / number("patch_size", 14) / number("projector.scale_factor", 4);
     // See `mtmd_decode_use_non_causal` of libmtmd, and its largest pictures of each type.
-    const largest: Readonly<Record<string, number>> = { gemma3: side ** 2, gemma4v: 1120, gemma4uv: 1120 };
+    const largest: Readonly<Record<string, number>> = {
+      ...{ gemma3: side ** 2, gemma4v: 1120, gemma4uv: 1120, deepseek4v: 384 },
+    };
     const cells = largest[String(type)] ?? 0;
-    return { projectorPath, wholePicture: Number.isFinite(cells) ? Math.min(Math.ceil(cells), 8192) : 0 };
+    const wholePicture = Number.isFinite(cells) ? Math.min(Math.ceil(cells), 8192) : 0;
+    return { projectorPath, sees: sees === true, hears, wholePicture };
   }
   return null;
 }

@@ -1,7 +1,7 @@
 import { base64Of, readTextFile, roughTokens, tokensText } from "./attached-files.ts";
 import type { TextFile } from "./conversation.ts";
 import { element, signButton, styled } from "./element.ts";
-import { picture } from "./picture.ts";
+import { isSound, medium } from "./picture.ts";
 import { word } from "./words.ts";
 
 interface Parts {
@@ -34,6 +34,14 @@ interface Actions {
 }
 
 const pictureTypes = ["image/png", "image/jpeg", "image/webp", "image/gif"];
+/** Browsers have several names for WAV. */
+const soundTypes = ["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave", "audio/mpeg", "audio/mp3"];
+
+/** What a model takes beside texts. */
+export interface Takes {
+  pictures: boolean;
+  sounds: boolean;
+}
 
 /** The input box. While an answer runs, its button stops the answer. */
 export class Composer {
@@ -42,7 +50,7 @@ export class Composer {
   #images: string[] = [];
   #files: TextFile[] = [];
   #running = false;
-  #takesImages = false;
+  #takes: Takes = { pictures: false, sounds: false };
 
   constructor(parts: Parts, actions: Actions) {
     this.#parts = parts;
@@ -111,9 +119,10 @@ export class Composer {
     this.#parts.send.textContent = word(running ? "stop" : "send");
   }
 
-  setTakesImages(takes: boolean): void {
-    this.#takesImages = takes;
-    if (!takes) this.#images = [];
+  /** What the model does not take leaves the box. */
+  setTakes(takes: Takes): void {
+    this.#takes = takes;
+    this.#images = this.#images.filter((data) => (isSound(data) ? takes.sounds : takes.pictures));
     this.#show();
   }
 
@@ -121,7 +130,10 @@ export class Composer {
     this.#tell("");
     for (const file of given) {
       try {
-        if (pictureTypes.includes(file.type)) await this.#addPicture(file);
+        if (pictureTypes.includes(file.type))
+          await this.#addMedium(file, this.#takes.pictures, "seesNothing");
+        else if (soundTypes.includes(file.type))
+          await this.#addMedium(file, this.#takes.sounds, "hearsNothing");
         else await this.#addText(file);
       } catch (error) {
         this.#tell((error as Error).message);
@@ -131,8 +143,8 @@ export class Composer {
     this.#parts.question.focus();
   }
 
-  async #addPicture(file: File): Promise<void> {
-    if (!this.#takesImages) throw new Error(word("seesNothing"));
+  async #addMedium(file: File, isTaken: boolean, refusal: "seesNothing" | "hearsNothing"): Promise<void> {
+    if (!isTaken) throw new Error(word(refusal));
     this.#images.push(await base64Of(file));
   }
 
@@ -161,7 +173,7 @@ export class Composer {
       );
     attached.replaceChildren(
       ...this.#images.map((data, index) =>
-        removable(this.#images, index, word("removeImage"), picture(data)),
+        removable(this.#images, index, word(isSound(data) ? "removeSound" : "removeImage"), medium(data)),
       ),
       ...this.#files.map((file, index) =>
         removable(

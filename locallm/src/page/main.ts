@@ -316,7 +316,7 @@ function chooseModel(name: string): void {
   modelSelect.value = name;
   current.model = name;
   choose("model", name);
-  composer.setTakesImages(can("vision"));
+  composer.setTakes({ pictures: can("vision"), sounds: can("audio") });
   find("think-label").hidden = !can("thinking");
   drawWindow();
   if (shownMessages().length === 0) {

@@ -4,7 +4,7 @@ import { codeBox } from "./code-box.ts";
 import type { Figures, Message, ToolCall } from "./conversation.ts";
 import { button, copyButton, element, signButton, styled } from "./element.ts";
 import { type Block, blocksOf } from "./markdown.ts";
-import { picture } from "./picture.ts";
+import { medium } from "./picture.ts";
 import { word } from "./words.ts";
 
 /** What can be done with a message. An absent action is not offered. */
@@ -129,7 +129,7 @@ export class MessageView {
       ),
     );
     if (images !== undefined && images.length > 0)
-      this.root.append(styled("div", "pictures", ...images.map((data) => picture(data))));
+      this.root.append(styled("div", "pictures", ...images.map((data) => medium(data))));
     for (const file of files ?? []) {
       const code = element("pre", element("code", file.text));
       code.tabIndex = 0;

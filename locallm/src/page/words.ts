@@ -48,6 +48,7 @@ const texts = {
   attach: ["Add files", "添加文件"],
   attached: ["Files to send", "待发送的文件"],
   removeImage: ["Remove image", "移除图片"],
+  removeSound: ["Remove sound", "移除音频"],
   removeFile: ["Remove file", "移除文件"],
   notText: [
     "{name} is not a text file. Copy its text, or save it as text.",
@@ -57,6 +58,10 @@ const texts = {
   seesNothing: [
     "This model does not see pictures. Choose one that can “see”.",
     "这个模型看不了图片，请换一个能“看图”的模型。",
+  ],
+  hearsNothing: [
+    "This model does not hear. Choose one that “hears”.",
+    "这个模型听不了音频，请换一个能“听音频”的模型。",
   ],
   tokens: ["{tokens|token|tokens}", "{tokens} 个 token"],
   aboutTokens: ["about {tokens|token|tokens}", "约 {tokens} 个 token"],

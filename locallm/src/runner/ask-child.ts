@@ -8,8 +8,8 @@ export type ShortChild =
   | "devices-child"
   | "measure-child"
   | "quantize-child"
-  | "picture-decode-child"
-  | "picture-encode-child";
+  | "decode-child"
+  | "encode-child";
 
 /** How the child ended instead of answering, as a part of a sentence: `SIGSEGV`, `exit code 1`. */
 export class NoAnswer extends Error {}

@@ -16,7 +16,12 @@ export interface RunnableModel {
   readonly weights: string;
   readonly adapters: readonly { readonly path: string; readonly scale: number }[];
   /** The projector with which the model sees; missing if it cannot. */
-  readonly sight?: { readonly projectorPath: string; readonly wholePicture: number };
+  readonly senses?: {
+    readonly projectorPath: string;
+    readonly sees: boolean;
+    readonly hears: boolean;
+    readonly wholePicture: number;
+  };
   /** Context length the model was trained with; null if its file does not say. */
   readonly trainContext: number | null;
 }

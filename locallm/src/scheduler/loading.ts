@@ -97,7 +97,7 @@ async function loadOnce(
     return await parts.startRunner(
       {
         modelPath: model.modelPath,
-        ...(model.sight === undefined ? {} : { wholePicture: model.sight.wholePicture }),
+        ...(model.senses === undefined ? {} : { wholePicture: model.senses.wholePicture }),
         ...(model.furtherPaths === undefined ? {} : { furtherPaths: model.furtherPaths }),
         adapters: model.adapters,
         numCtx: resident.numCtx,

@@ -95,7 +95,7 @@ export class MemoryNeeds {
     if (known !== undefined) return await known;
     const measuring = this.#parts.measure({
       modelPath: model.modelPath,
-      ...(model.sight === undefined ? {} : { wholePicture: model.sight.wholePicture }),
+      ...(model.senses === undefined ? {} : { wholePicture: model.senses.wholePicture }),
       ...(model.furtherPaths === undefined ? {} : { furtherPaths: model.furtherPaths }),
       adapters: [],
       numThread: 1,

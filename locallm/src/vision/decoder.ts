@@ -1,25 +1,30 @@
 import { NoAnswer } from "../runner/ask-child.ts";
+import type { Decoded, DecodeJob } from "../runner/decode-child.ts";
 import { JobChild } from "../runner/job-child.ts";
-import type { Decoded, DecodeJob } from "../runner/picture-decode-child.ts";
 import { pictureLimits } from "./limits.ts";
 
 type Child = JobChild<DecodeJob, Decoded>;
 
-/** Makes pixels of pictures in a few processes. A picture that ends its process costs nobody else anything. */
-export class PictureDecoder {
+/** Makes pixels of pictures and samples of sounds in a few processes. A file that ends its process costs nobody else anything. */
+export class MediaDecoder {
   readonly #idle: Child[] = [];
   readonly #busy = new Set<Child>();
   readonly #waiting: (() => void)[] = [];
   #places: number = pictureLimits.decoders;
 
-  /** Reads the file `from` and writes pixels to the file `to`. Never rejects, except with the signal's reason. */
-  async decode(files: { readonly from: string; readonly to: string }, signal: AbortSignal): Promise<Decoded> {
+  /** Reads the file `from` and writes pixels or samples to the file `to`. Never rejects, except with the signal's reason. */
+  async decode(files: Pick<DecodeJob, "from" | "to" | "kind">, signal: AbortSignal): Promise<Decoded> {
     await this.#place(signal);
-    const child = this.#idle.pop() ?? (new JobChild("picture-decode-child") as Child);
+    const child = this.#idle.pop() ?? (new JobChild("decode-child") as Child);
     this.#busy.add(child);
-    const { decodeMs: patienceMs, decodeBytes: bytes, pixels: maxPixels } = pictureLimits;
+    const {
+      decodeMs: patienceMs,
+      decodeBytes: bytes,
+      pixels: maxPixels,
+      seconds: maxSeconds,
+    } = pictureLimits;
     try {
-      return await child.do({ ...files, maxPixels }, { patienceMs, bytes });
+      return await child.do({ ...files, maxPixels, maxSeconds }, { patienceMs, bytes });
     } catch (cause) {
       if (cause instanceof NoAnswer) return { problem: `reading it failed (${cause.message})` };
       throw cause;

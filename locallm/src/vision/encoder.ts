@@ -1,29 +1,23 @@
 import { readFile, stat } from "node:fs/promises";
 import type { PicturePiece, ProjectorRequest } from "../engine/projector.ts";
 import { NoAnswer } from "../runner/ask-child.ts";
+import type { DecodedFile, EncodeAnswer, EncodeJob, SentPiece } from "../runner/encode-child.ts";
 import { type JobBudget, JobChild } from "../runner/job-child.ts";
-import type { EncodeAnswer, EncodeJob, SentPiece } from "../runner/picture-encode-child.ts";
 import { receiveError } from "../runner/protocol.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { pictureLimits } from "./limits.ts";
 
-/** A picture as pixels in a file, and the file for its rows. */
-export interface EncodeFiles {
-  readonly from: string;
-  readonly to: string;
-  readonly width: number;
-  readonly height: number;
-  readonly identity: string;
-}
+/** A picture as pixels in a file, or a sound as samples, and the file for its rows. */
+export type EncodeFiles = DecodedFile & { readonly to: string; readonly identity: string };
 
 /** Besides its weights, a projector needs memory to compute with. */
 const computeBytes = 512 * 2 ** 20;
 
 /**
- * Makes rows of pixels. One process holds one projector, and encodes one picture after the other: a picture uses all
+ * Makes rows of pixels and samples. One process holds one projector, and encodes one picture after the other: a picture uses all
  * cores. The projector of another model takes its place, and after a while without pictures the process ends.
  */
-export class PictureEncoder {
+export class MediaEncoder {
   readonly #availableBytes: () => number;
   #loaded: {
     readonly key: string;
@@ -79,7 +73,7 @@ export class PictureEncoder {
       throw new LocallmError("projector_unusable", {
         reason: `it needs ${mib(needed)} MiB of memory, and ${mib(available)} are free`,
       });
-    const child = new JobChild<EncodeJob, EncodeAnswer>("picture-encode-child");
+    const child = new JobChild<EncodeJob, EncodeAnswer>("encode-child");
     // Tensors of another type than the file's may take up to four times its size.
     const bytes = 4 * size + 8 * computeBytes;
     try {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { mtmdFile } from "../engine/libmtmd/file-name.ts";
 import { fetchPackage, newFolder, type OnLine } from "../gpu/install.ts";
 import { askChild } from "../runner/ask-child.ts";
-import type { EncodeAnswer, EncodeJob } from "../runner/picture-encode-child.ts";
+import type { EncodeAnswer, EncodeJob } from "../runner/encode-child.ts";
 import { receiveError } from "../runner/protocol.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { buildVision } from "./build.ts";
@@ -52,7 +52,7 @@ export async function removeVision(enginesFolder: string): Promise<boolean> {
 /** A library that cannot be opened is not installed. It is opened in another process, which it may end. */
 async function requireUsable(folder: string): Promise<void> {
   const question: EncodeJob = { open: folder };
-  const answer = await askChild<EncodeAnswer>("picture-encode-child", question, { patienceMs: 60_000 }).catch(
+  const answer = await askChild<EncodeAnswer>("encode-child", question, { patienceMs: 60_000 }).catch(
     (cause: unknown) => {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new LocallmError("vision_unusable", { reason }, { cause });

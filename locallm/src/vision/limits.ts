@@ -1,10 +1,12 @@
 import { totalmem } from "node:os";
 
-/** What pictures of one request may take. Whoever sends pictures decides how much work they are. */
+/** What pictures and sounds of one request may take. Whoever sends them decides how much work they are. */
 export const pictureLimits = {
   bytes: 20 * 2 ** 20,
   /** More than any telephone takes; as bytes, 192 MB. */
   pixels: 64_000_000,
+  /** As samples of one channel at 48 kHz, 115 MB. A projector makes rows of 30 seconds in one step. */
+  seconds: 600,
   perRequest: 32,
   /** A JPEG or PNG of `pixels` takes one second of a busy machine. */
   decodeMs: 10_000,

@@ -4,30 +4,31 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { PicturePiece } from "../engine/projector.ts";
 import { LocallmError } from "../wire/errors.ts";
-import { PictureDecoder } from "./decoder.ts";
+import { MediaDecoder } from "./decoder.ts";
 import { EncodedPictures } from "./encoded-pictures.ts";
-import { PictureEncoder } from "./encoder.ts";
+import { MediaEncoder } from "./encoder.ts";
 import { pictureLimits } from "./limits.ts";
 import { visionFolder } from "./part.ts";
 
-/** A picture of a request. */
-export interface Picture {
+/** A picture or sound of a request. */
+export interface Medium {
+  readonly kind: "picture" | "sound";
   /** In base64. */
   readonly data: string;
   /** Where the request has it, such as `messages[0].images[1]`. */
   readonly field: string;
 }
 
-/** The files of a model that sees. */
+/** The files of a model that sees or hears. */
 export interface SeeingModel {
   readonly projectorPath: string;
   readonly modelPath: string;
   readonly furtherPaths?: readonly string[];
-  /** Missing means one thread per physical core. */
+  /** Missing means one thread for each physical core that nobody else uses at the load. */
   readonly threads?: number;
 }
 
-/** What stands in a prompt for one picture. */
+/** What stands in a prompt for one picture or sound. */
 export type PictureParts = readonly PicturePiece[];
 
 export interface VisionSettings {
@@ -37,12 +38,12 @@ export interface VisionSettings {
   readonly onPicture: (outcome: "encoded" | "found" | "failed") => void;
 }
 
-/** Makes of pictures what stands in prompts. The work is done in other processes, and kept for a while. */
+/** Makes of pictures and sounds what stands in prompts. The work is done in other processes, and kept for a while. */
 export class Vision {
   readonly #enginesFolder: string;
   readonly #onPicture: VisionSettings["onPicture"];
-  readonly #decoder = new PictureDecoder();
-  readonly #encoder: PictureEncoder;
+  readonly #decoder = new MediaDecoder();
+  readonly #encoder: MediaEncoder;
   readonly #encoded = new EncodedPictures(pictureLimits.keptBytes);
   readonly #working = new Map<string, Promise<PictureParts>>();
   /** Of this process, for files between steps. The last one is in use. */
@@ -50,11 +51,11 @@ export class Vision {
 
   constructor({ enginesFolder, availableBytes, onPicture }: VisionSettings) {
     this.#enginesFolder = enginesFolder;
-    this.#encoder = new PictureEncoder(availableBytes);
+    this.#encoder = new MediaEncoder(availableBytes);
     this.#onPicture = onPicture;
   }
 
-  /** Throws `vision_missing` if no picture can be encoded on this machine. */
+  /** Throws `vision_missing` if no picture or sound can be encoded on this machine. */
   requireVision(): string {
     const folder = visionFolder(this.#enginesFolder);
     if (folder === null) throw new LocallmError("vision_missing", {});
@@ -62,13 +63,13 @@ export class Vision {
   }
 
   /**
-   * Encodes a picture for a model. Requests for the same picture at the same time share the work, which goes on when
-   * one of them leaves. Throws `vision_missing`, `picture_unreadable`, `projector_unusable`, `picture_not_encoded`, or the
-   * signal's reason.
+   * Encodes a picture or sound for a model. Requests for the same one at the same time share the work, which goes on when
+   * one of them leaves. Throws `vision_missing`, `picture_unreadable`, `sound_unreadable`, `projector_unusable`,
+   * `picture_not_encoded`, or the signal's reason.
    */
-  async encode(picture: Picture, model: SeeingModel, signal: AbortSignal): Promise<PictureParts> {
+  async encode(medium: Medium, model: SeeingModel, signal: AbortSignal): Promise<PictureParts> {
     const vision = this.requireVision();
-    const bytes = Buffer.from(picture.data, "base64");
+    const bytes = Buffer.from(medium.data, "base64");
     const names = [model.projectorPath, model.modelPath].map((path) => basename(path));
     const identity = createHash("sha256").update(bytes).update(JSON.stringify(names)).digest("hex");
     const found = this.#encoded.find(identity);
@@ -83,10 +84,10 @@ export class Vision {
       } catch (error) {
         if (signal.aborted || error instanceof LocallmError) throw error;
         // The request that began the work has left.
-        return await this.encode(picture, model, signal);
+        return await this.encode(medium, model, signal);
       }
     }
-    const work = this.#encode(bytes, identity, picture.field, { ...model, visionFolder: vision }, signal);
+    const work = this.#encode(bytes, identity, medium, { ...model, visionFolder: vision }, signal);
     this.#working.set(identity, work);
     const done = (outcome: "encoded" | "failed") => {
       this.#working.delete(identity);
@@ -117,18 +118,20 @@ export class Vision {
   async #encode(
     bytes: Buffer,
     identity: string,
-    field: string,
+    { kind, field }: Medium,
     projector: SeeingModel & { readonly visionFolder: string },
     signal: AbortSignal,
   ): Promise<PictureParts> {
     const name = join(await this.#privateFolder(), randomUUID());
-    const files = { picture: `${name}.picture`, pixels: `${name}.pixels`, rows: `${name}.rows` };
+    const files = { given: `${name}.given`, decoded: `${name}.decoded`, rows: `${name}.rows` };
     try {
-      await writeFile(files.picture, bytes, { mode: 0o600 });
-      const decoded = await this.#decoder.decode({ from: files.picture, to: files.pixels }, signal);
+      await writeFile(files.given, bytes, { mode: 0o600 });
+      const decoded = await this.#decoder.decode({ kind, from: files.given, to: files.decoded }, signal);
       if ("problem" in decoded)
-        throw new LocallmError("picture_unreadable", { field, reason: decoded.problem });
-      const job = { ...decoded, from: files.pixels, to: files.rows, identity };
+        throw new LocallmError(kind === "sound" ? "sound_unreadable" : "picture_unreadable", {
+          ...{ field, reason: decoded.problem },
+        });
+      const job = { ...decoded, from: files.decoded, to: files.rows, identity };
       const pieces = await this.#encoder.encode(job, projector, signal);
       this.#encoded.keep(identity, pieces);
       return pieces;

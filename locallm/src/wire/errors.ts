@@ -86,17 +86,17 @@ export const errors = {
   vision_missing: {
     status: 400,
     message:
-      "the part of the engine that reads pictures is not installed; on the server's machine run: locallm doctor --install vision",
+      "the part of the engine that reads pictures and sounds is not installed; on the server's machine run: locallm doctor --install vision",
   },
   vision_unusable: {
     status: 500,
     message:
-      "the part of the engine that reads pictures does not fit this locallm ({reason}); install it again with: locallm doctor --install vision",
+      "the part of the engine that reads pictures and sounds does not fit this locallm ({reason}); install it again with: locallm doctor --install vision",
   },
   vision_not_built: {
     status: 500,
     message:
-      "the part of the engine that reads pictures could not be built: {reason}; install it on this machine from its package, or where a compiler is",
+      "the part of the engine that reads pictures and sounds could not be built: {reason}; install it on this machine from its package, or where a compiler is",
   },
   projector_unusable: { status: 400, message: "the model's projector cannot be used: {reason}" },
   picture_host_not_allowed: {
@@ -105,7 +105,11 @@ export const errors = {
       "images are not fetched from {host}: send the image itself in a URL that begins with data:image/png;base64, or another type, or have the owner of this server add the host to LOCALLM_IMAGE_HOSTS",
   },
   picture_unreadable: { status: 400, message: "{field} is a picture that cannot be read: {reason}" },
-  picture_not_encoded: { status: 500, message: "the projector could not encode the picture: {reason}" },
+  sound_unreadable: { status: 400, message: "{field} is a sound that cannot be read: {reason}" },
+  picture_not_encoded: {
+    status: 500,
+    message: "the projector could not encode the picture or sound: {reason}",
+  },
   batch_too_small: {
     status: 400,
     message:
@@ -375,6 +379,7 @@ export const errors = {
   },
   source_tool_missing: { status: 502, message: "pulling from {source} needs {tool}, which was not found" },
   invalid_image: { status: 400, message: "invalid image data: {field}" },
+  invalid_sound: { status: 400, message: "invalid sound data: {field} must be in base64" },
   internal: { status: 500, message: "internal error; see request {requestId} in the server log" },
 } as const satisfies Record<string, { status: number; message: string }>;
 

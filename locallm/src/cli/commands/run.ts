@@ -4,6 +4,7 @@ import { abilitiesAnswer, embedAnswer } from "../../wire/api/answers.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { Client, ServerError } from "../client.ts";
 import { type ChatSettings, Conversation, readFormat, readSwitch } from "../conversation.ts";
+import { type Senses, sensesOf } from "../picture-paths.ts";
 import { converse } from "../repl.ts";
 import { pullModel, source } from "./pull.ts";
 
@@ -71,7 +72,7 @@ async function run(reference: string, words: string[], options: Options): Promis
   }
   const conversation = new Conversation(
     client,
-    settings(model, options, capabilities.includes("vision")),
+    settings(model, options, sensesOf(capabilities)),
     process.stdout,
   );
   if (prompt !== "") await conversation.ask(prompt);
@@ -81,14 +82,14 @@ async function run(reference: string, words: string[], options: Options): Promis
   }
 }
 
-function settings(model: string, options: Options, canSee: boolean): ChatSettings {
+function settings(model: string, options: Options, senses: Senses): ChatSettings {
   return {
     model,
     system: null,
     options: {},
     format: options.format === undefined ? null : readFormat(options.format),
     think: options.think === undefined ? null : readSwitch(options.think),
-    canSee,
+    senses,
     hideThinking: options.hidethinking === true,
     keepAlive: options.keepalive ?? null,
     verbose: options.verbose === true,

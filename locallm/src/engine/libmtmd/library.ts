@@ -20,10 +20,14 @@ export interface MtmdFunctions {
   mtmd_init_from_file(path: string, model: Pointer, params: MtmdParams): Pointer | null;
   mtmd_support_vision(context: Pointer): boolean;
   mtmd_support_audio(context: Pointer): boolean;
+  /** Samples a second of the sound that the projector hears. */
+  mtmd_get_audio_sample_rate(context: Pointer): number;
   mtmd_decode_use_non_causal(context: Pointer, chunk: Pointer): boolean;
   mtmd_decode_use_mrope(context: Pointer): boolean;
   /** Copies `width` × `height` × 3 bytes. */
   mtmd_bitmap_init(width: number, height: number, rgb: Uint8Array): Pointer;
+  /** Copies `count` samples of one channel. */
+  mtmd_bitmap_init_from_audio(count: number, samples: Float32Array): Pointer;
   mtmd_bitmap_free(bitmap: Pointer): void;
   mtmd_input_chunks_init(): Pointer;
   mtmd_input_chunks_size(chunks: Pointer): number;
@@ -57,9 +61,11 @@ const signatures: Readonly<Record<string, (TypeObject | string | ReturnType<type
   mtmd_init_from_file: ["void *", "str", "void *", mtmdLayout.contextParams],
   mtmd_support_vision: ["bool", "void *"],
   mtmd_support_audio: ["bool", "void *"],
+  mtmd_get_audio_sample_rate: ["int32_t", "void *"],
   mtmd_decode_use_non_causal: ["bool", "void *", "void *"],
   mtmd_decode_use_mrope: ["bool", "void *"],
   mtmd_bitmap_init: ["void *", "uint32_t", "uint32_t", "void *"],
+  mtmd_bitmap_init_from_audio: ["void *", "size_t", "void *"],
   mtmd_bitmap_free: ["void", "void *"],
   mtmd_input_chunks_init: ["void *"],
   mtmd_input_chunks_size: ["size_t", "void *"],

@@ -3,6 +3,11 @@ import { countTokensRequest } from "../../wire/anthropic/messages.ts";
 import { checkBody } from "../../wire/body.ts";
 import { messagesTurn } from "./messages-turn.ts";
 
+const none = (): never => {
+  throw new Error("there is no image");
+};
+const noMedia = Object.assign(none, { sound: none });
+
 it("reads search results as text, and leaves out what ran at Anthropic", () => {
   const source = "https://example.com/a";
   const found = { type: "search_result", source, title: "A", content: [{ type: "text", text: "word" }] };
@@ -19,9 +24,7 @@ it("reads search results as text, and leaves out what ran at Anthropic", () => {
     { role: "user", content: "go on" },
   ];
   const { body } = checkBody(countTokensRequest, { model: "m", messages });
-  const { turn, ignored } = messagesTurn(body, () => {
-    throw new Error("there is no image");
-  });
+  const { turn, ignored } = messagesTurn(body, noMedia);
   expect(turn.messages.map(({ role, content }) => [role, content])).toEqual([
     ["user", expect.stringMatching(/^A\s+https:\/\/example\.com\/a\s+word$/)],
     ["assistant", "seen"],

@@ -3,11 +3,14 @@ import { checkBody } from "../../wire/body.ts";
 import { chatCompletionsRequest } from "../../wire/openai/chat-completions.ts";
 import { requestTurn } from "./request-turn.ts";
 
+const none = (): never => {
+  throw new Error("there is no image");
+};
+const noMedia = Object.assign(none, { sound: none });
+
 function turnOf(more: object) {
   const body = { model: "m", messages: [{ role: "user", content: "hi" }], ...more };
-  return requestTurn(checkBody(chatCompletionsRequest, body).body, () => {
-    throw new Error("there is no image");
-  });
+  return requestTurn(checkBody(chatCompletionsRequest, body).body, noMedia);
 }
 
 const lookup = { type: "function", function: { name: "lookup" } };

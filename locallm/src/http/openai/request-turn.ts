@@ -1,7 +1,8 @@
-import type { ContentPart, Message, ToolCall, ToolChoice, Turn } from "../../dialogue/turn.ts";
+import type { ContentPart, Message, Sound, ToolCall, ToolChoice, Turn } from "../../dialogue/turn.ts";
 import type { Think } from "../../wire/api/message.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { ChatCompletionsMessage, ChatCompletionsRequest } from "../../wire/openai/chat-completions.ts";
+import type { SoundFormat } from "../../wire/sound.ts";
 import { contentOf, imageOfUrl, type ReadImage } from "../images.ts";
 import { checkedChoice } from "../tool-choice.ts";
 import { customInput } from "./responses-tools.ts";
@@ -70,12 +71,27 @@ function turnContent({ content = "", role }: ChatCompletionsMessage, field: stri
       if (part.type === "refusal") return { kind: "text", text: part.refusal };
       if (part.type === "image_url" && (role === "user" || role === "tool"))
         return { kind: "image", image: imageOfUrl(part.image_url.url, `${at}.image_url.url`, read) };
+      if (part.type === "input_audio" && role === "user")
+        return { kind: "sound", sound: soundOf(part.input_audio, `${at}.input_audio`, read) };
       throw new LocallmError("unsupported_parameter", {
         field: `${at}.${part.type}`,
-        hint: ": only texts are supported here, and images in messages of users and tools",
+        hint: ": only texts are supported here, images in messages of users and tools, and sounds in those of users",
       });
     }),
   );
+}
+
+function soundOf(
+  { data, format }: { readonly data: string; readonly format?: SoundFormat | undefined },
+  field: string,
+  read: ReadImage,
+): Sound {
+  const sound = read.sound(data, `${field}.data`);
+  if (format === undefined || format === sound.format) return sound;
+  throw new LocallmError("invalid_field", {
+    field: `${field}.format`,
+    problem: `says ${format}, but the sound is ${sound.format}`,
+  });
 }
 
 /** OpenAI's newer and older names for what templates know. */

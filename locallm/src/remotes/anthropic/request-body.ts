@@ -1,4 +1,5 @@
 import type { ContentPart, Message, Turn } from "../../dialogue/turn.ts";
+import { LocallmError } from "../../wire/errors.ts";
 import type { OptionName } from "../../wire/options.ts";
 import type { Question } from "../asking.ts";
 import type { RemoteTurn, Upstream } from "../engine.ts";
@@ -158,6 +159,11 @@ function contentBlocks(parts: readonly ContentPart[]): JsonObject[] {
       const { mediaType: media_type, data } = part.image;
       return [{ type: "image", source: { type: "base64", media_type, data } }];
     }
+    if (part.kind === "sound")
+      throw new LocallmError("unsupported_parameter", {
+        field: part.sound.field ?? "images",
+        hint: ": the protocol of the engine that runs this model, Anthropic's, has no sounds",
+      });
     // The protocol rejects empty texts.
     return part.text.trim() === "" ? [] : [{ type: "text", text: part.text }];
   });

@@ -51,7 +51,10 @@ function formatOf(format: NonNullable<Turn["format"]>): unknown {
 }
 
 function ollamaMessage({ role, content, parts, thinking, tool_calls: calls, ...more }: Message): JsonObject {
-  const images = parts?.flatMap((part) => (part.kind === "image" ? [part.image.data] : []));
+  // Ollama has sounds in the same field.
+  const images = parts?.flatMap((part) =>
+    part.kind === "text" ? [] : [part.kind === "image" ? part.image.data : part.sound.data],
+  );
   const { tool_name, tool_call_id } = more;
   return {
     // Ollama has neither of the other names.

@@ -193,7 +193,7 @@ function openAiMessages(messages: readonly Message[]): JsonObject[] {
     }
     if (!isResult) flush();
     all.push(openAiMessage(message));
-    const images = parts?.filter(({ kind }) => kind === "image") ?? [];
+    const images = parts?.filter(({ kind }) => kind !== "text") ?? [];
     if (images.length > 0)
       held.push(
         { type: "text", text: `Images in the result of ${message.tool_call_id}:` },
@@ -208,7 +208,9 @@ function openAiParts(parts: readonly ContentPart[]): JsonObject[] {
   return parts.map((part) =>
     part.kind === "text"
       ? { type: "text", text: part.text }
-      : { type: "image_url", image_url: { url: `data:${part.image.mediaType};base64,${part.image.data}` } },
+      : part.kind === "sound"
+        ? { type: "input_audio", input_audio: { data: part.sound.data, format: part.sound.format } }
+        : { type: "image_url", image_url: { url: `data:${part.image.mediaType};base64,${part.image.data}` } },
   );
 }
 

@@ -11,6 +11,7 @@ export const capabilities = [
   "tools",
   "insert",
   "vision",
+  "audio",
   "embedding",
   "rerank",
   "thinking",

@@ -1,13 +1,17 @@
 import { z } from "zod";
 import { list, optional } from "../body.ts";
 import type { OptionName } from "../options.ts";
+import { soundFormats } from "../sound.ts";
 
 const text = z.object({ type: z.literal("text"), text: z.string() });
 const part = z.discriminatedUnion("type", [
   text,
   z.object({ type: z.literal("refusal"), refusal: z.string() }),
   z.object({ type: z.literal("image_url"), image_url: z.object({ url: z.string() }) }),
-  z.object({ type: z.literal("input_audio"), input_audio: z.unknown() }),
+  z.object({
+    type: z.literal("input_audio"),
+    input_audio: z.object({ data: z.string(), format: optional(z.enum(soundFormats)) }),
+  }),
   z.object({ type: z.literal("file"), file: z.unknown() }),
 ]);
 

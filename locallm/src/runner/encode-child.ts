@@ -1,26 +1,34 @@
-// Makes rows of pixels with a model's projector. Runs in a separate process, because the engine may crash on a projector,
+// Makes rows of pixels or samples with a model's projector. Runs in a separate process, because the engine may crash on a projector,
 // and because only the end of a process stops its work and frees its memory.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { openLibrary } from "../engine/libllama/library.ts";
 import { openMtmd } from "../engine/libmtmd/library.ts";
-import { type PicturePiece, Projector, type ProjectorRequest } from "../engine/projector.ts";
+import {
+  type PicturePiece,
+  type Pixels,
+  Projector,
+  type ProjectorRequest,
+  type Samples,
+} from "../engine/projector.ts";
 import { type EncodedPicture, isPicture } from "../wire/inference/picture.ts";
 import { type SentError, sendError } from "./protocol.ts";
 
-/** The first job loads the projector, and the others encode a picture each. Or the only job opens a library. */
+/** A file with the red, green and blue of each pixel, or with the samples of one channel as 32-bit floats. */
+export type DecodedFile = { readonly from: string } & (
+  | { readonly width: number; readonly height: number }
+  | { readonly rate: number }
+);
+
+/** The first job loads the projector, and the others encode a picture or sound each. Or the only job opens a library. */
 export type EncodeJob =
   | { readonly open: string }
   | { readonly load: ProjectorRequest }
-  | {
-      /** A file with the red, green and blue of each pixel. */
-      readonly from: string;
-      readonly width: number;
-      readonly height: number;
+  | (DecodedFile & {
       /** The file to which all rows are written, in the order of the pieces. */
       readonly to: string;
       readonly identity: string;
-    };
+    });
 
 /** A piece without its rows. */
 export type SentPiece = readonly number[] | (Omit<EncodedPicture, "rows"> & { readonly floats: number });
@@ -46,15 +54,21 @@ function answer(job: EncodeJob): EncodeAnswer {
       projector = Projector.load(job.load);
       return { loaded: true };
     }
-    const { from, to, width, height, identity } = job;
-    const pieces = projector?.encode({ width, height, rgb: readFileSync(from) }, identity) ?? [];
-    writeFileSync(to, Buffer.concat(pieces.filter(isPicture).map(({ rows }) => bytesOf(rows))), {
+    const pieces = projector?.encode(decoded(job), job.identity) ?? [];
+    writeFileSync(job.to, Buffer.concat(pieces.filter(isPicture).map(({ rows }) => bytesOf(rows))), {
       mode: 0o600,
     });
     return { pieces: pieces.map(withoutRows) };
   } catch (error) {
     return { error: sendError(error) };
   }
+}
+
+function decoded(file: DecodedFile): Pixels | Samples {
+  const bytes = readFileSync(file.from);
+  if ("width" in file) return { width: file.width, height: file.height, rgb: bytes };
+  const { buffer, byteOffset, byteLength } = bytes;
+  return { rate: file.rate, samples: new Float32Array(buffer.slice(byteOffset, byteOffset + byteLength)) };
 }
 
 function withoutRows(piece: PicturePiece): SentPiece {

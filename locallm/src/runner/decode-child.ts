@@ -1,16 +1,26 @@
-// Makes pixels of pictures. Runs in a separate process, because pictures may be made to harm what reads them.
+// Makes pixels of pictures, and samples of sounds. Runs in a separate process, because files may be made to harm what reads
+// them.
 
 import { readFile, writeFile } from "node:fs/promises";
 import sharp from "sharp";
+import { readSound } from "./sound-file.ts";
 
-/** Reads a file and writes the red, green and blue of each pixel to another. */
+/**
+ * Reads a file, and writes the red, green and blue of each pixel to another, or of a sound the samples of one channel as
+ * 32-bit floats.
+ */
 export interface DecodeJob {
   readonly from: string;
   readonly to: string;
+  readonly kind: "picture" | "sound";
   readonly maxPixels: number;
+  readonly maxSeconds: number;
 }
 
-export type Decoded = { readonly width: number; readonly height: number } | { readonly problem: string };
+export type Decoded =
+  | { readonly width: number; readonly height: number }
+  | { readonly rate: number }
+  | { readonly problem: string };
 
 // One picture is read at a time, and no two are alike.
 sharp.cache(false);
@@ -19,9 +29,14 @@ sharp.concurrency(1);
 process.on("message", async (job: DecodeJob) => process.send?.(await decode(job)));
 process.on("disconnect", () => process.exit(0));
 
-async function decode({ from, to, maxPixels }: DecodeJob): Promise<Decoded> {
+async function decode({ from, to, kind, maxPixels, maxSeconds }: DecodeJob): Promise<Decoded> {
   try {
     const bytes = await readFile(from);
+    if (kind === "sound") {
+      const { rate, samples } = await readSound(bytes, maxSeconds);
+      await writeFile(to, samples, { mode: 0o600 });
+      return { rate };
+    }
     const { data, info } = await sharp(bytes, { limitInputPixels: maxPixels, failOn: "error", pages: 1 })
       .autoOrient()
       // What is transparent has any colour. Most pictures of text are made to stand on white.
