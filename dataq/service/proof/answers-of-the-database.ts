@@ -1,7 +1,6 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer } from "node:net";
 import { verifyLedger } from "../src/ledger/verify.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "../test/data-folder.ts";
+import { databaseLine } from "../test/faulty-line.ts";
 import { startInProcess } from "../test/in-process.ts";
 
 export const title =
@@ -21,11 +20,16 @@ const LOST = 0.01;
 export async function run(print: (line: string) => void): Promise<void> {
   const folder = await makeDataFolder("tables");
   const database = await openFolder(folder);
-  const proxy = await startLossyProxy(database.pool.options as unknown as Target);
-  const service = await startInProcess({ DATABASE_URL: proxy.url });
+  const { line, url } = await databaseLine(database);
+  const service = await startInProcess({ DATABASE_URL: url });
+  let lost = 0;
   try {
     const { keys } = await service.account(1_000_000_000);
-    proxy.share = LOST;
+    line.decide = (side) => {
+      if (side === "question" || Math.random() >= LOST) return "arrives";
+      lost += 1;
+      return "lost";
+    };
     const end = Date.now() + SECONDS * 1_000;
     const statusOf = new Map<string, number>();
     const callers = Array.from({ length: CALLERS }, async (_, caller) => {
@@ -38,7 +42,7 @@ export async function run(print: (line: string) => void): Promise<void> {
       }
     });
     await Promise.all(callers);
-    proxy.share = 0;
+    line.decide = () => "arrives";
     const broken = (await verifyLedger(database)).findings.filter(({ breaches }) => breaches.length > 0);
     if (broken.length > 0) throw new Error(`Broken laws: ${JSON.stringify(broken)}`);
     const found = await database.pool.query<{ id: string }>(
@@ -53,53 +57,14 @@ export async function run(print: (line: string) => void): Promise<void> {
     );
     print("|---:|---:|---:|---:|---:|---:|");
     const failed = statusOf.size - answered.length;
-    print(
-      `| ${proxy.lost()} | ${statusOf.size} | ${answered.length} | ${failed} | ${unpaid} | ${unanswered} |`,
-    );
+    print(`| ${lost} | ${statusOf.size} | ${answered.length} | ${failed} | ${unpaid} | ${unanswered} |`);
     if (unpaid + unanswered > 0)
       throw new Error("A call was charged and not answered, or the other way round.");
   } finally {
-    proxy.share = 0;
+    line.decide = () => "arrives";
     await service[Symbol.asyncDispose]();
-    proxy.close();
+    await line.close();
     await database.close();
     await removeDataFolder(folder);
   }
-}
-
-interface Target {
-  /** The host: a folder with a socket, or an address. */
-  readonly host: string;
-  readonly port: number;
-  readonly user: string;
-  readonly password: string;
-  readonly database: string;
-}
-
-/** Forwards everything, but loses a share of the server's answers. */
-async function startLossyProxy({ host, port, user, password, database }: Target) {
-  let lost = 0;
-  const server = createServer((client) => {
-    const upstream = host.startsWith("/") ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-    const end = () => {
-      client.destroy();
-      upstream.destroy();
-    };
-    for (const socket of [client, upstream]) socket.on("error", end).on("close", end);
-    client.on("data", (bytes) => upstream.write(bytes));
-    upstream.on("data", (bytes) => {
-      if (Math.random() >= proxy.share) return void client.write(bytes);
-      lost += 1;
-      end();
-    });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const proxy = {
-    url: `postgresql://${user}:${encodeURIComponent(password)}@${address}/${database}`,
-    share: 0,
-    lost: () => lost,
-    close: () => server.close(),
-  };
-  return proxy;
 }

@@ -91,6 +91,8 @@ export interface Service {
   readonly realData: () => Promise<RealData>;
   /** Loads what the first search of real records would wait for. It blocks the process for a tenth of a second. */
   warm(): Promise<void>;
+  /** Does now what the sweeper does every ten seconds. */
+  sweep(): Promise<void>;
   /** Ends open calls, then everything that was started. Calling it twice is harmless. */
   close(): Promise<void>;
 }
@@ -301,7 +303,14 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     addSessionRoutes(app, parts, config);
     if (config.locallm !== undefined) addModelRoutes(app, config.locallm);
     closers.push(() => app.close());
-    closers.push(startSweeper({ ...parts, cache, seal, queue, askPayments: () => payments.askDue() }));
+    const sweeper = startSweeper({
+      ...parts,
+      cache,
+      seal,
+      queue,
+      askPayments: () => payments.askDue(),
+    });
+    closers.push(() => sweeper.close());
 
     url = await listen(app, config);
     const owner = await keys.authenticate(localKey, "127.0.0.1", clock());
@@ -331,6 +340,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       firstData: firstData.laws,
       realData: tellRealData,
       warm,
+      sweep: () => sweeper.sweep(),
       close,
     };
   } catch (error) {

@@ -27,11 +27,8 @@ interface SweeperParts {
 
 const SWEEP_EVERY_MS = 10_000;
 
-/**
- * Voids the holds of dead processes, seals the audit log, and deletes expired rows. Returns a function that
- * stops the sweeper.
- */
-export function startSweeper(parts: SweeperParts): () => Promise<void> {
+/** Voids the holds of dead processes, seals the audit log, and deletes expired rows, again and again until it is closed. */
+export function startSweeper(parts: SweeperParts): Sweeper {
   const { database, limiter, cache, clock, logger, seal, queue, askPayments } = parts;
   const toSeal = new RecentEntries();
   const toSum = new RecentEntries();
@@ -43,6 +40,7 @@ export function startSweeper(parts: SweeperParts): () => Promise<void> {
       },
       // After recovery, which deletes the instances that were killed.
       freeJobs: () => freeJobs(database),
+      freeLostJobs: () => queue.freeLost(),
       startQueue: () => queue.startIfNeeded(),
       sweepMessages: () => sweepMessages(database, clock()),
       sealEntries: () =>
@@ -59,12 +57,8 @@ export function startSweeper(parts: SweeperParts): () => Promise<void> {
     },
     (step, error) => logger.warn({ step, err: error.message }, "sweep step failed"),
   );
-  const timer = setInterval(() => void sweeper.sweep(), SWEEP_EVERY_MS);
-  timer.unref();
-  return () => {
-    clearInterval(timer);
-    return sweeper.close();
-  };
+  sweeper.repeat(SWEEP_EVERY_MS);
+  return sweeper;
 }
 
 /** Runs steps one after the other, again and again. A step that fails does not keep the others from running. */
@@ -73,6 +67,7 @@ export class Sweeper {
   readonly #onError: (step: string, error: Error) => void;
   #running: Promise<void> | undefined;
   #isClosed = false;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(
     steps: Readonly<Record<string, () => Promise<unknown>>>,
@@ -80,6 +75,11 @@ export class Sweeper {
   ) {
     this.#steps = steps;
     this.#onError = onError;
+  }
+
+  /** Sweeps at this interval until it is closed. Does not keep the process alive. */
+  repeat(everyMs: number): void {
+    this.#timer = setInterval(() => void this.sweep(), everyMs).unref();
   }
 
   /** Runs all steps, unless they are already running. So sweeps do not queue up on a slow database. */
@@ -93,6 +93,7 @@ export class Sweeper {
   /** Waits for the step that is running. The remaining steps do not start. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    clearInterval(this.#timer);
     await this.#running;
   }
 

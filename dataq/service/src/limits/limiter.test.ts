@@ -97,6 +97,14 @@ test("a clock that was an hour ahead does not block the account for an hour", as
   expect(await call(id, 0)).toMatchObject({ refused: "rate_limited", retryAfterS: 1 });
 });
 
+test("a clock that was a day ahead does not empty the bucket of an address for a day", async () => {
+  const rate = { perSecond: 1, burst: 5 };
+  const take = (ms: number) => limiter.take(`ahead_${serial}`, 1, rate, new Date(start + ms));
+  for (let i = 0; i < 5; i++) expect(await take(86_400_000)).toBeUndefined();
+  for (let i = 0; i < 5; i++) expect(await take(0)).toBeUndefined();
+  expect(await take(0)).toBe(1);
+});
+
 test("of 40 simultaneous calls exactly the burst passes", async () => {
   const id = `acc_${++serial}`;
   const limits = { perSecond: 2, burst: 10, concurrent: 100, perDay: null };

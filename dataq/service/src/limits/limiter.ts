@@ -33,6 +33,8 @@ export interface Verdict {
 
 /** A call whose process died counts as open for this long. */
 const LEASE_MS = 120_000;
+/** Clocks of services differ by less. */
+const FAR_AHEAD_MS = 60_000;
 
 /** Limits of accounts and keys. Their state is in the database, so they are exact over all instances. */
 export class Limiter {
@@ -88,7 +90,8 @@ export class Limiter {
 
   /**
    * Takes `cost` from a bucket that fills at a rate. Returns undefined if it succeeded; otherwise takes nothing and
-   * returns the number of seconds to wait. A cost above the burst counts as the burst.
+   * returns the number of seconds to wait. A cost above the burst counts as the burst. What a clock that was once far
+   * ahead has taken is forgotten, as in `admit_call`.
    */
   async take(bucket: string, cost: number, rate: Rate, now: Date): Promise<number | undefined> {
     const intervalMs = 1000 / rate.perSecond;
@@ -97,8 +100,9 @@ export class Limiter {
     const taken = await this.#database.pool.query({
       name: "limits-take",
       text: `insert into rate as r (id, tat) values ($1, $2::float8 + $3) on conflict (id) do update
-               set tat = greatest(r.tat, $2) + $3 where greatest(r.tat, $2) + $3 - $2 <= $4::float8 + 1e-6 returning 1`,
-      values: [bucket, now.getTime(), takenMs, fullMs],
+               set tat = case when r.tat > $2 + $4::float8 + $5 then $2 else greatest(r.tat, $2) end + $3
+               where r.tat > $2 + $4::float8 + $5 or greatest(r.tat, $2) + $3 - $2 <= $4::float8 + 1e-6 returning 1`,
+      values: [bucket, now.getTime(), takenMs, fullMs, FAR_AHEAD_MS],
     });
     if (taken.rowCount === 1) return undefined;
     const found = await this.#database.pool.query<{ tat: number }>("select tat from rate where id = $1", [

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Runner } from "graphile-worker";
 import type pg from "pg";
+import { isAway, isCutOff } from "../database/connection-loss.ts";
 import type { Database, Queries } from "../database/database.ts";
 
 /** A job's task. `attempts` counts the runs of the job, this one included; `signal` is aborted when the service stops. */
@@ -36,6 +37,7 @@ export class Queue {
   #starting: Promise<Runner | undefined> | undefined;
   /** Running jobs by group. */
   readonly #running = new Map<string, number>();
+  readonly #runningJobs = new Set<string>();
   #isClosed = false;
   #pool: string | undefined;
 
@@ -60,6 +62,19 @@ export class Queue {
       "select exists (select from webhook) as needed",
     );
     if (found.rows[0]!.needed) this.start();
+  }
+
+  /**
+   * Frees jobs that were given to this service in an answer that got lost, so that it never ran them. graphile-worker
+   * itself would wait for four hours.
+   */
+  async freeLost(): Promise<void> {
+    if (this.#pool === undefined) return;
+    await this.#parts.database.query(
+      `update graphile_worker._private_jobs set locked_by = null, locked_at = null
+        where locked_by = $1 and locked_at < now() - interval '30 seconds' and id <> all($2::bigint[])`,
+      [this.#pool, [...this.#runningJobs]],
+    );
   }
 
   /** Ends the jobs within seconds. An aborted one runs again, here or in another service. */
@@ -106,7 +121,7 @@ export class Queue {
         Object.entries(tasks).map(([name, task]) => [
           name,
           (payload, { job, abortSignal }) =>
-            this.#inGroup(payload as Payload, (own) =>
+            this.#inGroup(job.id, payload as Payload, (own) =>
               task(own, { attempts: job.attempts, signal: abortSignal }),
             ),
         ]),
@@ -120,7 +135,7 @@ export class Queue {
     return runner;
   }
 
-  async #inGroup(payload: Payload, task: (payload: Payload) => Promise<void>): Promise<void> {
+  async #inGroup(id: string, payload: Payload, task: (payload: Payload) => Promise<void>): Promise<void> {
     const group = String(payload["group"]);
     const change = (by: number) => {
       const count = (this.#running.get(group) ?? 0) + by;
@@ -128,10 +143,12 @@ export class Queue {
       else this.#running.set(group, count);
     };
     change(1);
+    this.#runningJobs.add(id);
     try {
       await task(payload);
     } finally {
       change(-1);
+      this.#runningJobs.delete(id);
     }
   }
 
@@ -160,12 +177,13 @@ export class Queue {
 
 /**
  * graphile-worker keeps a connection for LISTEN, the only one that it asks for with a callback. It gets the instance's,
- * so that it needs none of the pool, and none that PgBouncer changes.
+ * so that it needs none of the pool, and none that PgBouncer changes. Its statements fail with `REPEATED` if the
+ * connection is lost.
  */
 function listeningOn(pool: pg.Pool, instance: QueueParts["instance"]): pg.Pool {
   type Callback = (error?: Error, client?: pg.Client, release?: () => void) => void;
   const connect = (callback?: Callback) => {
-    if (callback === undefined) return pool.connect();
+    if (callback === undefined) return pool.connect().then(repeating, throwRepeated);
     const session = instance.session();
     if (session === undefined) callback(new Error("the connection of this service is being replaced"));
     else callback(undefined, session, () => {});
@@ -174,6 +192,27 @@ function listeningOn(pool: pg.Pool, instance: QueueParts["instance"]): pg.Pool {
   // `query` of a pool asks for its connection with a callback, too.
   return Object.assign(Object.create(pool), { connect, query: pool.query.bind(pool) }) as pg.Pool;
 }
+
+function repeating(client: pg.PoolClient): pg.PoolClient {
+  const query = (...words: [string]) => client.query(...words).catch(throwRepeated);
+  return Object.assign(Object.create(client), {
+    query,
+    release: client.release.bind(client),
+  }) as pg.PoolClient;
+}
+
+/**
+ * What a job's end writes has the same effect twice. graphile-worker repeats it after few errors, and nobody catches the
+ * others: they would end the process.
+ */
+function throwRepeated(error: unknown): never {
+  throw isAway(error) || isCutOff(error)
+    ? Object.assign(new Error((error as Error).message, { cause: error }), { code: REPEATED })
+    : error;
+}
+
+/** cannot_connect_now */
+const REPEATED = "57P03";
 
 /** Frees the jobs of services that were killed. graphile-worker itself would wait for four hours. */
 export async function freeJobs(queries: Queries): Promise<void> {
