@@ -522,14 +522,15 @@ class Check {
   /** The first part of a sentence that contradicts the article which it tells in its own words. */
   #contradicting(parts: readonly Part[], record: CitationRecord): Quotation[] {
     const { plain } = this.#checking;
-    const whole = this.#target(record);
-    if (whole === undefined || record.verdict !== "exists") return [];
-    const target = record.item === null ? whole : this.#wordsOf(withItem(whole.text, record.item));
-    for (const { from, to } of parts) {
-      const mine = wordsOf(plain.text.slice(from, to));
+    const cited = this.#target(record);
+    if (cited === undefined || record.verdict !== "exists") return [];
+    const target = record.item === null ? cited : this.#wordsOf(withItem(cited.text, record.item));
+    // A rule may be told on both sides of its citation: 诉讼时效期间,《…》第四十五条规定为三年.
+    for (const each of [...parts.map((part) => [part]), ...(parts.length > 1 ? [parts] : [])]) {
+      const mine = wordsOf(saidIn(plain, each));
       const pieces = contradiction(mine, target, this.#budget);
       if (pieces === undefined) continue;
-      const span = plain.span(from, to);
+      const span = plain.span((each[0] as Part).from, (each.at(-1) as Part).to);
       const text = plain.written(span);
       const agrees_with_version = this.#versionThatSays(mine, record);
       const rest = { marked: false, agrees: false, agrees_with_version, found_in: null };

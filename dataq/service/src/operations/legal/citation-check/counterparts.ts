@@ -34,7 +34,11 @@ function isInList(article: Words, left: string, word: string, right: string): bo
   const at = article.units.indexOf(left + word + right) + left.length;
   const { text, places } = article;
   const [first, last] = [places[at] ?? 0, places[at + word.length - 1] ?? 0];
-  return text[first - 1] === "、" || text[last + 1] === "、";
+  if (text[first - 1] === "、" || text[last + 1] === "、") return true;
+  return (
+    /[人者]$/.test(word) &&
+    (/[或和与及]者?$/.test(text.slice(0, first)) || /^[或和与及]/.test(text.slice(last + 1)))
+  );
 }
 
 function* placesOf(word: string, { units }: Words): Generator<number> {

@@ -1,5 +1,6 @@
 import { fitOf, type Piece, type Words } from "./compare.ts";
 import { clauseEnd } from "./counterparts.ts";
+import { likeness } from "./likeness.ts";
 
 /**
  * What rules are made of, wherever it stands in a sentence: when a period begins, whose consent is needed, who may do
@@ -7,7 +8,7 @@ import { clauseEnd } from "./counterparts.ts";
  */
 export function otherFrame(said: Words, article: Words): readonly Piece[] | undefined {
   const { share } = fitOf(said, article);
-  if (share < leastShare) return undefined;
+  if (share < leastShare && likeness(said.units, article.units) < leastLikeness) return undefined;
   const [all, theirs] = [clausesOf(said), clausesOf(article)];
   // What stands there word for word says nothing else.
   const mine = all.filter((clause) => !theirs.some((each) => each.includes(clause)));
@@ -26,6 +27,7 @@ export function otherFrame(said: Words, article: Words): readonly Piece[] | unde
 }
 
 const leastShare = 0.35;
+const leastLikeness = 0.45;
 
 /** The clauses without marks. */
 function clausesOf(words: Words): string[] {
@@ -73,7 +75,8 @@ function otherStart(said: readonly string[], article: readonly string[]): Piece[
   return undefined;
 }
 
-const starts = /[自从]((?:(?![自从]).){1,40}?)(?:之日|之时|日|时)?(?:的?次日)?起(?!诉|草|算点|到|源|来)/g;
+const starts =
+  /[自从]((?:(?![自从]).){1,40}?)(?:(?:之日|之时|日|时)?(?:的?次日)?起(?!诉|草|算点|到|源|来)|(?:之日|之时|时)(?=设立|生效|成立|转移|发生效力|消灭|取得))/g;
 const sameEvents: readonly (readonly [RegExp, string])[] = [
   [/知道|知悉|得知|获悉|发现/, "知道"],
   [/收到|接到/, "收到"],
@@ -164,7 +167,7 @@ function undeniedVerb(said: readonly string[], article: readonly string[]): Piec
       const what = clause.slice(match.index + match[0].length).slice(0, leastDenied);
       if (what.length < leastDenied) continue;
       const isAlwaysDenied = article.every((each) => !each.includes(what) || negative.test(each));
-      const mine = said.find((each) => each.includes(what));
+      const mine = said.find((each) => each.includes(what) && !each.includes(`不${what}`));
       if (!isAlwaysDenied || mine === undefined || negative.test(said.join(""))) continue;
       return instead(clause, mine);
     }
@@ -272,6 +275,8 @@ function otherBurden(said: Words, article: Words, share: number): Piece[] | unde
 
 /** Who proves. */
 function proverIn(units: string): string | undefined {
+  const given = /由([^由]{2,10}?[人者方])(?:负责|承担)?(?:举证|证明)/.exec(units)?.[1];
+  if (given !== undefined && !anybody.test(given)) return given;
   const at = /(?:应当|应|须|需|能够|不能|可以|必须)(?:证明|举证)/.exec(units)?.index;
   if (at === undefined) return undefined;
   const who = actor.exec(units.slice(Math.max(0, at - 8), at))?.[0];

@@ -44,8 +44,14 @@ function isHeldBy(left: Unit | undefined, right: Unit | undefined): boolean {
 function isOtherTerm(theirs: string, mine: string, article: Words): boolean {
   if (mine.length > longestTerm || theirs.length > longestTerm || mine.length < 2 || theirs.length < 2)
     return false;
+  if (everyday.test(mine) && party.test(theirs)) return false;
+  // What is denied is compared where it stands.
+  if (denial.test(theirs) !== denial.test(mine)) return false;
   const [a, b] = [plain(theirs), plain(mine)];
   if (a === b || a === "" || b === "" || a.includes(b) || b.includes(a)) return false;
+  // 汇票 is a kind of 票据.
+  const isKind = a.length === 2 && b.length === 2 && [...a].some((each) => b.includes(each));
+  if (isKind && !/[一二三四五六七八九十]/.test(a) && !qualifiers.has(a) && !qualifiers.has(b)) return false;
   // The writer took the word from another place of the article.
   return !article.units.includes(mine) && /\p{Script=Han}/u.test(a) && !isNumber(a) && !isNumber(b);
 }
@@ -56,10 +62,16 @@ function isNumber(text: string): boolean {
 
 /** Without the words that a writer may exchange freely, and with one word for those that say the same. */
 function plain(units: string): string {
-  let text = units;
+  let text = units.replaceAll("两", "二");
   for (const [words, one] of sameWords) text = text.replaceAll(words, one);
   return text.replaceAll(free, "");
 }
+/** Who it is in the case, for whom the law names: 银行 for 金融机构. */
+const everyday =
+  /^[该本我贵]?(?:(?:保险|信托|证券|快递|物业|劳务)?公司|银行|平台|网站|app|商场|酒店|宾馆|餐厅|学校|医院|开发商|商家|店铺|厂家|工厂|企业|单位|房东|租客|业主|员工|职工|工人|夫妻|丈夫|妻子|孩子|子女|老人|家长|司机|乘客|医生|律师|代理人|顾客|用户|客户|买家|卖家)$/i;
+const denial = /不[得能应可予]|无[须需]|禁止/;
+const party = /(?:人|者|方|机构|单位|企业|组织|公司|公民|主体|一方|当事人)$/;
+
 const mark = /[,，。;；:：、]/;
 const free =
   /人民|或者|以及|应当|必须|需要|但是|可以|有权|能够|以内|之内|进行|予以|给予|有关|相关|[的之其该此本所应须需可得或及和与并且者于在由对向就按被将把内]/g;
@@ -78,6 +90,7 @@ const sameWords: readonly (readonly [RegExp, string])[] = [
   [/案件/g, "案"],
   [/提起/g, "提出"],
   [/计算|起算/g, "算"],
+  [/之日起|之日后|以后|之后|日起/g, "后"],
 ];
 
 const qualifiers = new Set([

@@ -1,0 +1,321 @@
+import { readNumber } from "../question/chinese-number.ts";
+import { fitOf, type Piece, type Words } from "./compare.ts";
+import { clauseEnd, clauseStart } from "./counterparts.ts";
+import { pairsIn } from "./likeness.ts";
+
+/** A quantity of the sentence that the article has otherwise. */
+export function otherAmount(said: Words, article: Words): readonly Piece[] | undefined {
+  return (
+    otherQuantity(said, article) ??
+    exchangedQuantity(said, article) ??
+    otherSpan(said, article) ??
+    otherBound(said, article) ??
+    amountOfOther(said, article)
+  );
+}
+
+/** A quantity of the sentence that the article has otherwise at the same words, and nowhere like this. */
+function otherQuantity(said: Words, article: Words): readonly Piece[] | undefined {
+  if (fitOf(said, article).share < leastShareOfQuantity) return undefined;
+  const isClose = fitOf(said, article).share >= leastShareWithoutPlace;
+  const stands = quantitiesOf(article);
+  for (const mine of quantitiesOf(said)) {
+    const alike = stands.filter(({ kind }) => kind === mine.kind);
+    if (alike.some(({ value }) => value === mine.value)) continue;
+    const there = alike.find(
+      (each) => isSamePlace(said.units, mine, article.units, each) || (onlyOfRules.has(mine.kind) && isClose),
+    );
+    if (there === undefined) continue;
+    return [
+      { kind: "added", text: writtenIn(said, mine) },
+      { kind: "missing", text: writtenIn(article, there) },
+    ];
+  }
+  return undefined;
+}
+
+/**
+ * A quantity that the article has, but not here: at these words it has another one. Two quantities of one article are
+ * exchanged, or that of another case is told.
+ */
+function exchangedQuantity(said: Words, article: Words): readonly Piece[] | undefined {
+  const stands = quantitiesOf(article);
+  for (const mine of quantitiesOf(said)) {
+    const alike = stands.filter(({ kind }) => kind === mine.kind);
+    const here = alike.filter((each) => standsLike(said, mine, article, each));
+    const [there] = here;
+    if (there === undefined || here.some(({ value }) => value === mine.value)) continue;
+    return [
+      { kind: "added", text: writtenIn(said, mine) },
+      { kind: "missing", text: writtenIn(article, there) },
+    ];
+  }
+  return undefined;
+}
+
+/**
+ * A span of time in another unit than that of the article, at the same words: 六十日 for 二年. Spans that are about as
+ * long, such as a month and thirty days, are not told.
+ */
+function otherSpan(said: Words, article: Words): readonly Piece[] | undefined {
+  const stands = spansOf(article);
+  for (const mine of spansOf(said)) {
+    const here = stands.filter((each) => standsLike(said, mine, article, each));
+    const [there] = here;
+    if (there === undefined || here.some(({ days }) => Math.abs(days - mine.days) < days / 10)) continue;
+    return [
+      { kind: "added", text: writtenIn(said, mine) },
+      { kind: "missing", text: writtenIn(article, there) },
+    ];
+  }
+  return undefined;
+}
+
+/** The spans of time, without the parts of a date. */
+function spansOf(words: Words): (Quantity & { readonly days: number })[] {
+  const all = quantitiesOf(words);
+  const isPartOfDate = ({ from, to }: Quantity) =>
+    all.some(
+      (each) =>
+        (each.to === from && clauseStart(words, from) < from) ||
+        (each.from === to && clauseStart(words, to) < to),
+    );
+  return all.flatMap((each) => {
+    const days = daysOf[each.kind];
+    return days === undefined || isPartOfDate(each) ? [] : [{ ...each, days: each.value * days }];
+  });
+}
+
+/** A day of work is longer than a day; `time` is counted in months. */
+const daysOf: Readonly<Record<string, number>> = { time: 30, days: 1, 工作日: 1.4, 小时: 1 / 24, 周: 7 };
+
+/**
+ * A quantity that limits or defines, in other words than those of the article: 人数为二个以上一百个以下, 冷静期为六十日. Facts
+ * of a case seldom do. The words around tell that the same is limited.
+ */
+function otherBound(said: Words, article: Words): readonly Piece[] | undefined {
+  const stands = boundsOf(article);
+  for (const mine of boundsOf(said)) {
+    if (!(mine.isDefined || mine.direction !== undefined) || ofCase.test(mine.clause)) continue;
+    const alike = stands.filter(({ group }) => group === mine.group);
+    if (alike.length === 0 || alike.some((each) => isSameAmount(each, mine))) continue;
+    const shared = alike.map((each) => [...mine.pairs].filter((pair) => each.pairs.has(pair)).length);
+    const most = Math.max(...shared);
+    const there = alike[shared.indexOf(most)] as Bound;
+    const isLimitedAlike = mine.isDefined || alike.some((each) => each.direction === mine.direction);
+    if (!isLimitedAlike || most < (mine.isDefined ? leastPairsOfDefined : leastPairsOfBound)) continue;
+    return [
+      { kind: "added", text: writtenIn(said, mine) },
+      { kind: "missing", text: writtenIn(article, there) },
+    ];
+  }
+  return undefined;
+}
+
+/** The quantity of another case of the article: seven days for the journey abroad that has thirty. */
+function amountOfOther(said: Words, article: Words): readonly Piece[] | undefined {
+  const [all, stands] = [boundsOf(said), boundsOf(article)];
+  for (const mine of all) {
+    const alike = stands.filter(({ group }) => group === mine.group);
+    const own = alike.filter((each) => isSameAmount(each, mine));
+    const others = alike.filter((each) => !isSameAmount(each, mine));
+    if (own.length !== 1 || others.length !== 1 || ofCase.test(mine.clause)) continue;
+    if (all.some((each) => isSameAmount(each, others[0] as Bound))) continue;
+    const [here, there] = [own[0] as Bound, others[0] as Bound];
+    if (here.subject.length < 2 || there.subject.length < 2) continue;
+    const only = (one: Bound, other: Bound) =>
+      [...pairsIn(one.subject)].filter((pair) => !other.subject.includes(pair) && !/[以日年月]/.test(pair));
+    const [ofHere, ofThere] = [only(here, there), only(there, here)];
+    if (ofHere.length === 0 || ofThere.length === 0) continue;
+    if (ofHere.some((pair) => said.units.includes(pair))) continue;
+    if (!ofThere.some((pair) => mine.sentence.includes(pair))) continue;
+    return [
+      { kind: "added", text: writtenIn(said, mine) },
+      { kind: "missing", text: writtenIn(article, there) },
+    ];
+  }
+  return undefined;
+}
+
+interface Bound extends Quantity {
+  /** Spans of time are compared in days. */
+  readonly group: string;
+  readonly amount: number;
+  /** Whether it says at most or at least. */
+  readonly direction: "most" | "least" | undefined;
+  readonly isDefined: boolean;
+  readonly clause: string;
+  /** The clause with the one before it. */
+  readonly sentence: string;
+  /** The words of the clause before the quantity, after the one before it. */
+  readonly subject: string;
+  /** Pairs of characters around it, without quantities. */
+  readonly pairs: ReadonlySet<string>;
+}
+
+function boundsOf(words: Words): Bound[] {
+  const { units } = words;
+  return quantitiesOf(words).map((each) => {
+    const [start, end] = [clauseStart(words, each.from), clauseEnd(words, each.to)];
+    const first = start === 0 ? 0 : clauseStart(words, start - 1);
+    const [before, after] = [units.slice(start, each.from), units.slice(each.to, end)];
+    const days = daysOf[each.kind];
+    const around =
+      units.slice(first, each.from).slice(-mostAround) + units.slice(each.to, end).slice(0, mostAround);
+    const plain = quantitiesIn(around).reduceRight(
+      (text, { from, to }) => `${text.slice(0, from)}|${text.slice(to)}`,
+      around,
+    );
+    const pairs = pairsIn(plain.replaceAll(limits, "|"));
+    return {
+      ...each,
+      group: days === undefined ? each.kind : "span",
+      amount: days === undefined ? each.value : each.value * days,
+      direction:
+        isMost.test(before) || /^(?:以下|以内|之内|内(?!容|部|地|资))/.test(after)
+          ? ("most" as const)
+          : isLeast.test(before) || /^(?:以上|以后方可|后方可)/.test(after)
+            ? ("least" as const)
+            : undefined,
+      isDefined: defines.test(before) && !/^的(?!罚款|标准)/.test(after),
+      clause: units.slice(start, end),
+      sentence: units.slice(first, end),
+      subject: before.slice(quantitiesIn(before).at(-1)?.to ?? 0),
+      pairs,
+    };
+  });
+}
+
+function isSameAmount(a: Bound, b: Bound): boolean {
+  return a.group === "span" ? Math.abs(a.amount - b.amount) < a.amount / 10 : a.amount === b.amount;
+}
+
+const isMost = /(?:不得?(?:超过|多于|高于)|最长|最多|最高|至多|[未不]满|不足|少于)(?:为|是|可达|可以?)?$/;
+const isLeast =
+  /(?:(?<!不|不得)(?:超过|多于|高于)|不得?(?:少于|低于)|最短|最少|最低|至少|(?<![未不])满|年满|提前)(?:为|是)?$/;
+const defines =
+  /(?:期限|期间|时效|时限|有效期|冷静期|保护期|标准|比例|税率|费率|征收率|利率|上限|下限|周期|年龄|人数|限额|总额)(?:[最应]|一般|统一|均)*[长高低短多少]?(?:规定)?[为是系](?:每[日月年人])?$/;
+const limits =
+  /不得?(?:超过|多于|高于|少于|低于)|最[长多高短少低]|至[多少]|以[上下内]|之内|[未不年]?满|不足|超过/g;
+/** Facts of a case, not limits. */
+const ofCase =
+  /[已刚现]|至今|截至|目前|实际|尚|某|[甲乙丙丁]|原告|被告|我方|我司|本案|该公司|共计|[二两]千?零|[0-9]{4}|二〇/;
+const mostAround = 24;
+const leastPairsOfBound = 2;
+const leastPairsOfDefined = 1;
+
+/** Whether all words of the clause before both quantities are the same, or many of them, and the next one too. */
+function standsLike(said: Words, mine: Quantity, article: Words, there: Quantity): boolean {
+  const before = said.units.slice(clauseStart(said, mine.from), mine.from);
+  const fromOther = before.slice(quantitiesIn(before).at(-1)?.to ?? 0);
+  const words = fromOther.slice(-mostBefore);
+  if (words.length < leastRun) return false;
+  const after = said.units.slice(mine.to, Math.min(clauseEnd(said, mine.to), mine.to + 1));
+  return (
+    article.units.slice(Math.max(0, there.from - words.length), there.from) === words &&
+    article.units.startsWith(after, there.to)
+  );
+}
+
+const mostBefore = 10;
+
+interface Quantity {
+  /** Only quantities of one kind are compared. */
+  readonly kind: string;
+  readonly value: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+const quantity =
+  /(?<![第款条项])([零一二两三四五六七八九十百千万亿半]+)(个月|个?工作日|小时|周岁|年|月|日|天|周|元|倍|名|人|位|次|个(?!别|人信))|([一二三四五六七八九十百千万]+)分之([一二三四五六七八九十百点]+)|(过半数|半数以上)/g;
+
+const kinds: Readonly<Record<string, string>> = {
+  年: "time",
+  个月: "time",
+  月: "time",
+  日: "days",
+  天: "days",
+  周岁: "age",
+  名: "people",
+  人: "people",
+  位: "people",
+  个: "people",
+};
+
+/** A mark ends a number: 百分之二十;(六) is not twenty-six. */
+function quantitiesOf({ units, text, places }: Words): Quantity[] {
+  const found: Quantity[] = [];
+  let from = 0;
+  for (let at = 1; at <= units.length; at++) {
+    const isEnd = at === units.length;
+    if (!isEnd && !/[、,，.。;；:：()（）\n]/.test(text.slice((places[at - 1] ?? 0) + 1, places[at])))
+      continue;
+    for (const each of quantitiesIn(units.slice(from, at)))
+      found.push({ ...each, from: each.from + from, to: each.to + from });
+    from = at;
+  }
+  return found;
+}
+
+function quantitiesIn(units: string): Quantity[] {
+  return [...units.matchAll(quantity)].flatMap((match) => {
+    const [whole, count = "", unit = "", parts, share = "", half] = match;
+    const from = match.index;
+    const place = { from, to: from + whole.length };
+    if (half !== undefined) return [{ kind: "share", value: 0.5, ...place }];
+    if (parts !== undefined) {
+      const [of, value] = [numberOf(parts), numberOf(share)];
+      return of === undefined || value === undefined ? [] : [{ kind: "share", value: value / of, ...place }];
+    }
+    const value = numberOf(count);
+    if (value === undefined) return [];
+    const kind = kinds[unit] ?? unit.replace("个工作日", "工作日");
+    return [{ kind, value: unit === "年" ? 12 * value : value, ...place }];
+  });
+}
+
+/** Also above ten thousand, and a half. */
+function numberOf(text: string): number | undefined {
+  if (text === "半") return 0.5;
+  if (text === "百" || text === "千" || text === "万") return { 百: 100, 千: 1_000, 万: 10_000 }[text];
+  const [high, low] = text.split("万", 2) as [string, string?];
+  if (low === undefined) return readNumber(high);
+  const [more, less] = [readNumber(high), low === "" ? 0 : readNumber(low)];
+  return more === undefined || less === undefined ? undefined : 10_000 * more + less;
+}
+
+/** Whether words beside both quantities are the same, up to the next quantity. */
+function isSamePlace(said: string, mine: Quantity, article: string, there: Quantity): boolean {
+  const before = (text: string, { from }: Quantity, near: number) => {
+    const beside = text.slice(Math.max(0, from - near), from);
+    return beside.slice(quantitiesIn(beside).at(-1)?.to ?? 0);
+  };
+  const after = (text: string, { to }: Quantity, near: number) => {
+    const beside = text.slice(to, to + near);
+    return beside.slice(0, quantitiesIn(beside)[0]?.from);
+  };
+  return (
+    hasCommonRun(before(said, mine, nearSaid), before(article, there, near)) ||
+    hasCommonRun(after(said, mine, nearSaid), after(article, there, near))
+  );
+}
+
+function hasCommonRun(a: string, b: string): boolean {
+  for (let at = 0; at + leastRun <= a.length; at++) if (b.includes(a.slice(at, at + leastRun))) return true;
+  return false;
+}
+
+const leastShareOfQuantity = 0.35;
+/** Facts of a case seldom have such quantities. */
+const onlyOfRules: ReadonlySet<string> = new Set(["share", "倍", "age"]);
+const leastShareWithoutPlace = 0.5;
+const near = 12;
+/** Words of the writer may stand between, but not a clause. */
+const nearSaid = 8;
+const leastRun = 4;
+
+function writtenIn({ text, places }: Words, { from, to }: Quantity): string {
+  const last = places[to - 1] ?? 0;
+  return text.slice(places[from] ?? 0, last + 1);
+}
