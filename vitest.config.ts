@@ -27,7 +27,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: [
-            "{autostart,site-files,package-index,locallm,dataq/*}/src/**/*.test.ts",
+            "{autostart,site-files,package-index,updates,locallm,dataq/*}/src/**/*.test.ts",
             "{fuzz,scripts}/**/*.test.ts",
           ],
           expect: patient,

@@ -26,6 +26,7 @@ const packages = [
   "autostart",
   "site-files",
   "package-index",
+  "updates",
   "locallm",
   "dataq/contract",
   "dataq/client",
@@ -46,7 +47,7 @@ async function build() {
   // Node prints a warning because type stripping is experimental. We test with the pinned version of Node.
   process.removeAllListeners("warning");
   const isLocallmOnly = named.length === 0 && installedLevel() === "locallm";
-  const all = isLocallmOnly ? ["autostart", "site-files", "package-index", "locallm"] : packages;
+  const all = isLocallmOnly ? ["autostart", "site-files", "package-index", "updates", "locallm"] : packages;
   for (const folder of named.length > 0 ? named : all) compile(folder);
   if (named.length > 0) for (const folder of named) declare(folder);
   else {

@@ -17,7 +17,7 @@ const stamp = join(root, "node_modules", ".installed");
 export const forUsers = ["--omit=dev", "--legacy-peer-deps"];
 /** The tools of the documentation are not among them: documentation.mjs installs those in a tree of its own. */
 const workspaces = {
-  locallm: ["autostart", "locallm", "package-index", "site-files"],
+  locallm: ["autostart", "locallm", "package-index", "site-files", "updates"],
   runtime: [
     "autostart",
     "dataq/client",
@@ -27,6 +27,7 @@ const workspaces = {
     "locallm",
     "package-index",
     "site-files",
+    "updates",
   ],
 };
 

@@ -129,6 +129,7 @@ const ownPackages: ReadonlyMap<string, string> = new Map([
   ["@locallm/autostart", "autostart"],
   ["@locallm/site-files", "site-files"],
   ["@locallm/package-index", "package-index"],
+  ["@locallm/updates", "updates"],
   ["locallm", "locallm"],
   ["@dataq/contract", "dataq/contract"],
   ["dataq-client", "dataq/client"],

@@ -11,6 +11,7 @@ const running = [
   "autostart",
   "site-files",
   "package-index",
+  "updates",
   "locallm",
   "dataq/contract",
   "dataq/client",
@@ -30,7 +31,7 @@ export function prune() {
   const isLocallmOnly = installedLevel() === "locallm";
   const needed = reachable(
     packages,
-    isLocallmOnly ? ["autostart", "site-files", "package-index", "locallm"] : running,
+    isLocallmOnly ? ["autostart", "site-files", "package-index", "updates", "locallm"] : running,
   );
   for (const [path, { link }] of Object.entries(packages))
     if (path.includes("node_modules/") && !link && !needed.has(path)) remove(path);

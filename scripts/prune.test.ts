@@ -18,6 +18,7 @@ it.each([
   "autostart",
   "site-files",
   "package-index",
+  "updates",
   "locallm",
   "dataq/contract",
   "dataq/client",

@@ -12,6 +12,7 @@ import { type Platform, platforms } from "./release/platforms.ts";
 import { type Product, products } from "./release/products.ts";
 import { NotAvailable, Registry } from "./release/registry.ts";
 import { sbomOf } from "./release/sbom.ts";
+import { publicKeyOf, readSecretKey, signatureOf } from "./release/signature.ts";
 import { sizesOf } from "./release/sizes.ts";
 import type { Tree } from "./release/tree.ts";
 
@@ -81,7 +82,26 @@ for (const product of products.filter(({ name }) => values.product.includes(name
   }
 cpSync(join(root, "scripts/release/install.sh"), join(out, "install.sh"));
 tell("install.sh");
-writeFileSync(join(out, "SHA256SUMS"), digests.map((line) => `${line}\n`).join(""));
+// "locallm update" shows what is new in it.
+cpSync(join(root, "CHANGELOG.md"), join(out, "CHANGELOG.md"));
+tell("CHANGELOG.md");
+const sums = Buffer.from(digests.map((line) => `${line}\n`).join(""));
+writeFileSync(join(out, "SHA256SUMS"), sums);
+sign();
+
+/** With minisign's secret key in RELEASE_SIGNING_KEY. Without it, installers and updates can check digests only. */
+function sign(): void {
+  const file = join(out, "SHA256SUMS.minisig");
+  rmSync(file, { force: true });
+  const key = process.env["RELEASE_SIGNING_KEY"];
+  if (!key) {
+    console.log("SHA256SUMS: not signed, because RELEASE_SIGNING_KEY is not set.");
+    return;
+  }
+  const secret = readSecretKey(key);
+  writeFileSync(file, signatureOf(sums, secret, `locallm and dataq ${version}, ${time.toISOString()}`));
+  console.log(`SHA256SUMS.minisig: by the key ${publicKeyOf(secret)}`);
+}
 
 /** Prints size and digest of a file, and notes the digest. Returns the size in MB. */
 function tell(file: string): number {

@@ -55,6 +55,7 @@ describe("readConfig", () => {
       keysFolder: join(homedir(), ".locallm/keys"),
       launchFolder: join(homedir(), ".locallm/launch"),
       caFile: null,
+      releases: { from: null, key: null, isChecked: false },
       proxy: { http: null, https: null, except: null },
     });
   });

@@ -7,6 +7,7 @@ import { type NamedHosts, parseNamedHosts } from "./wire/remote-address.ts";
 
 /** Settings that every command needs. Only this file reads the environment. */
 export interface CommandConfig {
+  readonly releases: ReleaseSettings;
   readonly host: HostAddress;
   readonly modelsFolder: string;
   readonly apiKey: string | null;
@@ -20,6 +21,16 @@ export interface CommandConfig {
   readonly drainedHostsFile: string;
   /** Settings files that `launch` writes for programs. It may be absent. */
   readonly launchFolder: string;
+}
+
+/** Where newer versions of this program are. */
+export interface ReleaseSettings {
+  /** An address or a folder. Null: none is built in until a release is published. */
+  readonly from: string | null;
+  /** The public key of minisign that signs them. */
+  readonly key: string | null;
+  /** Whether the server looks for a newer version, once a day. It never installs one. */
+  readonly isChecked: boolean;
 }
 
 /** All settings of the server. */
@@ -172,7 +183,14 @@ export const settings: readonly Setting[] = [
     "~/.locallm/credentials.json",
     "file with credentials for registries and keys of remote models; only its owner may have access",
   ),
-  setting("LOCALLM_CA_FILE", "", "file with additional PEM certificates to trust, for pulls and pushes"),
+  setting(
+    "LOCALLM_CA_FILE",
+    "",
+    "file with additional PEM certificates to trust, for pulls, pushes and updates",
+  ),
+  setting("LOCALLM_RELEASES", "", "address or folder of releases, for locallm update; none is built in yet"),
+  setting("LOCALLM_RELEASE_KEY", "", "public key of minisign that signs the releases"),
+  setting("LOCALLM_UPDATE_CHECK", "off", "on: the server looks for a newer release once a day, and says so"),
   setting("LOCALLM_DEBUG", "false", "true logs every decision"),
   setting("LOCALLM_INTEL_GPU", "", "1 uses an Intel GPU with Vulkan, on Linux"),
   setting("CUDA_VISIBLE_DEVICES", "", "NVIDIA GPUs to use; -1 or empty: none"),
@@ -238,6 +256,11 @@ export function readCommandConfig(environment: Environment = process.env): Comma
   const read = reader(environment);
   const credentialsFile = read("LOCALLM_CREDENTIALS", parsePath);
   return {
+    releases: {
+      from: read("LOCALLM_RELEASES", (text) => text || null),
+      key: read("LOCALLM_RELEASE_KEY", (text) => text || null),
+      isChecked: read("LOCALLM_UPDATE_CHECK", oneOf("off", "on")) === "on",
+    },
     host: read("LOCALLM_HOST", parseHost),
     modelsFolder: read("LOCALLM_MODELS", parsePath),
     apiKey: read("LOCALLM_API_KEY", parseApiKey),

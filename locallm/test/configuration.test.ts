@@ -272,6 +272,7 @@ describe("with a model", () => {
         ...{ responsesBytes: 2 ** 26, responsesLifetimeMs: 86_400_000, responsesFolder: null },
         ...{ cudaVisibleDevices: null, vulkanVisibleDevices: null },
         ...{ registries: null, credentialsFile: inHome("credentials.json"), caFile: null },
+        releases: { from: null, key: null, isChecked: false },
         ...{ remotes: [], imageHosts: [], remoteTimeoutMs: 300_000, remoteHostsFile: inHome("remotes.json") },
         drainedHostsFile: inHome("drained.json"),
         ...{ keysFolder: inHome("keys"), launchFolder: inHome("launch") },

@@ -27,7 +27,9 @@ describe.skipIf(project === null)("the package in a clean project (needs npm's r
     );
     expect(
       packed
-        .filter((path) => !/^node_modules\/@locallm\/(?:autostart|site-files|package-index)\//.test(path))
+        .filter(
+          (path) => !/^node_modules\/@locallm\/(?:autostart|site-files|package-index|updates)\//.test(path),
+        )
         .filter(
           (path) => !/^(?:dist\/(?:.*(?:\.js|\.d\.ts)|page\/[a-z]+\.(?:html|css|svg))|site\/.*)$/.test(path),
         )

@@ -43,11 +43,23 @@ export async function contentsOf(
     `bin/${product.name}${platform.os === "win32" ? ".cmd" : ""}`,
     text(launcher(product, platform), true),
   );
+  tree.set("release.json", text(noteOf(product, platform, lock, time)));
   tree.set("LICENSE", { bytes: readFileSync(join(root, "LICENSE")), isProgram: false });
   if (others.some(({ license }) => license?.includes("LGPL")))
     addFolder(tree, join(root, "scripts/release/licences"), "licences");
   tree.set("THIRD_PARTY.md", text(thirdParty(product, platform, lock, others, tree)));
   return tree;
+}
+
+/** What the program says of itself: `doctor` and `update` read it. */
+function noteOf({ name, folder }: Product, platform: Platform, lock: Lock, time: Date): string {
+  const note = {
+    product: name,
+    version: lock[folder]?.version,
+    platform: platform.name,
+    time: time.toISOString(),
+  };
+  return `${JSON.stringify(note, null, 2)}\n`;
 }
 
 /** A package of this repository: its built code. Its dependencies stand in `lib/`, whatever it would ask npm for. */

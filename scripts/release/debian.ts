@@ -11,8 +11,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createSmallStore } from "../../locallm/test/model-store.ts";
@@ -118,9 +117,11 @@ async function processOne(parent: number, root: string): Promise<string[]> {
 
 /** A minimal Debian, made once. Null where it cannot be made. */
 export function bareSystem(): string | null {
-  const kept = join(homedir(), ".cache", "locallm-test", "debian-bookworm");
-  if (existsSync(kept)) return kept;
   if (process.getuid?.() !== 0) return null;
+  // Not in root's home, which the user of the sandbox may not enter.
+  const kept = "/var/cache/locallm-test/debian-bookworm";
+  if (existsSync(kept)) return kept;
+  mkdirSync(dirname(kept), { recursive: true });
   const partial = `${kept}.${process.pid}`;
   const made = spawnSync("debootstrap", ["--variant=minbase", "bookworm", partial], { stdio: "ignore" });
   if (made.status !== 0) {

@@ -18,6 +18,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { tarGz } from "./archive.ts";
+import { unixLauncher } from "./launchers.ts";
+import { platforms } from "./platforms.ts";
+import { products } from "./products.ts";
 import { type Tree, text } from "./tree.ts";
 
 const script = fileURLToPath(new URL("install.sh", import.meta.url));
@@ -25,6 +28,8 @@ const temporary = mkdtempSync(join(tmpdir(), "install sh 安装 "));
 afterAll(() => rmSync(temporary, { recursive: true }));
 
 const release = join(temporary, "release");
+const dataq = products.find(({ name }) => name === "dataq")!;
+const here = platforms.find(({ os, cpu }) => os === process.platform && cpu === process.arch)!;
 const platform = `${process.platform}-${process.arch}`;
 let home = "";
 beforeEach(() => {
@@ -37,7 +42,9 @@ beforeEach(() => {
 async function publish(version: string, say = `echo ${version}`): Promise<string> {
   const name = `dataq-${version}-${platform}`;
   const tree: Tree = new Map([
-    [`${name}/bin/dataq`, text(`#!/bin/sh\n${say}\n`, true)],
+    [`${name}/bin/dataq`, text(unixLauncher(dataq, here), true)],
+    [`${name}/lib/node/bin/node`, text(`#!/bin/sh\n${say}\n`, true)],
+    [`${name}/release.json`, text("{}")],
     [`${name}/lib/part.js`, text("x".repeat(3000))],
   ]);
   const packed = await tarGz(tree, new Date(0));
@@ -78,7 +85,7 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
     await publish("1.1.0");
     expect(run("--from", release)).toMatchObject({
       status: 0,
-      stdout: expect.stringContaining("version before is in"),
+      stdout: expect.stringContaining("version before is there"),
     });
     expect(installed()).toBe("1.1.0");
     expect(run("--previous")).toMatchObject({ status: 0, stdout: expect.stringContaining("1.0.0") });

@@ -6,8 +6,8 @@
 #     --system         for all users: /opt and /usr/local/bin; needs root. Otherwise ~/.local
 #     --previous       goes back to the version before, and again to the newer one
 #     --uninstall      removes the program; models, data and settings stay
-# It changes nothing before the archive is downloaded and checked. If a later step fails, the version that was there
-# is there again.
+# It changes nothing before the archive is downloaded, checked and tried. Then one small file is exchanged, which names the
+# version that starts.
 set -eu
 
 fail() {
@@ -51,7 +51,7 @@ else
 fi
 
 remove() {
-  rm -rf "$folder" "$folder.before"
+  rm -rf "$folder"
   if [ -h "$bin/$product" ]; then rm -f "$bin/$product"; fi
 }
 
@@ -62,11 +62,21 @@ if [ $action = uninstall ]; then
   exit 0
 fi
 
+# Versions lie beside each other, as "$product update" keeps them, so that a server that runs keeps its own files:
+# $folder/current names what starts, $folder/previous the version before; "." is what was installed first.
+named() { cat "$folder/$1" 2>/dev/null || true; }
+switch_to() {
+  before=$(named current)
+  for pair in "previous ${before:-.}" "current $1"; do
+    echo "${pair#* }" >"$folder/${pair%% *}.$$"
+    mv "$folder/${pair%% *}.$$" "$folder/${pair%% *}"
+  done
+}
+
 if [ $action = previous ]; then
-  [ -d "$folder.before" ] || fail "there is no version before in $folder.before"
-  mv "$folder" "$folder.new"
-  mv "$folder.before" "$folder"
-  mv "$folder.new" "$folder.before"
+  previous=$(named previous)
+  [ -n "$previous" ] && [ -d "$folder/versions/$previous" ] || [ "$previous" = . ] || fail "there is no version before in $folder"
+  switch_to "$previous" || fail "cannot write to $folder"
   say "$product is now $("$bin/$product" --version 2>/dev/null). Start its server again."
   exit 0
 fi
@@ -87,16 +97,8 @@ if [ $system = linux ] && ! { getconf GNU_LIBC_VERSION >/dev/null 2>&1 || ldd --
 fi
 
 work=$(mktemp -d)
-undo=
-finish() {
-  code=$?
-  [ -z "$undo" ] || [ $code = 0 ] || {
-    rm -rf "$folder"
-    [ ! -d "$folder.before" ] || mv "$folder.before" "$folder"
-    echo "install.sh: nothing was changed" >&2
-  }
-  rm -rf "$work" "$folder.new"
-}
+new=$folder.new
+finish() { rm -rf "$work" "$new"; }
 trap finish EXIT
 trap 'exit 130' INT TERM HUP
 
@@ -137,21 +139,31 @@ say "Its digest is right."
 
 mkdir -p "$(dirname "$folder")" "$bin" || fail "cannot write to $(dirname "$folder") and $bin"
 [ -h "$bin/$product" ] || [ ! -e "$bin/$product" ] || fail "$bin/$product exists and was not made by install.sh"
-rm -rf "$folder.new"
-mkdir "$folder.new"
-tar -xzf "$work/$archive" -C "$folder.new" --strip-components=1 || fail "cannot unpack into $folder.new: is there space?"
-"$folder.new/bin/$product" --version >/dev/null 2>&1 || fail "the new $product does not run on this machine"
+if [ -d "$folder" ]; then
+  new=$folder/versions/.new-$$
+  mkdir -p "$folder/versions" || fail "cannot write to $folder"
+fi
+rm -rf "$new"
+mkdir "$new" || fail "cannot write to $new"
+tar -xzf "$work/$archive" -C "$new" --strip-components=1 || fail "cannot unpack into $new: is there space?"
+"$new/bin/$product" --version >/dev/null 2>&1 || fail "the new $product does not run on this machine"
 
-undo=yes
-rm -rf "$folder.before"
-[ ! -d "$folder" ] || mv "$folder" "$folder.before"
-mv "$folder.new" "$folder"
+if [ -d "$folder" ]; then
+  name=${archive#"$product-"}
+  name=${name%"-$system-$processor.tar.gz"}-$(echo "$wanted" | cut -c 1-8)
+  rm -rf "${folder:?}/versions/$name.old"
+  [ ! -d "$folder/versions/$name" ] || mv "$folder/versions/$name" "$folder/versions/$name.old"
+  mv "$new" "$folder/versions/$name"
+  rm -rf "${folder:?}/versions/$name.old"
+  [ "$(named current)" = "$name" ] || switch_to "$name"
+else
+  mv "$new" "$folder"
+fi
 ln -sf "$folder/bin/$product" "$bin/$product"
-undo=
 version=$("$bin/$product" --version 2>/dev/null)
 say "Installed $product $version in $folder."
-if [ -d "$folder.before" ]; then
-  say "The version before is in $folder.before. A server that runs keeps it until you start it again."
+if [ -f "$folder/previous" ]; then
+  say "The version before is there, too. A server that runs keeps it until you start it again. Back: install.sh $product --previous"
 fi
 case :$PATH: in
   *:"$bin":*) say "Start it: $product serve" ;;

@@ -16,6 +16,13 @@ while [ -h "$self" ]; do
   case $target in /*) self=$target ;; *) self=\${self%/*}/$target ;; esac
 done
 root=$(CDPATH= cd -- "\${self%/*}/.." && pwd -P) || exit 1
+# What \`${name} update\` brought.
+if [ -r "$root/current" ] && read -r current <"$root/current"; then
+  case $current in
+    */*) ;;
+    *) [ ! -x "$root/versions/$current/bin/${name}" ] || exec "$root/versions/$current/bin/${name}" "$@" ;;
+  esac
+fi
 if [ -z "\${NODE_COMPILE_CACHE+set}" ] && [ -n "\${HOME-}\${XDG_CACHE_HOME-}" ]; then
   export NODE_COMPILE_CACHE="${cache}/${name}/compiled"
 fi
@@ -28,6 +35,11 @@ export function windowsLauncher({ name, nodeOptions }: Product): string {
   const lines = [
     "@echo off",
     "setlocal",
+    "set current=",
+    `if exist "%~dp0..\\current" set /p current=<"%~dp0..\\current"`,
+    `if defined current if exist "%~dp0..\\versions\\%current%\\bin\\${name}.cmd" (`,
+    `  "%~dp0..\\versions\\%current%\\bin\\${name}.cmd" %*`,
+    ")",
     `if not defined NODE_COMPILE_CACHE set "NODE_COMPILE_CACHE=%LOCALAPPDATA%\\${name}\\compiled"`,
     `"%~dp0..\\lib\\node\\bin\\node.exe" ${[...nodeOptions, `"%~dp0..\\lib\\${name}\\dist\\cli\\${name}.js"`].join(" ")} %*`,
   ];

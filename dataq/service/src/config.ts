@@ -74,6 +74,12 @@ export interface Config {
    * DATAQ_SEARCH_CA: a file with its certificates. The embedded engine when unset.
    */
   readonly search: SearchEngine | undefined;
+  /** DATAQ_RELEASES: address or folder of releases, for `dataq update`. None is built in until one is published. */
+  readonly releases: string | undefined;
+  /** DATAQ_RELEASE_KEY: the public key of minisign that signs them. */
+  readonly releaseKey: string | undefined;
+  /** DATAQ_UPDATE_CHECK, off: whether the service looks for a newer release once a day. It never installs one. */
+  readonly checksForUpdates: boolean;
   /** DATAQ_URL: the address where people reach the service, for links in emails. Its own address when unset. */
   readonly publicUrl: string | undefined;
   /** SMTP_URL: mail for hosted sign-ups. */
@@ -144,6 +150,9 @@ export function readConfig(environment: Environment = process.env): Config {
     locallm: readNeighbour(get("DATAQ_LOCALLM")),
     embed: readEmbed(get("DATAQ_EMBED")),
     search: readSearch(get("DATAQ_SEARCH"), get("DATAQ_SEARCH_CA")),
+    releases: get("DATAQ_RELEASES"),
+    releaseKey: get("DATAQ_RELEASE_KEY"),
+    checksForUpdates: readChoice("DATAQ_UPDATE_CHECK", get("DATAQ_UPDATE_CHECK"), ["on", "off"]) === "on",
     publicUrl: readUrl("DATAQ_URL", get("DATAQ_URL"), ["http:", "https:"])?.replace(/\/+$/, ""),
     smtpUrl: readUrl("SMTP_URL", get("SMTP_URL"), ["smtp:", "smtps:"]),
     apiKey: get("DATAQ_API_KEY"),

@@ -69,6 +69,7 @@ const verbs: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import("./commands/doctor.ts")).doctorCommand(),
   bench: async () => (await import("./commands/bench.ts")).benchCommand(),
   keys: async () => (await import("./commands/keys.ts")).keysCommand(),
+  update: async () => (await import("./commands/update.ts")).updateCommand(),
   service: async () => (await import("./commands/service.ts")).serviceCommand(),
   signin: async () => (await import("./commands/sign-in.ts")).signInCommand(),
   signout: async () => (await import("./commands/sign-in.ts")).signOutCommand(),

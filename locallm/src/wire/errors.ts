@@ -146,6 +146,7 @@ export const errors = {
     message: "{title} needs a model that {ability}, but {problem}; a small one: locallm pull {small}",
   },
   assistant_missing: { status: 400, message: "{program} is not installed; install it with: {install}" },
+  not_updated: { status: 500, message: "{reason}" },
   service_not_changed: { status: 500, message: "{reason}" },
   file_unusable: { status: 400, message: "cannot use {path}: {reason}" },
   nothing_to_create_from: { status: 400, message: "neither 'from' or 'files' was specified" },

@@ -31,6 +31,8 @@ export async function wholeProgram(): Promise<Command> {
 const verbs: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import("./commands/serve.ts")).serveCommand(),
   service: async () => (await import("./commands/service.ts")).serviceCommand(),
+  update: async () => (await import("./commands/update.ts")).updateCommand(),
+  doctor: async () => (await import("./commands/doctor.ts")).doctorCommand(),
   accounts: async () => (await import("./commands/accounts.ts")).accountsCommand(),
   keys: async () => (await import("./commands/keys.ts")).keysCommand(),
   backup: async () => (await import("./commands/backup.ts")).backupCommand(),

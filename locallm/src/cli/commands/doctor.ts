@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { availableParallelism, freemem, totalmem } from "node:os";
 import { join } from "node:path";
+import { describeInstallation } from "@locallm/updates";
 import { Command } from "commander";
 import {
   type CommandConfig,
@@ -44,6 +45,7 @@ import type { RemoteAddress } from "../../wire/remote-address.ts";
 import { Client } from "../client.ts";
 import { progressView } from "../progress.ts";
 import { humanBytes, plain } from "../text.ts";
+import { updatable } from "../update.ts";
 
 interface Options {
   repair?: boolean;
@@ -77,6 +79,7 @@ export function doctorCommand(): Command {
         return;
       }
       const { config: serverConfig, problems: settingsProblems } = readSettings();
+      say("program", describeInstallation(updatable(), Date.now()));
       const machineProblems = await tellMachine();
       if (serverConfig !== null) await tellConversations(serverConfig);
       const isOnProcessor = await tellGpus(config);

@@ -1,3 +1,4 @@
+import { watchForUpdates } from "@locallm/updates";
 import { Command, Option } from "commander";
 import { type Config, readConfig, settings } from "../../config.ts";
 import type { Server } from "../../server.ts";
@@ -6,6 +7,7 @@ import { isLoopback } from "../../wire/address.ts";
 import type { ProgressLine } from "../../wire/api/library.ts";
 import { logLine } from "../log-line.ts";
 import { plain } from "../text.ts";
+import { updatable } from "../update.ts";
 
 export function serveCommand(): Command {
   return new Command("serve")
@@ -53,6 +55,7 @@ async function serve(config: Config, wantsStarter: boolean, isText: boolean): Pr
     console.log(
       "Anyone who can reach this address can use the server. Set LOCALLM_API_KEY, or make keys with locallm keys create.",
     );
+  if (config.releases.isChecked) watchForUpdates(updatable(), (line) => console.log(plain(line)));
   const model = wantsStarter ? await fetchStarter(server, stopping.signal) : null;
   if (stopping.signal.aborted) return;
   tellParent("ready", { url: server.url, model });

@@ -1,8 +1,10 @@
 import { setTimeout } from "node:timers/promises";
+import { watchForUpdates } from "@locallm/updates";
 import { Command } from "commander";
 import { readConfig } from "../../config.ts";
 import { type RealData, realDataLine } from "../../operations/open-data.ts";
 import type { Service } from "../../server.ts";
+import { updatable } from "../update.ts";
 
 /** Delay before loading dictionaries, which blocks the process for a moment. The first calls go first. */
 const WARM_AFTER_MS = 1_000;
@@ -33,6 +35,7 @@ export function serveCommand(): Command {
           setTimeout(knownAfterMs, false, { ref: false }),
         ]);
         tell.ready(isPrepared);
+        if (config.checksForUpdates) watchForUpdates(updatable(), (line) => console.error(line));
         const prepared = isPrepared ? undefined : service.firstData.then(tell.prepared);
         void Promise.resolve(prepared)
           .then(() => service.realData())

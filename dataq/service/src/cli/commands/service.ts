@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { serviceCommand as commandFor, type Program, programSettings } from "@locallm/autostart";
+import { findInstallation, launcherOf } from "@locallm/updates";
 import type { Command } from "commander";
 
 /** `dataq service`: lets systemd, launchd or the Task Scheduler run the service. */
@@ -8,19 +9,23 @@ export function serviceCommand(): Command {
 }
 
 function program(): Program {
+  // An update replaces what the launcher starts, and a service should start that.
+  const installation = findInstallation("dataq", new URL("../../../", import.meta.url));
+  if (installation.kind === "archive" && process.platform !== "win32")
+    return serviceProgram(launcherOf("dataq", installation), null);
   // From source, Node needs the condition that selects it.
   const isSource = import.meta.url.endsWith(".ts");
   const main = fileURLToPath(new URL(isSource ? "../main.ts" : "../main.js", import.meta.url));
   return serviceProgram(process.execPath, [...(isSource ? ["-C", "source"] : []), main]);
 }
 
-/** The service, run by this Node with these options and this script. */
-export function serviceProgram(node: string, script: readonly string[]): Program {
+/** The service, run by this Node with these options and this script; or by a launcher, which knows both. */
+export function serviceProgram(node: string, script: readonly string[] | null): Program {
   return {
     name: "dataq",
     description: "dataq, a data query service",
     node,
-    parameters: [...script, "serve"],
+    parameters: [...(script ?? []), "serve"],
     systemSettings: { DATAQ_DATA: "/var/lib/dataq" },
     usesGpu: false,
     settings: programSettings(newSettings),

@@ -47,6 +47,11 @@ export async function download(url: string, path: string, options: DownloadOptio
   await rename(partial, path);
 }
 
+/** Opens an address, after redirects. Any status is returned. */
+export async function openDownload(address: URL): Promise<IncomingMessage> {
+  return (await open(address.href, 0, {}, 5)).response;
+}
+
 /** Fetches a page of an index. Throws an Error for any status but 200, and for more than `mostBytes`. */
 export async function fetchText(
   address: URL,
