@@ -581,6 +581,45 @@ test.skipIf(process.platform !== "linux")(
 );
 
 describe("doctor and prune", () => {
+  test("doctor --self-test asks a model all that must work, and says what does not", async () => {
+    const env = { LOCALLM_HOST: "127.0.0.1:1", LOCALLM_MODELS: models };
+    await writeFile(join(folder, "writer.gguf"), ggufBytes(loadableModel()));
+    const file = await modelfile(
+      "Writer",
+      "FROM writer.gguf\nTEMPLATE {{ range .Messages }}{{ .Content }} {{ end }}",
+    );
+    expect((await locallm("create", "writer", "-f", file)).code).toBe(0);
+    const { code, out, err } = await runProcess(env, ["doctor", "--self-test", "writer"]);
+    expect(err).toBe(
+      "ok starts\nok loads\nok answers\nok streams\nok stops\nok keeps\nok survives\nok gives back\nok ends\n",
+    );
+    const checks = [
+      "starts",
+      "loads",
+      "answers",
+      "streams",
+      "stops",
+      "keeps",
+      "survives",
+      "gives back",
+      "ends",
+    ];
+    expect(
+      [...out.matchAll(/^(ok|FAILED) +([a-z]+(?: [a-z]+)*) +\d+ ms {2}\S/gm)].map((line) => line[2]),
+    ).toEqual(checks);
+    expect(out).toMatch(/^locallm \d.*, Node 24/m);
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("All checks passed.") });
+
+    const broken = await run({ ...env, LOCALLM_ENGINES: "relative" }, [
+      "doctor",
+      "--self-test",
+      "no-such-model",
+    ]);
+    expect(broken).toMatchObject({ code: 1, err: expect.stringContaining("no-such-model") });
+    const none = await run({ ...env, LOCALLM_MODELS: join(folder, "nothing") }, ["doctor", "--self-test"]);
+    expect(none).toMatchObject({ code: 1, err: expect.stringContaining("locallm pull") });
+  });
+
   test("doctor finds damage and repairs what it can, and prune frees the rest", async () => {
     const system = "a text of one model only";
     for (const name of ["damaged", "broken"]) {

@@ -20,6 +20,7 @@ import { installEngine, unwritable } from "../../gpu/install.ts";
 import { librariesOf, packageFolder } from "../../gpu/installed.ts";
 import { devicesIn, type GpuSettings, inspectGpus } from "../../gpu/machine.ts";
 import { packagePlatform, processorPackage } from "../../gpu/packages.ts";
+import { modelPurpose } from "../../library/abilities.ts";
 import { freeBytes } from "../../library/disk-space.ts";
 import { makeFolder } from "../../library/durable.ts";
 import { writableTypes } from "../../library/gguf/quantisation.ts";
@@ -40,10 +41,11 @@ import { visionFolder, visionPartFolder } from "../../vision/part.ts";
 import { versionAnswer } from "../../wire/api/answers.ts";
 import { counted } from "../../wire/counted.ts";
 import { LocallmError } from "../../wire/errors.ts";
-import { displayModelName } from "../../wire/model-name.ts";
+import { displayModelName, requireModelName } from "../../wire/model-name.ts";
 import type { RemoteAddress } from "../../wire/remote-address.ts";
 import { Client } from "../client.ts";
 import { progressView } from "../progress.ts";
+import { selfTest, selfTestReport } from "../self-test/self-test.ts";
 import { humanBytes, plain } from "../text.ts";
 import { updatable } from "../update.ts";
 
@@ -52,6 +54,7 @@ interface Options {
   quick?: boolean;
   install?: string | true;
   uninstall?: string;
+  selfTest?: string | true;
 }
 
 export function doctorCommand(): Command {
@@ -64,6 +67,10 @@ export function doctorCommand(): Command {
       "download the engine for this machine's GPU (cuda, vulkan or metal), or the part that reads pictures (vision)",
     )
     .option("--uninstall <part>", "remove the part that reads pictures (vision)")
+    .option(
+      "--self-test [model]",
+      "start a server of its own, ask a model everything that must work, and print a report to paste; the smallest model without a name",
+    )
     .action(async (options: Options) => {
       const config = { ...readCommandConfig(), ...readGpuSettings() };
       if (options.uninstall !== undefined) {
@@ -76,6 +83,10 @@ export function doctorCommand(): Command {
       }
       if (options.install !== undefined) {
         await install(config, options.install);
+        return;
+      }
+      if (options.selfTest !== undefined) {
+        await testItself(config, options.selfTest);
         return;
       }
       const { config: serverConfig, problems: settingsProblems } = readSettings();
@@ -92,6 +103,42 @@ export function doctorCommand(): Command {
       say("verdict", problems === 0 ? "no problems" : counted(problems, "problem"));
       if (problems > 0) process.exitCode = 1;
     });
+}
+
+/** Prints each outcome as it is known, and the report at the end. The exit code is 1 if a check failed. */
+async function testItself(config: CommandConfig & GpuSettings, wanted: string | true): Promise<void> {
+  const store = new Store(config.modelsFolder);
+  const model =
+    wanted === true
+      ? await smallestText(store)
+      : displayModelName((await store.require(requireModelName(wanted), wanted)).name);
+  if (model === null) {
+    console.error(
+      "There is no model that writes text. Pull one first, for example: locallm pull smollm2:135m",
+    );
+    process.exitCode = 1;
+    return;
+  }
+  const subject = {
+    model,
+    modelsFolder: config.modelsFolder,
+    engine: (await engineVersion()) ?? "not installed",
+    threads: availableParallelism(),
+  };
+  const outcomes = await selfTest(subject, ({ check, isRight }) =>
+    process.stderr.write(`${isRight ? "ok" : "FAILED"} ${check}\n`),
+  );
+  const { choice } = await inspectGpus(config);
+  console.log(`\n${selfTestReport(subject, outcomes, choice.backend ?? "processor")}`);
+  if (outcomes.some(({ isRight }) => !isRight)) process.exitCode = 1;
+}
+
+async function smallestText(store: Store): Promise<string | null> {
+  const { models } = await store.list();
+  const own = models.filter(({ remotes }) => remotes === null).sort((a, b) => a.sizeBytes - b.sizeBytes);
+  for (const model of own)
+    if ((await modelPurpose(store, model)) === "completion") return displayModelName(model.name);
+  return null;
 }
 
 /** Reports settings that would stop the server from starting. */
