@@ -26,6 +26,7 @@ describe("readConfig", () => {
       keepAliveMs: 300_000,
       loadTimeoutMs: 300_000,
       modelsFolder: join(homedir(), ".locallm/models"),
+      derived: true,
       debug: false,
       origins: [],
       apiKey: null,

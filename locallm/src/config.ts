@@ -45,6 +45,8 @@ export interface Config extends CommandConfig, GpuSettings {
   readonly loadTimeoutMs: number;
   /** Longest time until the first byte of an engine's answer; `Infinity`: no limit. */
   readonly remoteTimeoutMs: number;
+  /** Whether faster files of models are made. */
+  readonly derived: boolean;
   readonly debug: boolean;
   readonly origins: readonly string[];
   /**
@@ -191,6 +193,11 @@ export const settings: readonly Setting[] = [
   setting("LOCALLM_RELEASES", "", "address or folder of releases, for locallm update; none is built in yet"),
   setting("LOCALLM_RELEASE_KEY", "", "public key of minisign that signs the releases"),
   setting("LOCALLM_UPDATE_CHECK", "off", "on: the server looks for a newer release once a day, and says so"),
+  setting(
+    "LOCALLM_DERIVED",
+    "on",
+    "off makes no faster files of embedding models in F16, on processors that multiply BF16 faster",
+  ),
   setting("LOCALLM_DEBUG", "false", "true logs every decision"),
   setting("LOCALLM_INTEL_GPU", "", "1 uses an Intel GPU with Vulkan, on Linux"),
   setting("CUDA_VISIBLE_DEVICES", "", "NVIDIA GPUs to use; -1 or empty: none"),
@@ -222,6 +229,7 @@ export function readConfig(environment: Environment = process.env): Config {
     maxQueue: read("LOCALLM_MAX_QUEUE", integerBetween(1, 1_000_000)),
     keepAliveMs: read("LOCALLM_KEEP_ALIVE", parseKeepAliveSetting),
     loadTimeoutMs: read("LOCALLM_LOAD_TIMEOUT", parseTimeout),
+    derived: read("LOCALLM_DERIVED", parseBoolean),
     debug: read("LOCALLM_DEBUG", parseBoolean),
     origins: read("LOCALLM_ORIGINS", parseOrigins),
     contextLength: read("LOCALLM_CONTEXT_LENGTH", parseContextLength),

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { chmod } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import {
   baseUrl,
@@ -17,6 +18,8 @@ import { TemplateThreads } from "./dialogue/template-threads.ts";
 import { Accelerator } from "./gpu/accelerator.ts";
 import { availableBytes } from "./gpu/available-memory.ts";
 import type { BackendChoice } from "./gpu/backend.ts";
+import { multipliesBf16 } from "./gpu/fast-types.ts";
+import { thisMachine } from "./gpu/hardware.ts";
 import { devicesIn, machineBackend, visibleDevices } from "./gpu/machine.ts";
 import { createApp } from "./http/app.ts";
 import { type BodyLimits, defaultBodyLimits } from "./http/body.ts";
@@ -26,6 +29,7 @@ import { ResponseFiles } from "./http/openai/response-files.ts";
 import { ResponseStore } from "./http/openai/response-store.ts";
 import { Keys } from "./keys/keys.ts";
 import { systemKeyClock } from "./keys/usage.ts";
+import { DerivedWeights, removeDerived } from "./library/derived.ts";
 import { makeFolder } from "./library/durable.ts";
 import { removeAbandonedQuantizations } from "./library/quantize.ts";
 import { Store } from "./library/store.ts";
@@ -86,6 +90,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
   await makeModelsFolder(config.modelsFolder);
   const store = new Store(config.modelsFolder);
   await removeAbandonedQuantizations(store);
+  await removeDerived(store, { dryRun: false, onlyOrphans: true });
   const metrics = createMetrics();
   const conversations = await openConversations(config, log, () => scheduler.freeBytes());
   const responses = await openResponses(config, log);
@@ -144,6 +149,16 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     availableBytes,
     onPicture: (outcome) => metrics.pictures.inc({ outcome }),
   });
+  const derived = new DerivedWeights({
+    store,
+    quantizer: quantizeInChild,
+    availableBytes,
+    // GPUs multiply both alike, if they know BF16 at all.
+    isFaster: config.derived && backend.folder === null && multipliesBf16(thisMachine),
+    pause: (signal) => sleep(derivedPauseMs, undefined, { signal, ref: false }),
+    onMade: (name) => log.info({ file: name }, "made a faster file of a model"),
+    onProblem: (error) => log.warn({ err: error }, "made no faster file of a model"),
+  });
   const pulls = new Pulls(store, {
     network,
     registries: config.registries,
@@ -170,6 +185,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     scheduler,
     conversations,
     quantizer: quantizeInChild,
+    derived,
     vision,
     webPictures: new WebPictures(pulls.network, config.imageHosts),
     availableBytes,
@@ -225,6 +241,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     await conversations.close();
     templates.close();
     schemas.close();
+    await derived.close();
     await vision.close();
     pulls.close();
     const closed = app.close();
@@ -284,6 +301,8 @@ function keepingStart(start: StartRunner, conversations: KeptConversations): Sta
 }
 
 const drainMs = 8_000;
+/** Whoever loads a model waits for answers. The faster file is for the next load. */
+const derivedPauseMs = 10_000;
 const lastBytesMs = 500;
 
 function openLog(config: Config, { log, logTo: to }: ServerParts): ServerLog {

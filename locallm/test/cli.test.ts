@@ -661,7 +661,7 @@ describe("doctor and prune", () => {
     expect((await here("list")).code).toBe(1);
 
     await rm(join(root, "manifests"), { recursive: true });
-    expect((await here("df")).out).toContain("`locallm prune` removes both.");
+    expect((await here("df")).out).toContain("`locallm prune` removes what is unused");
     const before = await readdir(join(root, "blobs"));
     expect((await here("prune", "--dry-run", "--all")).out).toMatch(
       new RegExp(`^would remove ${before.length} files`),

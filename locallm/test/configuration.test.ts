@@ -257,7 +257,8 @@ describe("with a model", () => {
       const inHome = (...path: string[]) => join(home, ".locallm", ...path);
       expect(settingsOf(server)).toEqual({
         ...{ host: { scheme: "http", hostname: "127.0.0.1", port: 11_434, path: "" }, origins: [] },
-        ...{ modelsFolder: inHome("models"), enginesFolder: inHome("engines") },
+        // The server of a test has it off.
+        ...{ derived: false, modelsFolder: inHome("models"), enginesFolder: inHome("engines") },
         ...{ numParallel: 1, maxLoadedModels: 1, maxQueue: 512, keepAliveMs: 300_000 },
         ...{
           loadTimeoutMs: 300_000,

@@ -101,7 +101,7 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
 async function serverEnvironment({ models, env }: TestServerOptions) {
   const folder = models ?? (await mkdtemp(join(tmpdir(), "locallm-models-")));
   return {
-    env: { LOCALLM_HOST: "127.0.0.1:0", LOCALLM_MODELS: folder, ...env },
+    env: { LOCALLM_HOST: "127.0.0.1:0", LOCALLM_MODELS: folder, LOCALLM_DERIVED: "off", ...env },
     removeModels: async () => {
       if (models === undefined) await rm(folder, { recursive: true, force: true });
     },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fastTypes } from "./fast-types.ts";
+import { fastTypes, multipliesBf16 } from "./fast-types.ts";
 
 const machine = (arch: string, cpuinfo: string | null, platform: NodeJS.Platform = "linux") =>
   fastTypes({ platform, arch, readText: () => cpuinfo, list: () => [], exists: () => false });
@@ -22,4 +22,21 @@ describe("the types with fast kernels", () => {
     expect(machine("arm64", "Features : fp asimd\n")).toBeNull();
     expect(machine("x64", "flags : avx2\n", "win32")).toBeNull();
   });
+});
+
+it.each([
+  ["linux", "x64", "flags\t\t: fpu avx512_bf16 avx2\n", true],
+  ["linux", "x64", "flags\t\t: fpu avx512f avx512_bf16x\n", false],
+  ["linux", "x64", null, false],
+  ["linux", "arm64", "flags : avx512_bf16\n", false],
+  ["win32", "x64", "flags : avx512_bf16\n", false],
+] as const)("multiplies BF16 with instructions for it: %s %s %j", (platform, arch, cpuinfo, expected) => {
+  const found = multipliesBf16({
+    platform,
+    arch,
+    readText: () => cpuinfo,
+    list: () => [],
+    exists: () => false,
+  });
+  expect(found).toBe(expected);
 });

@@ -13,6 +13,16 @@ export function fastTypes({ platform, arch, readText }: Machine): ReadonlySet<st
   return arch === "arm64" && has.has("asimddp") ? new Set(armDotProduct) : null;
 }
 
+/**
+ * Whether the processor has instructions that multiply BF16, and the engine's build uses them. Embeddings of a model in
+ * F16 took 1.5 times as long as of the same in BF16 there. Elsewhere BF16 is not faster than F16.
+ */
+export function multipliesBf16({ platform, arch, readText }: Machine): boolean {
+  if (platform !== "linux" || arch !== "x64") return false;
+  const line = /^flags\s*:(.*)$/m.exec(readText("/proc/cpuinfo") ?? "")?.[1] ?? "";
+  return line.trim().split(/\s+/).includes("avx512_bf16");
+}
+
 const avx2 = ["F32", "F16", "BF16", "Q8_0", "Q5_0", "Q4_0", "Q4_K", "IQ4_NL", "MXFP4"];
 const armDotProduct = ["F32", "F16", "Q8_0", "Q6_K", "Q5_K", "Q4_0", "Q4_K", "IQ4_NL", "MXFP4", "Q1_0"];
 

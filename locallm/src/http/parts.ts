@@ -3,6 +3,7 @@ import type { ConversationsView } from "../conversations/conversations.ts";
 import type { SchemaThreads } from "../dialogue/grammar/schema-threads.ts";
 import type { Templates } from "../dialogue/template-work.ts";
 import type { Keys } from "../keys/keys.ts";
+import type { DerivedWeights } from "../library/derived.ts";
 import type { Store } from "../library/store.ts";
 import type { RemoteAccess } from "../remotes/remote-access.ts";
 import type { Remotes } from "../remotes/remotes.ts";
@@ -29,6 +30,7 @@ export interface Parts {
   readonly scheduler: Scheduler;
   readonly conversations: { view(): ConversationsView };
   readonly quantizer: Quantizer;
+  readonly derived: Pick<DerivedWeights, "pathFor">;
   readonly webPictures: Pick<WebPictures, "fetch">;
   readonly vision: Pick<Vision, "requireVision" | "encode">;
   /** The memory that new processes can take. */

@@ -233,10 +233,11 @@ async function runnableModel(parts: Parts, model: Model): Promise<RunnableModel>
   const header = await headerOf(parts.store, model);
   for (const path of model.adapterPaths) await parts.store.headers.of(path);
   const senses = await sensesOf(parts.store, model);
+  const derived = header === null ? null : await parts.derived.pathFor(model, header);
   return {
     name,
     digest: model.digest,
-    modelPath,
+    modelPath: derived ?? modelPath,
     ...(furtherPaths.length === 0 ? {} : { furtherPaths }),
     weights: model.modelPaths.join("\n"),
     ...(senses === null ? {} : { senses }),

@@ -118,6 +118,34 @@ export async function withQuantized(
   }
 }
 
+/**
+ * Writes one file of weights in another type, and passes the finished file to `use`, which moves it. The folder that it
+ * works in is gone afterwards. Throws as `withQuantized` does.
+ */
+export async function writeQuantized(
+  from: string,
+  wanted: Quantization,
+  context: QuantizeContext,
+  use: (path: string) => Promise<void>,
+): Promise<void> {
+  const { store } = context;
+  const header = await store.headers.of(from);
+  const folder = await newFolder(store);
+  try {
+    const { type, allowRequantize } = wanted;
+    const job = { from, to: join(folder, "result.gguf"), fileType: type.id, allowRequantize };
+    const sizeBytes = await planned(job, header, wanted, context);
+    await requireSpace(folder, sizeBytes);
+    requireMemory(header, context.availableBytes());
+    await write(job, header, `converting to ${type.name}`, sizeBytes, context);
+    await syncFile(job.to);
+    await store.headers.of(job.to);
+    await use(job.to);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
 /** Removes what servers left that were killed while they quantised. */
 export async function removeAbandonedQuantizations(store: Store): Promise<void> {
   for (const name of await readFolder(store.blobs.partialFolder)) {

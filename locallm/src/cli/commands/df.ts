@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { readCommandConfig } from "../../config.ts";
+import { removeDerived } from "../../library/derived.ts";
 import { freeBytes } from "../../library/disk-space.ts";
 import { cleanOllamaPartials } from "../../library/ollama-partials.ts";
 import { Store } from "../../library/store.ts";
@@ -26,7 +27,10 @@ export function dfCommand(): Command {
     const unusedBytes = unused.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     console.log(`\nAll blobs: ${humanBytes(blobBytes)}; unused by any model: ${humanBytes(unusedBytes)}.`);
     console.log(`Abandoned downloads: ${humanBytes(partialBytes)}.`);
-    if (unusedBytes + partialBytes > 0) console.log("`locallm prune` removes both.");
+    const derived = await removeDerived(store, { dryRun: true, onlyOrphans: false });
+    console.log(`Faster files made of models: ${humanBytes(derived.sizeBytes)}.`);
+    if (unusedBytes + partialBytes + derived.sizeBytes > 0)
+      console.log("`locallm prune` removes what is unused, abandoned, or made again when it is needed.");
     const free = await freeBytes(store.root).catch(() => null);
     if (free !== null) console.log(`Free on this disk: ${humanBytes(free)}.`);
   });

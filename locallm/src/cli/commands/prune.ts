@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { readCommandConfig } from "../../config.ts";
+import { removeDerived } from "../../library/derived.ts";
 import { cleanOllamaPartials } from "../../library/ollama-partials.ts";
 import { Store } from "../../library/store.ts";
 import { pruneBlobs } from "../../library/usage.ts";
@@ -17,11 +18,15 @@ export function pruneCommand(): Command {
       const blobs = await pruneBlobs(store, { dryRun, now: new Date(), ...(all ? { patienceMs: 0 } : {}) });
       const own = await new Partials(store.blobs.partialFolder).clean({ dryRun });
       const ollamas = await cleanOllamaPartials(store, { dryRun, now: new Date() });
+      const derived = await removeDerived(store, { dryRun, onlyOrphans: false });
       const downloads = own.folders + ollamas.downloads;
       const partialBytes = own.sizeBytes + ollamas.sizeBytes;
       const verb = dryRun ? "would remove" : "removed";
       console.log(
         `${verb} ${counted(blobs.blobs, "file")} that no model uses (${humanBytes(blobs.sizeBytes)})`,
+      );
+      console.log(
+        `${verb} ${counted(derived.files, "faster file")} of models (${humanBytes(derived.sizeBytes)}), which the server makes again`,
       );
       console.log(`${verb} ${counted(downloads, "unfinished download")} (${humanBytes(partialBytes)})`);
     });
