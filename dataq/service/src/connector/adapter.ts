@@ -66,11 +66,22 @@ export interface VendorAnswer {
 /** The operation's fields, without `source`; `source.url` may be among them. Missing fields may be null. */
 export type Found = (
   | { readonly outcome: "record"; readonly fields: Fields }
-  | { readonly outcome: "records"; readonly list: readonly Fields[]; readonly total: number }
+  | {
+      readonly outcome: "records";
+      readonly list: readonly Fields[];
+      readonly total: number;
+      /** There may be more than `total`: the vendor does not say how many. */
+      readonly isAtLeast?: boolean;
+    }
   | { readonly outcome: "not_found" }
   | { readonly outcome: "verification_required" }
   | Refused
-  | { readonly outcome: "wrong"; readonly why: Bilingual }
+  | {
+      readonly outcome: "wrong";
+      readonly why: Bilingual;
+      /** The vendor answered as it should; the question cannot be asked of it. */
+      readonly isBlameless?: boolean;
+    }
 ) & {
   /** Where each field of the first record was read from, for an operator who writes a mapping. */
   readonly trace?: () => readonly Trace[];
@@ -100,7 +111,7 @@ export interface Trace {
   readonly found: unknown;
 }
 
-export function wrong(en: string, zh: string): Found {
+export function wrong(en: string, zh: string): Extract<Found, { outcome: "wrong" }> {
   return { outcome: "wrong", why: { en, zh } };
 }
 

@@ -35,12 +35,17 @@ export interface ContractParts {
   readonly joins?: boolean;
 }
 
+/** What the caller makes of an answer. Throws a `Failure` where it does not fit. */
+type Read<T> = (found: Found) => T;
+
 /** Who asks, and how long the answer is waited for. */
 export interface Asking {
   readonly signal: AbortSignal;
   /** How long a request may wait for its turn. */
   readonly patienceMs: number;
   readonly requestId?: string | undefined;
+  /** Is told what each request costs, in fen, when it is sent. */
+  readonly paid?: (fen: number) => void;
 }
 
 /** After its time limit, a request whose process was killed still counts as open for this long. */
@@ -48,6 +53,8 @@ const LEASE_BEYOND_LIMIT_MS = 5_000;
 
 /** How long nobody is asked if the balance is used up. */
 const OUT_OF_MONEY_MS = 600_000;
+
+const answered: Found = { outcome: "not_found" };
 
 /** A contract with a vendor: every request of every operation goes through its gate. */
 export class Contract {
@@ -98,7 +105,7 @@ export class Contract {
     const talk = new Conversation(this, this.#gate, "balance", asking, this.#now);
     try {
       const amount = await ask((request) => talk.send(request));
-      await talk.end(amount === undefined ? undefined : { outcome: "not_found" });
+      await talk.end(amount === undefined ? undefined : answered);
       this.#toldBalance = undefined;
       await this.noteBalance(amount);
     } catch {
@@ -120,37 +127,48 @@ export class Contract {
   }
 
   /** Throws a `Failure` if there is no answer that can be used. */
-  ask(operation: string, params: Params, asking: Asking): Promise<Found> {
-    return this.#talk(operation, asking, (adapter, send) => adapter.ask(params, send));
+  ask<T = Found>(operation: string, params: Params, asking: Asking, read?: Read<T>): Promise<T> {
+    return this.#talk(operation, asking, (adapter, send) => adapter.ask(params, send), read);
   }
 
   /** What the vendor knows of things with these numbers. Throws a `Failure` like `ask`. */
-  find(operation: string, identities: readonly string[], asking: Asking): Promise<Found> {
-    return this.#talk(operation, asking, async ({ byNumber }, send) => {
+  find<T = Found>(
+    operation: string,
+    identities: readonly string[],
+    asking: Asking,
+    read?: Read<T>,
+  ): Promise<T> {
+    const say = async ({ byNumber }: Adapter, send: Send): Promise<Found> => {
       const numbers = byNumber === undefined ? [] : numbersOf(byNumber.kind, identities);
       if (byNumber === undefined || numbers.length === 0) return { outcome: "records", list: [], total: 0 };
       return byNumber.find(numbers, send);
-    });
+    };
+    return this.#talk(operation, asking, say, read);
   }
 
-  async #talk(
+  async #talk<T>(
     operation: string,
     asking: Asking,
     say: (adapter: Adapter, send: Send) => Promise<Found>,
-  ): Promise<Found> {
+    read: Read<T> = (found) => found as T,
+  ): Promise<T> {
     const adapter = this.adapter(operation);
     if (adapter === undefined) throw new Error(`${this.name} has no adapter for ${operation}`);
     const talk = new Conversation(this, this.#gate, operation, asking, this.#now);
     try {
       const found = await say(adapter, (request) => talk.send(request));
+      const isAnswer = found.outcome !== "wrong" && found.outcome !== "unavailable";
+      // Records that do not fit are a failure of the vendor like any other.
+      const answer = isAnswer ? read(found) : undefined;
       await talk.end(found);
       if (found.outcome === "wrong") throw this.#failure(operation, "upstream_error", found.why.en, talk);
       if (found.outcome === "unavailable")
         throw this.#failure(operation, "unavailable", found.why.en, talk, found.retryAfterS);
-      return found;
+      return answer as T;
     } catch (error) {
       if (error instanceof Failure) {
-        await talk.end(undefined, error);
+        // Any other failure is about the question: the vendor has answered.
+        await (error.code.startsWith("upstream_") ? talk.end(undefined, error) : talk.end(answered));
         throw error;
       }
       const isLate = talk.isLate && !asking.signal.aborted;
@@ -197,7 +215,7 @@ class Conversation {
   }
 
   async send(request: VendorRequest): Promise<VendorAnswer> {
-    await this.#leave({ outcome: "answered" });
+    await this.#leave({ outcome: "answered", isStep: true });
     this.secrets.push(...(request.secrets ?? []));
     const { timeLimitMs } = this.#contract.terms;
     const { signal } = this.#asking;
@@ -226,8 +244,10 @@ class Conversation {
   #verdict(found: Found | undefined, failure: Failure | undefined): Verdict {
     if (found === undefined) {
       if (failure === undefined) return { outcome: "left" };
-      return { outcome: "failed", failure: (failure.cause as Error | undefined)?.message ?? "unknown" };
+      const why = (failure.cause as Error | undefined)?.message ?? "unknown";
+      return { outcome: "failed", failure: this.#hide(why) };
     }
+    if (found.outcome === "wrong" && found.isBlameless === true) return { outcome: "answered" };
     if (found.outcome === "wrong") return { outcome: "failed", failure: this.#hide(found.why.en) };
     if (found.outcome !== "unavailable") return { outcome: "answered" };
     if (found.reason === "not_yet") return { outcome: "answered" };
@@ -250,7 +270,7 @@ class Conversation {
   /** Waits for the turn of the request, within the patience of the caller. Gives the ID of the request. */
   async #enter(request: VendorRequest): Promise<string> {
     const { name, termsNow: terms } = this.#contract;
-    const { signal, patienceMs, requestId = null } = this.#asking;
+    const { signal, patienceMs, requestId = null, paid } = this.#asking;
     const operation = this.#operation;
     const id = randomUUID();
     const costFen = request.isFree === true ? 0 : this.#contract.costFen(operation);
@@ -260,6 +280,7 @@ class Conversation {
     if (entered.refused !== null) throw this.#refusal(entered);
     try {
       if (entered.waitMs > 0) await sleep(entered.waitMs, undefined, { signal });
+      paid?.(costFen);
       return id;
     } catch (error) {
       await this.#gate.leave(id, name, this.#now(), { outcome: "left" }).catch(() => {});

@@ -51,6 +51,8 @@ export interface Verdict {
   /** `left`: the request says nothing about the vendor. */
   readonly outcome: "answered" | "failed" | "left";
   readonly failure?: string;
+  /** More requests follow for the same answer, and the last one says whether the vendor works. */
+  readonly isStep?: boolean;
   /** Nothing is sent for this time. */
   readonly pause?: { readonly ms: number; readonly why: string; readonly isOutOfMoney?: true };
   /** HTTP status; null if no answer arrived. */

@@ -73,7 +73,7 @@ export class ContractGate implements Gate {
   }
 
   async leave(id: string, contract: string, nowMs: number, verdict: Verdict): Promise<void> {
-    const { outcome, failure, pause, status = null, ms = null } = verdict;
+    const { outcome, failure, pause, isStep, status = null, ms = null } = verdict;
     await this.#database.query({
       name: "contract-leave",
       text: "select leave_contract($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
@@ -83,7 +83,7 @@ export class ContractGate implements Gate {
         nowMs,
         outcome,
         storable(failure),
-        FAILURES,
+        isStep === true ? null : FAILURES,
         pause?.ms ?? null,
         storable(pause && `${pause.isOutOfMoney === true ? outOfMoney : ""}${pause.why}`),
         status,

@@ -364,4 +364,35 @@ end $$;
 alter table contract_state add column stated double precision, add column stated_at double precision;
 `,
   },
+  {
+    name: "limits/6-steps",
+    // A request before the last one of an answer has no number of failures: it says nothing about the vendor, or a vendor
+    // whose second step always fails would be asked for ever.
+    up: `
+create or replace function leave_contract(
+  p_contract text, p_id text, p_now double precision, p_outcome text, p_failure text, p_failures int,
+  p_pause double precision, p_pause_why text, p_status int, p_ms int
+) returns void language plpgsql as $$
+begin
+  delete from contract_call where id = p_id;
+  update vendor_request set outcome = p_outcome, status = p_status, ms = p_ms,
+         cost_fen = case when p_outcome = 'answered' then cost_fen else 0 end
+    where id = p_id;
+  if p_outcome = 'failed' then
+    update contract_state set failures = failures + 1, last_failure = p_failure,
+           opened_at = case when failures + 1 >= p_failures then p_now else opened_at end,
+           trial = null, trial_until = null
+      where contract = p_contract;
+  elsif p_outcome = 'answered' and p_failures is not null then
+    update contract_state set failures = 0, last_failure = null, opened_at = null, trial = null, trial_until = null
+      where contract = p_contract and (failures > 0 or opened_at is not null or last_failure is not null);
+  else
+    update contract_state set trial = null, trial_until = null where contract = p_contract and trial = p_id;
+  end if;
+  if p_pause is not null then
+    update contract_state set paused_until = p_now + p_pause, paused_why = p_pause_why where contract = p_contract;
+  end if;
+end $$;
+`,
+  },
 ];

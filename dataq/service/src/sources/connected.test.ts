@@ -385,6 +385,65 @@ test("a mapping refuses the record of another company, in whatever case its code
   await expect(company("91211102MA00000157")).rejects.toMatchObject({ code: "upstream_error" });
 });
 
+describe("an answer in two requests", () => {
+  /** Vendors in a file: the first one is asked in two requests, the others in one. */
+  const vendors = async (...names: string[]) => {
+    const { request, answer: read } = mapping();
+    const contracts = names.map((name, place) => {
+      const operations = {
+        [detail]:
+          place > 0
+            ? { request, answer: read }
+            : {
+                steps: [{ request: { url: `${base}/search?code={tax_id}` }, take: { id: "id" } }],
+                request: { url: `${base}/company/{id}` },
+                answer: read,
+              },
+      };
+      const preset = { name, publisher: { en: name, zh: name }, kind: "licensed", operations };
+      writeFileSync(join(folder, `${name}.json`), JSON.stringify(preset));
+      return { preset: `./${name}.json`, cost_fen: 7 };
+    });
+    const path = join(folder, `connectors-${randomUUID()}.json`);
+    writeFileSync(path, JSON.stringify({ contracts }));
+    return (await readContracts(path)).map((parts) => new Contract(parts, gate));
+  };
+  const result = { CreditCode: "91330106MA0000007Q", Name: { is: "an object now" }, Status: "存续" };
+  const changed = (request: IncomingMessage, body: string, response: ServerResponse) =>
+    json(request.url?.startsWith("/search") ? { status: "200", id: 7 } : { status: "200", result })(
+      request,
+      body,
+      response,
+    );
+
+  test("five that do not fit are five failures, although each first request works", async () => {
+    answer = changed;
+    const contracts = await vendors("register");
+    const ask = () => connected(detail, contracts).run({ tax_id: "91330106MA0000007Q" }, page, context);
+    for (let i = 0; i < 5; i++) await expect(ask()).rejects.toMatchObject({ code: "upstream_error" });
+    await expect(ask()).rejects.toMatchObject({ code: "unavailable", details: { retry_after: 30 } });
+    expect(calls).toHaveLength(10);
+    const state = (await gate.states(new Date())).get("register");
+    expect(state?.lastFailure).toContain("name");
+    expect(state?.costFen).toBe(5 * 7);
+  });
+
+  test.each([
+    [20, 2],
+    [21, 3],
+  ])(
+    "both count where the next vendor may cost what the call still brings: %i fen",
+    async (priceFen, asked) => {
+      answer = changed;
+      const contracts = await vendors("first", "second");
+      const params = { tax_id: "91330106MA0000007Q" };
+      const run = connected(detail, contracts).run(params, page, { ...context, priceFen });
+      await expect(run).rejects.toMatchObject({ code: "upstream_error" });
+      expect(calls).toHaveLength(asked);
+    },
+  );
+});
+
 test.each([
   ["the list is missing", {}],
   ["the count says 1 and the list is empty", { total: 1, result: [] }],

@@ -78,10 +78,10 @@ export function connected(
     }
     if (found.outcome === "records") {
       const records = found.list.map((fields) => recordOf(contract, fields, params, now));
-      return adds.list?.(records, params) ?? listed(operation, records, found.total, page);
+      return adds.list?.(records, params) ?? listed(operation, records, found, page);
     }
     if (operation.kind === "single") return single(undefined);
-    return adds.list?.([], params) ?? listed(operation, [], 0, page);
+    return adds.list?.([], params) ?? listed(operation, [], { total: 0 }, page);
   };
   const unsent = (contract: Contract, params: Params): string | undefined =>
     operation.paged
@@ -116,18 +116,23 @@ export function connected(
         if (place > 0 && (leftMs < LEAST_TIME_MS || isTooDear)) break;
         const isLast = place === able.length - 1;
         let answer: Answer;
+        // An answer may take several requests.
+        let paidFen = 0;
         try {
-          const found = await contract.ask(operation.name, asked, {
+          const asking = {
             signal: context.signal,
             patienceMs: Math.max(0, isLast ? leftMs - LEAST_TIME_MS : PATIENCE_BESIDE_OTHERS_MS),
             requestId: context.requestId,
-          });
-          answer = answerOf(contract, found, params, page, context.now);
+            paid: (fen: number) => (paidFen += fen),
+          };
+          answer = await contract.ask(operation.name, asked, asking, (found) =>
+            answerOf(contract, found, params, page, context.now),
+          );
         } catch (error) {
           if (!(error instanceof Failure) || !mayBeAnsweredByAnother.has(error.code)) throw error;
           if (context.signal.aborted) throw error;
           // A vendor that answered what cannot be used has perhaps charged for it.
-          if (error.code === "upstream_error") spentFen += costFen;
+          if (error.code === "upstream_error") spentFen += paidFen;
           failed.add(contract);
           failure = worse(failure, error);
           continue;
@@ -138,14 +143,13 @@ export function connected(
         );
         return await withOthers(answer, joining, {
           ...{ operation, params, page, context, until, others },
-          spentFen: spentFen + costFen,
+          spentFen: spentFen + paidFen,
           async read(other, question, signal) {
             const asking = { signal, patienceMs: PATIENCE_BESIDE_OTHERS_MS, requestId: context.requestId };
-            const told =
-              question === "same question"
-                ? await other.ask(operation.name, params, asking)
-                : await other.find(operation.name, question, asking);
-            return answerOf(other, told, params, page, context.now);
+            const told = (found: Found) => answerOf(other, found, params, page, context.now);
+            return question === "same question"
+              ? await other.ask(operation.name, params, asking, told)
+              : await other.find(operation.name, question, asking, told);
           },
         });
       }
@@ -194,12 +198,18 @@ function unsupported(name: string): Failure {
   );
 }
 
-function listed(operation: Operation, records: object[], total: number, page: Page): Answer {
+function listed(
+  operation: Operation,
+  records: object[],
+  { total, isAtLeast }: { readonly total: number; readonly isAtLeast?: boolean },
+  page: Page,
+): Answer {
   const answer = whole(records);
   const isPastEnd = operation.paged && records.length === 0 && page.page > 1;
   return {
     ...answer,
     total: operation.paged ? total : answer.total,
+    ...(isAtLeast === true && { totalRelation: "gte" as const }),
     ...(isPastEnd && { outcome: "past_end" as const }),
   };
 }

@@ -74,8 +74,8 @@ describe("a list in pieces", () => {
         const { send, requests } = library(count, most, by);
         const found = await adapter(file).ask({ page: String(page), page_size: String(size) }, send);
         if (found.outcome === "wrong") {
-          // A cursor is followed from the first record on, so far pages are told to be out of reach.
-          expect([by, requests.length]).toEqual(["cursor", 10]);
+          // A cursor is followed from the first record on, so far pages are told to be out of reach after one request.
+          expect([by, requests.length, found.isBlameless]).toEqual(["cursor", 1, true]);
           return;
         }
         expect(requests.length).toBeLessThanOrEqual(10);
@@ -100,7 +100,52 @@ describe("a list in pieces", () => {
       };
       const found = await adapter(file).ask({ page: "1", page_size: "20" }, send);
       expect(found.outcome).toBe("wrong");
-      expect(requests).toHaveLength(10);
+      expect(requests).toHaveLength(1);
+    },
+  );
+
+  test.each(["page", "offset", "cursor"] as const)(
+    "of which nobody tells the number is read to its end (%s)",
+    async (by) => {
+      const file = {
+        request: {
+          url: "{base}/list",
+          query: { size: "{page_size}", page: "{page}", offset: "{offset}", cursor: "{cursor}" },
+        },
+        paging: { by, most: 4, first: 0, next: "next" },
+        answer: { record: "list", fields: { id: "n" } },
+      };
+      const seen: unknown[] = [];
+      const told: unknown[] = [];
+      for (const page of ["1", "2", "3"]) {
+        const found = await adapter(file).ask({ page, page_size: "8" }, library(19, 4, by).send);
+        if (found.outcome !== "records") throw new Error(found.outcome);
+        seen.push(...found.list.map(({ id }) => id));
+        told.push([found.total, found.isAtLeast ?? false]);
+      }
+      expect(seen).toEqual(Array.from({ length: 19 }, (_, n) => n));
+      expect(told).toEqual([
+        [8, true],
+        [16, true],
+        [19, false],
+      ]);
+    },
+  );
+
+  test.each([undefined, "total"])(
+    "with a cursor goes on after pieces that are not full (count at %s)",
+    async (total) => {
+      const { send } = library(17, 3, "cursor");
+      const file = {
+        request: { url: "{base}/list", query: { size: "{page_size}", cursor: "{cursor}" } },
+        paging: { by: "cursor", most: 5, next: "next" },
+        answer: { record: "list", fields: { id: "n" }, ...(total && { total }) },
+      };
+      const found = await adapter(file).ask({ page: "2", page_size: "10" }, send);
+      expect(found).toMatchObject({
+        total: 17,
+        list: [10, 11, 12, 13, 14, 15, 16].map((id) => ({ id })),
+      });
     },
   );
 

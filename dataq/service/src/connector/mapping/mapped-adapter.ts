@@ -123,6 +123,8 @@ async function askInPieces(parts: MappedParts, paging: Paging, params: Values, s
   const most = Math.min(size, paging.most);
   const list: Fields[] = [];
   let place = paging.by === "cursor" ? 0 : Math.floor(from / most) * most;
+  const start = place;
+  const isCounted = mapping.answer.total !== undefined;
   let cursor: string | undefined = paging.start;
   let first: Extract<Found, { outcome: "records" }> | undefined;
   for (let piece = 0; piece < mostPieces && cursor !== undefined; piece++) {
@@ -144,14 +146,31 @@ async function askInPieces(parts: MappedParts, paging: Paging, params: Values, s
     first ??= found;
     list.push(...found.list.slice(Math.max(0, from - place), Math.max(0, from + size - place)));
     place += found.list.length;
-    if (found.list.length < most || place >= Math.min(found.total, from + size))
-      return { ...first, outcome: "records", list, total: found.total };
+    const isFull = found.list.length >= most;
     if (paging.by === "cursor") cursor = textAt(read.body, paging.next ?? "");
+    // Only a cursor says that more follows a piece that is not full.
+    const isCut = isCounted && isFull;
+    const isEnd =
+      found.list.length === 0 || (paging.by === "cursor" ? cursor === undefined && !isCut : !isFull);
+    const wanted = from + size;
+    if (isEnd || place >= (isCounted ? Math.min(found.total, wanted) : wanted)) {
+      if (isCounted) return { ...first, list, total: found.total };
+      // Nobody can tell how many there are until the last one was seen.
+      const isAll = isEnd && (place > start || start === 0);
+      return { ...first, list, total: place > start ? place : 0, ...(!isAll && { isAtLeast: true }) };
+    }
+    // What cannot be reached is not asked for, because each request costs.
+    const last = isCounted ? Math.min(found.total, wanted) : from + 1;
+    if (last - start > mostPieces * most) break;
   }
-  return wrong(
-    `this page needs more than ${mostPieces} requests, or the vendor gives no further pieces`,
-    `该页需要超过 ${mostPieces} 次请求，或供应商不再提供后续数据`,
-  );
+  return {
+    ...wrong(
+      `this page needs more than ${mostPieces} requests, or the vendor gives no further pieces`,
+      `该页需要超过 ${mostPieces} 次请求，或供应商不再提供后续数据`,
+    ),
+    // Whoever asks for pages that are too far must not make the vendor pause for all others.
+    isBlameless: true,
+  };
 }
 
 /** One call never becomes more requests than this. */
