@@ -7,6 +7,7 @@ import type { Platform } from "./platforms.ts";
 import type { Product } from "./products.ts";
 import type { Registry } from "./registry.ts";
 import { shareOf } from "./share.ts";
+import { stripped } from "./strip.ts";
 import { thirdParty } from "./third-party.ts";
 import { type Entry, type Tree, text } from "./tree.ts";
 
@@ -35,8 +36,9 @@ export async function contentsOf(
     for (const [path, entry] of needed(part.name, await registry.files(part)))
       tree.set(`${part.to}/${path}`, entry);
   for (const [path, entry] of await registry.files(platform.node))
-    if (/^bin\/node(?:\.exe)?$|^LICENSE$/.test(path))
-      tree.set(`lib/node/${path}`, { ...entry, isProgram: path !== "LICENSE" });
+    if (path === "LICENSE") tree.set(`lib/node/${path}`, { ...entry, isProgram: false });
+    else if (/^bin\/node(?:\.exe)?$/.test(path))
+      tree.set(`lib/node/${path}`, { bytes: stripped(entry.bytes), isProgram: true });
   addLinks(tree);
   const launcher = platform.os === "win32" ? windowsLauncher : unixLauncher;
   tree.set(

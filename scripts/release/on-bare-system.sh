@@ -1,10 +1,12 @@
 #!/bin/sh
 # What a user does with the unpacked archives on a system that has neither Node nor npm nor Python. proof.ts runs it in
 # a sandbox: no network, a read-only system, a user without rights. It prints rows of a table.
-#   on-bare-system.sh FOLDER MODEL     FOLDER has both unpacked archives; LOCALLM_MODELS has the model
+#   on-bare-system.sh FOLDER MODEL KEY   FOLDER has both unpacked archives; LOCALLM_MODELS has the model; /srv/newer has
+#                                        a newer release, signed by KEY
 set -eu
 folder=$1
 model=$2
+key_of_release=$3
 for tool in node npm python3; do
   if command -v "$tool" >/dev/null; then
     echo "$tool is on this system, so this proves nothing." >&2
@@ -80,3 +82,36 @@ for start in first second; do
   kill $server
   wait $server || true
 done
+
+# Updates, in folders that this user owns. The server that runs starts its first model only after the exchange.
+mkdir "$HOME/更新 here"
+cp -a "$folder"/. "$HOME/更新 here"
+locallm=$(echo "$HOME/更新 here"/locallm-*/bin/locallm)
+dataq=$(echo "$HOME/更新 here"/dataq-*/bin/dataq)
+export LOCALLM_RELEASES=/srv/newer LOCALLM_RELEASE_KEY="$key_of_release"
+export DATAQ_RELEASES=/srv/newer DATAQ_RELEASE_KEY="$key_of_release"
+"$locallm" serve >"$HOME/locallm.log" 2>&1 &
+server=$!
+await "$HOME/locallm.log" 127.0.0.1:21611 $server
+for program in "$locallm" "$dataq"; do
+  name=${program##*/}
+  before=$("$program" --version 2>/dev/null)
+  began=$(now)
+  "$program" update >"$HOME/update.log" 2>&1 || {
+    cat "$HOME/update.log" >&2
+    exit 1
+  }
+  after=$("$program" --version 2>/dev/null)
+  took=$(passed "$began")
+  "$program" update --previous >"$HOME/update.log"
+  row "\`$name update\`, and back with \`--previous\`" "$before to $after in $took, back to $("$program" --version 2>/dev/null)"
+  [ "$after" = 99.0.0 ] && [ "$("$program" --version 2>/dev/null)" = "$before" ]
+  "$program" update --previous >"$HOME/update.log"
+done
+"$locallm" run "$model" "The capital of France is" >"$HOME/answer" 2>"$HOME/answer.err" || {
+  cat "$HOME/answer.err" "$HOME/locallm.log" >&2
+  exit 1
+}
+row "a server that was running answers after the update" "$(wc -c <"$HOME/answer") bytes"
+kill $server
+wait $server || true

@@ -1,12 +1,14 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { createSmallStore } from "../../locallm/test/model-store.ts";
 import { starterName, starterStore } from "../../locallm/test/starter-model.ts";
 import { bareSystem, onDebian, user } from "./debian.ts";
+import { newSecretKey, publicKeyOf, signatureOf } from "./signature.ts";
 
 export const title =
   "The release: archives of all platforms, twice the same bytes, and a bare system that runs them";
@@ -14,8 +16,17 @@ export const title =
 const root = fileURLToPath(new URL("../../", import.meta.url));
 type Print = (line: string) => void;
 
-/** Makes a release in two clones of this commit and runs it on a Debian that has nothing else. */
-export async function run(print: Print): Promise<void> {
+/**
+ * Makes a release in two clones of this commit and runs it on a Debian that has nothing else. With `--archives FOLDER`,
+ * runs a release that is there.
+ */
+export async function run(print: Print, _results: string, options: readonly string[]): Promise<void> {
+  const { archives } = parseArgs({ args: [...options], options: { archives: { type: "string" } } }).values;
+  if (archives !== undefined) {
+    await onBareSystem(archives, print);
+    await onDebian(archives, print);
+    return;
+  }
   // Not in the repository, where compilers and linters would read the clones.
   const folder = mkdtempSync(join(tmpdir(), "release-"));
   const [first, second] = [join(folder, "first"), join(folder, "第二 个")];
@@ -70,6 +81,7 @@ async function onBareSystem(archives: string, print: Print): Promise<void> {
     for (const path of [programs!, home!]) mkdirSync(path, { recursive: true });
     for (const file of readdirSync(archives).filter((name) => name.endsWith(`linux-${process.arch}.tar.gz`)))
       execFileSync("tar", ["-xzf", join(archives, file), "-C", programs!]);
+    const key = makeNewer(programs!, join(place, "newer"));
     const starter = await starterStore();
     cpSync(starter ?? small.folder, models!, { recursive: true });
     cpSync(join(root, "scripts/release/on-bare-system.sh"), join(place, "run.sh"));
@@ -81,8 +93,14 @@ async function onBareSystem(archives: string, print: Print): Promise<void> {
     print(
       inSandbox(
         system,
-        { programs: programs!, home: home!, models: models!, script: join(place, "run.sh") },
-        model,
+        {
+          programs: programs!,
+          home: home!,
+          models: models!,
+          newer: join(place, "newer"),
+          script: join(place, "run.sh"),
+        },
+        [model, key],
       ),
     );
   } finally {
@@ -91,14 +109,42 @@ async function onBareSystem(archives: string, print: Print): Promise<void> {
   }
 }
 
+/** A release of the next version, since there is none to update to. Returns the key that signed it. */
+function makeNewer(programs: string, release: string): string {
+  mkdirSync(release);
+  const secret = newSecretKey();
+  const sums = readdirSync(programs).map((name) => {
+    const newer = name.replace(/-\d+\.\d+\.\d+-/, "-99.0.0-");
+    const folder = join(release, newer);
+    execFileSync("cp", ["-a", join(programs, name), folder]);
+    const product = name.split("-")[0] as string;
+    for (const path of ["release.json", `lib/${product}/package.json`]) {
+      const text = readFileSync(join(folder, path), "utf8");
+      writeFileSync(join(folder, path), text.replace(/("version": ")[^"]*/, "$199.0.0"));
+    }
+    execFileSync("tar", ["-czf", `${folder}.tar.gz`, "-C", release, newer]);
+    rmSync(folder, { recursive: true });
+    return `${digest(`${folder}.tar.gz`)}  ${newer}.tar.gz\n`;
+  });
+  const bytes = Buffer.from(sums.join(""));
+  writeFileSync(join(release, "SHA256SUMS"), bytes);
+  writeFileSync(join(release, "SHA256SUMS.minisig"), signatureOf(bytes, secret, "a release for a proof"));
+  return publicKeyOf(secret);
+}
+
 interface Places {
+  readonly newer: string;
   readonly programs: string;
   readonly home: string;
   readonly models: string;
   readonly script: string;
 }
 
-function inSandbox(system: string, { programs, home, models, script }: Places, model: string): string {
+function inSandbox(
+  system: string,
+  { programs, home, models, newer, script }: Places,
+  words: readonly string[],
+): string {
   const unpacked = "/opt/a b 中文";
   const sandbox = [
     ["--unshare-all", "--die-with-parent", "--clearenv"],
@@ -106,11 +152,12 @@ function inSandbox(system: string, { programs, home, models, script }: Places, m
     ["--tmpfs", "/tmp", "--tmpfs", "/home", "--bind", home, "/home/u"],
     ["--tmpfs", "/opt", "--ro-bind", programs, unpacked],
     ["--tmpfs", "/srv", "--ro-bind", models, "/srv/models", "--ro-bind", script, "/srv/run.sh"],
+    ["--ro-bind", newer, "/srv/newer"],
     ["--setenv", "HOME", "/home/u", "--setenv", "PATH", "/usr/bin:/bin"],
     ["--setenv", "LOCALLM_MODELS", "/srv/models"],
   ].flat();
   const asUser = [`--reuid=${user}`, `--regid=${user}`, "--clear-groups"];
-  const command = ["sh", "/srv/run.sh", unpacked, model];
+  const command = ["sh", "/srv/run.sh", unpacked, ...words];
   const ran = spawnSync("setpriv", [...asUser, "bwrap", ...sandbox, ...command], { encoding: "utf8" });
   if (ran.status !== 0)
     throw new Error(`The bare system failed (${ran.status ?? ran.error}):\n${ran.stdout}${ran.stderr}`);

@@ -17,6 +17,7 @@ import { fittingParts, type Lock } from "./parts.ts";
 import { platforms } from "./platforms.ts";
 import { products } from "./products.ts";
 import { sbomOf } from "./sbom.ts";
+import { stripped } from "./strip.ts";
 import { isFree, thirdParty } from "./third-party.ts";
 import { type Tree, text } from "./tree.ts";
 
@@ -149,6 +150,19 @@ it("a choice of licences is free if one of them is, and several that hold togeth
     false,
     false,
   ]);
+});
+
+it.skipIf(process.platform !== "linux")("a program without what debuggers read is shorter and runs", () => {
+  const file = join(temporary, "stripped node");
+  const whole = readFileSync(process.execPath);
+  const short = stripped(whole);
+  writeFileSync(file, short, { mode: 0o755 });
+  expect(short.length).toBeLessThanOrEqual(whole.length);
+  const asked =
+    'new Intl.NumberFormat("zh-CN-u-nu-hanidec").format(42) + typeof WebAssembly + process.version';
+  expect(execFileSync(file, ["-p", asked], { encoding: "utf8" })).toBe(`四二object${process.version}\n`);
+  const script = Buffer.from("#!/bin/sh\n".repeat(10));
+  expect(stripped(script)).toBe(script);
 });
 
 it("locallm's archive runs Node with the options of its server", () => {

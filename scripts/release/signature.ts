@@ -1,7 +1,7 @@
-import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
+import { createHash, createPrivateKey, createPublicKey, randomBytes, sign } from "node:crypto";
 
 /** A secret key of minisign without a password. */
-interface SecretKey {
+export interface SecretKey {
   /** 8 bytes, which signatures and the public key name. */
   readonly id: Buffer;
   /** 32 bytes, of which Ed25519 makes both keys. */
@@ -24,6 +24,11 @@ export function readSecretKey(text: string): SecretKey {
   const [id, seed, stored] = [bytes.subarray(54, 62), bytes.subarray(62, 94), bytes.subarray(94, 126)];
   if (!publicBytes(seed).equals(stored)) throw new Error("RELEASE_SIGNING_KEY is damaged.");
   return { id, seed };
+}
+
+/** A key for a test or a proof. Keys that sign for others are made by minisign. */
+export function newSecretKey(): SecretKey {
+  return { id: randomBytes(8), seed: randomBytes(32) };
 }
 
 /** The line that users set as the key of releases. */

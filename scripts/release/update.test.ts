@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
-import { createHash, createPrivateKey, createPublicKey } from "node:crypto";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -23,7 +23,7 @@ import { tarGz } from "./archive.ts";
 import { unixLauncher } from "./launchers.ts";
 import { platforms } from "./platforms.ts";
 import { products } from "./products.ts";
-import { publicKeyOf, readSecretKey, signatureOf } from "./signature.ts";
+import { newSecretKey, publicKeyOf, readSecretKey, type SecretKey, signatureOf } from "./signature.ts";
 import { type Tree, text } from "./tree.ts";
 
 const dataq = products.find(({ name }) => name === "dataq")!;
@@ -32,21 +32,8 @@ const platform = platforms.find(({ os, cpu }) => os === process.platform && cpu 
 const temporary = mkdtempSync(join(tmpdir(), "update 更新 "));
 afterAll(() => rmSync(temporary, { recursive: true, force: true }));
 
-/** A secret key as `minisign -G -W` writes it, of any 32 bytes. */
-function newKey(fill: number) {
-  const bytes = Buffer.alloc(158);
-  bytes.write("Ed\0\0B2", 0, "latin1");
-  bytes.fill(fill, 54, 94);
-  const seed = Buffer.concat([
-    Buffer.from("302e020100300506032b657004220420", "hex"),
-    bytes.subarray(62, 94),
-  ]);
-  const secret = createPrivateKey({ key: seed, format: "der", type: "pkcs8" });
-  createPublicKey(secret).export({ format: "der", type: "spki" }).copy(bytes, 94, 12);
-  return `untrusted comment: a test\n${bytes.toString("base64")}\n`;
-}
-const ours = newKey(7);
-const key = publicKeyOf(readSecretKey(ours));
+const ours = newSecretKey();
+const key = publicKeyOf(ours);
 
 let release = "";
 let folder = "";
@@ -98,7 +85,10 @@ function treeOf(version: string, main?: string): Tree {
   ]);
 }
 
-async function publish(version: string, options: { main?: string; secret?: string } = {}): Promise<string> {
+async function publish(
+  version: string,
+  options: { main?: string; secret?: SecretKey } = {},
+): Promise<string> {
   const name = `dataq-${version}-${platform.name}`;
   const packed = await tarGz(
     new Map([...treeOf(version, options.main)].map(([path, entry]) => [`${name}/${path}`, entry])),
@@ -108,7 +98,7 @@ async function publish(version: string, options: { main?: string; secret?: strin
   const line = `${createHash("sha256").update(packed).digest("hex")}  ${name}.tar.gz\n`;
   const sums = Buffer.from(line + line.replace(/-\d+\.\d+\.\d+-/, "-0.0.1-"));
   writeFileSync(join(release, "SHA256SUMS"), sums);
-  const signature = signatureOf(sums, readSecretKey(options.secret ?? ours), `release ${version}`);
+  const signature = signatureOf(sums, options.secret ?? ours, `release ${version}`);
   writeFileSync(join(release, "SHA256SUMS.minisig"), signature);
   writeFileSync(
     join(release, "CHANGELOG.md"),
@@ -237,7 +227,7 @@ describe.skipIf(process.platform === "win32")("dataq update", () => {
 
   it("another key, a missing signature, no address and no key are named", async () => {
     unpack("1.0.0");
-    await publish("1.1.0", { secret: newKey(8) });
+    await publish("1.1.0", { secret: newSecretKey() });
     await expect(run()).rejects.toThrow("signed by another key");
     rmSync(join(release, "SHA256SUMS.minisig"));
     await expect(run()).rejects.toThrow("cannot get SHA256SUMS.minisig");
