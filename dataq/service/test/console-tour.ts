@@ -46,6 +46,7 @@ const asking = (requestId: string, accountId: string): readonly (readonly [strin
   ["settings", "/settings"],
   ["admin-accounts", "/admin/accounts"],
   ["admin-account", `/admin/accounts/${accountId}`],
+  ["admin-payments", "/admin/payments"],
   ["admin-vouchers", "/admin/vouchers"],
   ["admin-prices", "/admin/prices"],
   ["admin-sources", "/admin/sources"],
@@ -687,7 +688,7 @@ export async function signUpMember(service: ServiceProcess): Promise<string> {
   return session;
 }
 
-export async function enter(service: ServiceProcess): Promise<string> {
+export async function enter(service: Pick<ServiceProcess, "console" | "url">): Promise<string> {
   const token = new URL(service.console).hash.slice("#token=".length);
   const { headers } = await callUrl(`${service.url}/console/auth/local-link/enter`, {
     body: { token },

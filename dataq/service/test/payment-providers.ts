@@ -26,6 +26,7 @@ interface Trade {
   state: "open" | "paid" | "closed";
   /** What the customer's bank has taken. */
   disputeFen: number;
+  wasDisputed: boolean;
 }
 
 interface TradeRefund {
@@ -41,6 +42,8 @@ export interface Notice {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** The same notification, signed again now, as providers do at each attempt. */
+  readonly again?: () => Notice;
 }
 
 /**
@@ -152,6 +155,7 @@ export class PaymentProviders implements AsyncDisposable {
   dispute(id: string): Notice {
     const trade = this.#trade(id);
     trade.disputeFen = trade.amountFen - refundedFen(trade);
+    trade.wasDisputed = true;
     return this.#noticeOfDispute(trade, "withdrawn", trade.disputeFen);
   }
 
@@ -212,13 +216,17 @@ export class PaymentProviders implements AsyncDisposable {
   /** An event of Stripe with its signature, made now or at another time. */
   stripeEvent(type: string, object: object, atMs = this.#clock(), secret = this.#secret): Notice {
     const body = JSON.stringify({ id: this.#number("evt"), type, data: { object } });
-    const time = Math.floor(atMs / 1000);
-    const digest = createHmac("sha256", secret).update(`${time}.${body}`).digest("hex");
-    return {
-      path: "/v1/payments/stripe/notify",
-      headers: { "content-type": "application/json", "stripe-signature": `t=${time},v1=${digest}` },
-      body,
+    const signed = (ms: number): Notice => {
+      const time = Math.floor(ms / 1000);
+      const digest = createHmac("sha256", secret).update(`${time}.${body}`).digest("hex");
+      return {
+        path: "/v1/payments/stripe/notify",
+        headers: { "content-type": "application/json", "stripe-signature": `t=${time},v1=${digest}` },
+        body,
+        again: () => signed(this.#clock()),
+      };
     };
+    return signed(atMs);
   }
 
   alipayNotice(fields: Readonly<Record<string, string>>, key: KeyObject = this.#alipay.privateKey): Notice {
@@ -266,11 +274,13 @@ export class PaymentProviders implements AsyncDisposable {
         nonce,
       },
     });
-    return {
+    const signed = (ms: number): Notice => ({
       path: "/v1/payments/wechat/notify",
-      headers: { "content-type": "application/json", ...this.#wechatHeaders(body, atMs, key) },
+      headers: { "content-type": "application/json", ...this.#wechatHeaders(body, ms, key) },
       body,
-    };
+      again: () => signed(this.#clock()),
+    });
+    return signed(atMs);
   }
 
   #wechatHeaders(body: string, atMs: number, key: KeyObject): Record<string, string> {
@@ -306,7 +316,16 @@ export class PaymentProviders implements AsyncDisposable {
     const known = this.trades.get(id);
     if (known) return known;
     const number = this.#number("t");
-    const trade: Trade = { provider, id, number, amountFen, refunds: [], state: "open", disputeFen: 0 };
+    const trade: Trade = {
+      provider,
+      id,
+      number,
+      amountFen,
+      refunds: [],
+      state: "open",
+      disputeFen: 0,
+      wasDisputed: false,
+    };
     this.trades.set(id, trade);
     return trade;
   }

@@ -1,6 +1,9 @@
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { adjust, setCreditLimit } from "../src/ledger/movement.ts";
 import { paymentFailpoints } from "../src/payments/failpoint.ts";
+import { isEmbedded, queryAsOwner } from "./data-folder.ts";
+import { paymentStep, playPayments } from "./payment-model.ts";
 import { type Notice, type OnlineProvider, onlineProviders } from "./payment-providers.ts";
 import { codeOf, PaymentRig } from "./payment-rig.ts";
 
@@ -376,6 +379,7 @@ test("a refund that comes back gives the tokens back, and older news of it chang
       ["refund", -150_000],
       ["refund", 150_000],
     ]);
+    expect((await stateOf(id)).returns).toMatchObject([{ state: "failed" }]);
     await expectAgreement(id);
   }
 });
@@ -415,3 +419,20 @@ test("amounts, providers and the number of open payments are bounded", async () 
   for (let i = 0; i < 20; i++) expect(await create("alipay", 100 + i)).toBeUndefined();
   expect(await create("alipay", 100)).toBe("too_many");
 });
+
+test("in 20 random histories the money at the providers is the money in the ledger (10,000: npm run proof -- payments)", async () => {
+  await using own = await PaymentRig.start();
+  if (isEmbedded)
+    await queryAsOwner(own.database, "alter system set synchronous_commit = off", "select pg_reload_conf()");
+  await fc.assert(
+    fc.asyncProperty(fc.array(paymentStep, { minLength: 20, maxLength: 50 }), (steps) =>
+      playPayments(own, steps),
+    ),
+    { numRuns: 20, seed: 20_261_128, endOnFailure: true },
+  );
+  expect(await own.brokenLaws()).toEqual([]);
+  const kinds = await own.database.query<{ kind: string }>("select distinct kind from entry");
+  expect(kinds.rows.map(({ kind }) => kind)).toEqual(
+    expect.arrayContaining(["topup", "refund", "chargeback"]),
+  );
+}, 120_000);

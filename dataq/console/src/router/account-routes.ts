@@ -69,6 +69,10 @@ const ledger = createRoute({
 const topUp = createRoute({
   ...page,
   path: "/top-up",
+  validateSearch: (search): { payment?: string } => {
+    const payment = textOf(search["payment"]);
+    return payment === undefined ? {} : { payment };
+  },
   component: lazyPage(() => import("../routes/top-up/top-up.tsx"), "TopUp"),
 });
 const pricing = createRoute({

@@ -26,6 +26,11 @@ const account = createRoute({
   path: "/admin/accounts/$id",
   component: lazyPage(() => import("../routes/admin/account.tsx"), "OneAccount"),
 });
+const payments = createRoute({
+  ...adminPage,
+  path: "/admin/payments",
+  component: lazyPage(() => import("../routes/admin/payments.tsx"), "Payments"),
+});
 const vouchers = createRoute({
   ...adminPage,
   path: "/admin/vouchers",
@@ -69,6 +74,7 @@ const models = createRoute({
 export const adminRoutes = admin.addChildren([
   accounts,
   account,
+  payments,
   vouchers,
   prices,
   sources,

@@ -161,6 +161,7 @@ function Way() {
         {user.role === "admin" && (
           <Group name={t.shell.admin}>
             <Step to="/admin/accounts" icon={<Users className={icon} />} name={t.pages.accounts} />
+            <Step to="/admin/payments" icon={<WalletCards className={icon} />} name={t.pages.payments} />
             <Step to="/admin/vouchers" icon={<Ticket className={icon} />} name={t.pages.vouchers} />
             <Step to="/admin/prices" icon={<ReceiptText className={icon} />} name={t.pages.prices} />
             <Step to="/admin/sources" icon={<DatabaseZap className={icon} />} name={t.pages.sources} />
@@ -228,6 +229,7 @@ type Destination =
   | "/quick-start"
   | "/settings"
   | "/admin/accounts"
+  | "/admin/payments"
   | "/admin/vouchers"
   | "/admin/prices"
   | "/admin/sources"

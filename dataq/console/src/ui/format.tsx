@@ -19,6 +19,7 @@ export interface Format {
 }
 
 export const TOKENS_PER_YUAN = 50_000;
+export const TOKENS_PER_FEN = TOKENS_PER_YUAN / 100;
 
 /**
  * Both languages format numbers the same way, and dates are in China time, which has no daylight saving time.

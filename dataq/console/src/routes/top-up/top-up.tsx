@@ -1,7 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { balanceQuery, redeemVoucher } from "../../service/money.ts";
+import { paymentOptionsQuery } from "../../service/payments.ts";
 import { useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
@@ -9,6 +10,9 @@ import { Field, Input } from "../../ui/field.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { PageHead, Panel, Stat } from "../../ui/panel.tsx";
 import { Failure, Loaded, Notice } from "../../ui/states.tsx";
+import { OpenPayment } from "./open-payment.tsx";
+import { Pay } from "./pay.tsx";
+import { PaymentTable } from "./payment-table.tsx";
 
 export function TopUp() {
   const t = useText();
@@ -16,6 +20,11 @@ export function TopUp() {
   const user = useSignedIn();
   const client = useQueryClient();
   const balance = useQuery(balanceQuery);
+  const { data: options } = useQuery(paymentOptionsQuery);
+  // A provider's page leads back here with the payment.
+  const { payment } = useSearch({ from: "/shell/top-up" });
+  const navigate = useNavigate({ from: "/top-up" });
+  const open = (id?: string) => void navigate({ search: id === undefined ? {} : { payment: id } });
   const [code, setCode] = useState("");
   const redeem = useMutation({
     mutationFn: () => redeemVoucher(code.trim()),
@@ -32,44 +41,52 @@ export function TopUp() {
     <>
       <PageHead title={t.pages.topUp} about={t.topUp.about} />
       <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
-        <Panel title={t.topUp.voucher} about={t.topUp.voucherAbout}>
-          <form className="flex flex-col gap-4" onSubmit={send}>
-            <Field label={t.topUp.code} hint={t.topUp.codeHint}>
-              {(attributes) => (
-                <Input
-                  {...attributes}
-                  required
-                  className="font-mono tracking-wide"
-                  autoComplete="off"
-                  spellCheck={false}
-                  maxLength={80}
-                  value={code}
-                  onChange={(event) => setCode(event.target.value)}
-                />
+        <div className="flex min-w-0 flex-col gap-5">
+          {payment ? (
+            <OpenPayment id={payment} onClose={() => open()} />
+          ) : (
+            options !== undefined &&
+            options.providers.length > 0 && <Pay options={options} onBegun={({ id }) => open(id)} />
+          )}
+          <Panel title={t.topUp.voucher} about={t.topUp.voucherAbout}>
+            <form className="flex flex-col gap-4" onSubmit={send}>
+              <Field label={t.topUp.code} hint={t.topUp.codeHint}>
+                {(attributes) => (
+                  <Input
+                    {...attributes}
+                    required
+                    className="font-mono tracking-wide"
+                    autoComplete="off"
+                    spellCheck={false}
+                    maxLength={80}
+                    value={code}
+                    onChange={(event) => setCode(event.target.value)}
+                  />
+                )}
+              </Field>
+              {redeem.error && <Failure error={redeem.error} />}
+              {redeem.data && (
+                <Notice
+                  tone="good"
+                  title={t.topUp.done(format.tokens(redeem.data.tokens), format.yuan(redeem.data.tokens))}
+                >
+                  <Link to="/ledger" className="underline underline-offset-4">
+                    {t.pages.ledger}
+                  </Link>
+                </Notice>
               )}
-            </Field>
-            {redeem.error && <Failure error={redeem.error} />}
-            {redeem.data && (
-              <Notice
-                tone="good"
-                title={t.topUp.done(format.tokens(redeem.data.tokens), format.yuan(redeem.data.tokens))}
+              <Button
+                type="submit"
+                kind="primary"
+                isBusy={redeem.isPending}
+                disabled={code.trim() === ""}
+                className="self-start"
               >
-                <Link to="/ledger" className="underline underline-offset-4">
-                  {t.pages.ledger}
-                </Link>
-              </Notice>
-            )}
-            <Button
-              type="submit"
-              kind="primary"
-              isBusy={redeem.isPending}
-              disabled={code.trim() === ""}
-              className="self-start"
-            >
-              {t.topUp.redeem}
-            </Button>
-          </form>
-        </Panel>
+                {t.topUp.redeem}
+              </Button>
+            </form>
+          </Panel>
+        </div>
         <div className="flex flex-col gap-3">
           <Loaded query={balance} lines={2}>
             {(data) => (
@@ -90,6 +107,7 @@ export function TopUp() {
           )}
         </div>
       </div>
+      <PaymentTable onOpen={open} />
     </>
   );
 }

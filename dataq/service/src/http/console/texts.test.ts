@@ -4,6 +4,7 @@ import {
   disabledReasons,
   entryKinds,
   memberRoles,
+  paymentStates,
   revocationReasons,
   scopes,
   tiers,
@@ -38,6 +39,7 @@ const vocabularies: readonly (readonly [string, readonly string[], Table])[] = [
   ["states of messages", deliveryStates, (text) => text.webhooks.states],
   ["why a webhook was disabled", disabledReasons, (text) => text.webhooks.disabledReasons],
   ["states of vouchers", voucherStates, (text) => text.vouchers.states],
+  ["states of payments", paymentStates, (text) => text.pay.states],
   ["kinds of sources", sourceKinds, (text) => text.sourceKinds],
   ["domains", [...new Set(operations.map(({ domain }) => domain))], (text) => text.domains],
   [

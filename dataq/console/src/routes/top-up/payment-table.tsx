@@ -1,0 +1,89 @@
+import type { Payment, PaymentState } from "@dataq/contract/wire";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { paymentsQuery } from "../../service/payments.ts";
+import { useText } from "../../text/text.tsx";
+import { Button } from "../../ui/button.tsx";
+import { TOKENS_PER_FEN, useFormat } from "../../ui/format.tsx";
+import { MoreRows } from "../../ui/more-rows.tsx";
+import { Badge, Panel } from "../../ui/panel.tsx";
+import { Loaded } from "../../ui/states.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+
+export const paymentTones = { open: "accent", paid: "good", expired: "plain", failed: "bad" } as const;
+
+/** The account's payments. Nothing is shown before the first one. */
+export function PaymentTable({ onOpen }: { readonly onOpen: (id: string) => void }) {
+  const t = useText();
+  const query = useInfiniteQuery(paymentsQuery);
+  const columns = usePaymentColumns();
+  if (query.data?.pages[0]?.data.length === 0) return null;
+  return (
+    <Panel title={t.pay.list} isFlush className="mt-5">
+      <Loaded query={query} lines={4}>
+        {({ pages }) => (
+          <Table
+            label={t.pay.list}
+            rows={pages.flatMap(({ data }) => data)}
+            keyOf={({ id }) => id}
+            columns={[
+              ...columns,
+              {
+                name: t.pay.number,
+                isExtra: true,
+                cell: ({ id, state }) => (
+                  <span className="flex flex-wrap items-center gap-2">
+                    <code className="font-mono text-xs break-all">{id}</code>
+                    {state === "open" && (
+                      <Button size="small" onClick={() => onOpen(id)}>
+                        {t.pay.show}
+                      </Button>
+                    )}
+                  </span>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+      <MoreRows query={query} />
+    </Panel>
+  );
+}
+
+/** What customers and operators see of a payment. */
+export function usePaymentColumns<Row extends Payment>(): readonly Column<Row>[] {
+  const t = useText();
+  const format = useFormat();
+  return [
+    {
+      name: t.requests.time,
+      className: "tabular whitespace-nowrap",
+      cell: ({ created_at }) => format.moment(created_at),
+    },
+    { name: t.pay.way, cell: ({ provider }) => t.pay.providers[provider] },
+    {
+      name: t.pay.amount,
+      isNumber: true,
+      className: "whitespace-nowrap",
+      cell: ({ amount_fen, returned_fen }) => (
+        <>
+          {format.yuan(amount_fen * TOKENS_PER_FEN)}
+          {returned_fen > 0 && (
+            <span className="block text-xs text-warn">
+              {t.pay.returned(format.yuan(returned_fen * TOKENS_PER_FEN))}
+            </span>
+          )}
+        </>
+      ),
+    },
+    {
+      name: t.keys.state,
+      cell: ({ state }) => <StateBadge state={state} />,
+    },
+  ];
+}
+
+function StateBadge({ state }: { readonly state: PaymentState }) {
+  const t = useText();
+  return <Badge tone={paymentTones[state]}>{t.pay.states[state]}</Badge>;
+}

@@ -1,0 +1,188 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { captureOutput } from "../../../locallm/test/captured-output.ts";
+import { chromiumPath } from "../../../scripts/chromium.ts";
+import { runCommandLine } from "../src/cli/command-line.ts";
+import { openBrowser, type TestBrowser, visit } from "./browser.ts";
+import { enter } from "./console-tour.ts";
+import { environmentOf } from "./data-folder.ts";
+import { faultsOf } from "./faults.ts";
+import { type InProcessService, startInProcess } from "./in-process.ts";
+import { type Notice, PaymentProviders } from "./payment-providers.ts";
+
+let folder: string;
+let providers: PaymentProviders;
+let service: InProcessService;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "dataq-payments-"));
+  providers = await PaymentProviders.start(() => Date.now());
+  service = await startInProcess(providers.configure(folder), { isScripted: false });
+}, 60_000);
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]();
+  await providers?.[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const deliver = (notice: Notice, headers: Readonly<Record<string, string>> = {}) =>
+  service.call(notice.path, { key: null, body: notice.body, headers: { ...notice.headers, ...headers } });
+
+/** The key of a new account that may pay. */
+async function payer(): Promise<string> {
+  const { id } = await service.account(0, { tier: "trial", keys: 0 });
+  const body = { scopes: ["read:account", "manage:billing"] };
+  return (await service.call(`/admin/v1/accounts/${id}/keys`, { body })).body.keys[0];
+}
+
+describe("over HTTP", () => {
+  test("a customer pays, is told so, and is refunded in part; nobody else sees the payment", async () => {
+    const key = await payer();
+    const other = await payer();
+    expect((await service.call("/v1/payments/options", { key })).body).toMatchObject({
+      providers: [
+        { name: "stripe", least_fen: 400 },
+        { name: "alipay", least_fen: 100 },
+        { name: "wechat", least_fen: 100 },
+        { name: "bank", least_fen: 100 },
+      ],
+      tokens_per_cny: 50_000,
+    });
+    const begin = (body: object) => service.call("/v1/payments", { key, body });
+    expect((await begin({ provider: "cash", amount_fen: 1_000 })).body.error.param).toBe("provider");
+    expect((await begin({ provider: "stripe", amount_fen: 10.5 })).body.error.param).toBe("amount_fen");
+    const made = (await begin({ provider: "stripe", amount_fen: 1_000 })).body;
+    expect(made).toMatchObject({ state: "open", tokens: 500_000, qr: null, transfer: null });
+    const path = `/v1/payments/${made.id}`;
+    expect((await service.call(path, { key: other })).status).toBe(404);
+    const notice = providers.pay(made.id);
+    expect((await deliver(notice, { "stripe-signature": "t=1,v1=00" })).body.code).toBe(
+      "invalid_notification",
+    );
+    expect((await deliver(notice)).text).toBe("success");
+    expect((await service.call(path, { key })).body).toMatchObject({ state: "paid", url: null });
+    expect((await service.call("/v1/account", { key })).body.tier).toBe("standard");
+    const refund = (amount_fen: number, by: string = service.key) =>
+      service.call(`/admin${path}/refunds`, { key: by, body: { amount_fen, reason: "too much" } });
+    expect((await refund(100, key)).body.code).toBe("scope_denied");
+    expect((await refund(1_001)).body.error.param).toBe("amount_fen");
+    expect((await refund(400)).body).toMatchObject({ returned_fen: 400, heard_by: "notification" });
+    const list = (await service.call("/v1/payments", { key })).body;
+    expect(list.data).toMatchObject([{ id: made.id, returns: [{ amount_fen: 400, tokens: 200_000 }] }]);
+    expect(await service.ledger(key)).toEqual([
+      ["topup", 500_000],
+      ["refund", -200_000],
+    ]);
+    expect((await service.call("/admin/v1/ledger/verify?whole=true")).body.ok).toBe(true);
+  });
+
+  test("notifications for nobody, with nothing or too much are refused", async () => {
+    const post = (path: string, body: string) => service.call(path, { key: null, body });
+    expect((await post("/v1/payments/cash/notify", "{}")).status).toBe(404);
+    expect((await post("/v1/payments/bank/notify", "{}")).body.code).toBe("invalid_notification");
+    for (const provider of ["stripe", "alipay", "wechat"]) {
+      expect((await post(`/v1/payments/${provider}/notify`, "")).body.code).toBe("invalid_notification");
+      expect((await post(`/v1/payments/${provider}/notify`, "x".repeat(70_000))).status).toBe(413);
+    }
+  });
+});
+
+describe("dataq payments test", () => {
+  const run = (...words: string[]) => {
+    const environment = { ...environmentOf(service.folder), DATAQ_BASE_URL: service.url };
+    return captureOutput(environment, () => runCommandLine(["payments", "test", ...words]));
+  };
+  /** The trade that the command begins, once it is there. */
+  const begun = async () => {
+    const known = new Set(providers.trades.keys());
+    for (;;) {
+      const id = [...providers.trades.keys()].find((one) => !known.has(one));
+      if (id !== undefined) return id;
+      await sleep(20);
+    }
+  };
+
+  test("walks through a payment and its refund, and says that the notification came", async () => {
+    const walk = run("wechat", "--yes");
+    const id = await begun();
+    await deliver(providers.pay(id));
+    const { code, out, err } = await walk;
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toContain("This pays 1.00 CNY by wechat");
+    expect(out).toContain("weixin://wxpay/");
+    expect(out).toContain("2. Paid: 50000 tokens were credited.\n   The notification of wechat arrived");
+    expect(out).toContain("4. Refunded, and the ledger verifies. wechat works.");
+    expect(providers.balanceFen(id)).toBe(0);
+  });
+
+  test("says what is wrong: not set up, not confirmed, a refused refund", async () => {
+    expect((await run("cash")).err).toContain("Allowed choices are stripe, alipay, wechat");
+    expect((await run("alipay")).err).toContain("nothing was paid. Add --yes");
+    const walk = run("alipay", "--yes");
+    const id = await begun();
+    providers.refusesRefunds = true;
+    await deliver(providers.pay(id));
+    const { code, err } = await walk;
+    providers.refusesRefunds = false;
+    expect(code).toBe(1);
+    expect(err).toContain("Alipay did not accept this. Retry later");
+  });
+});
+
+describe.skipIf(!chromiumPath)("in the console, in Debian's chromium", () => {
+  let browser: TestBrowser;
+  let page: Page;
+  beforeAll(async () => {
+    browser = await openBrowser(service.url);
+    page = browser.page;
+    await browser.wear({ theme: "light", language: "en", width: 1280 });
+    await browser.signIn(await enter(service));
+  }, 60_000);
+  afterAll(() => browser?.[Symbol.asyncDispose]());
+
+  test("a QR code is shown until the payment arrives", async () => {
+    await visit(page, "/top-up");
+    await page.getByLabel("Other amount (yuan)").fill("12.34");
+    await page.getByText("You get 617,000 tokens.").waitFor();
+    await page.getByText("Alipay", { exact: true }).click();
+    expect(await faultsOf(page)).toEqual([]);
+    await page.getByRole("button", { name: "Continue to payment" }).click();
+    await page.getByRole("img", { name: "Scan the code with the app of Alipay." }).waitFor();
+    await page.getByText("¥12.34").first().waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    const id = new URL(page.url()).searchParams.get("payment")!;
+    await deliver(providers.pay(id));
+    await page.getByText("Added 617,000 tokens (¥12.34).").waitFor();
+    await page.getByRole("row").filter({ hasText: "¥12.34" }).getByText("Paid", { exact: true }).waitFor();
+  });
+
+  test("a bank transfer is confirmed and refunded by the operator", async () => {
+    await visit(page, "/top-up");
+    await page.getByText("Bank transfer", { exact: true }).click();
+    await page.getByRole("button", { name: "Continue to payment" }).click();
+    await page.getByText("6222 0000 0000 0000").waitFor();
+    const back = page.url();
+    await visit(page, "/admin/payments");
+    await page.getByRole("button", { name: "Confirm" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Amount").fill("20");
+    await dialog.getByLabel("Number of the transfer").fill("ICBC 20260310 7");
+    await dialog.getByRole("button", { name: "Confirm" }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect(await faultsOf(page)).toEqual([]);
+    await page.getByRole("button", { name: "Refund" }).first().click();
+    await dialog.getByLabel("Amount").fill("5");
+    await dialog.getByLabel("Number of the transfer").fill("ICBC 20260311 1");
+    await dialog.getByLabel("Reason").fill("a wrong amount");
+    await dialog.getByRole("button", { name: "Refund" }).click();
+    await page.getByText("¥5.00 returned").waitFor();
+    await page.goto(back);
+    await page.getByText("Added 1,000,000 tokens (¥20.00).").waitFor();
+    await page.getByText("¥5.00 returned").waitFor();
+    expect(browser.complaints).toEqual([]);
+  });
+});
