@@ -13,6 +13,7 @@ import { anonymousBytes } from "./anonymous-bytes.ts";
 import { type CheckpointNeeds, checkpointNeeds } from "./checkpoints.ts";
 import { clearedMemory } from "./cleared-memory.ts";
 import { Context } from "./context.ts";
+import { computingCores } from "./cores.ts";
 import { DryStages } from "./dry-stages.ts";
 import { Embedder } from "./embedder.ts";
 import { Grammars } from "./grammar.ts";
@@ -28,7 +29,7 @@ import { Pooler } from "./pooler.ts";
 import { Ranker } from "./ranker.ts";
 import { Scorer } from "./scorer.ts";
 import { type SlotEvent, Slots } from "./slots.ts";
-import { fixedThreads, physicalCores, SharedThreads, type Threads } from "./threads.ts";
+import { fixedThreads, SharedThreads, type Threads } from "./threads.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /** One loaded model that is ready to answer. It is never unloaded, because its process ends instead. */
@@ -207,7 +208,7 @@ interface Loading {
 
 function load({ library, model, request, events, allocation, keeping }: Loading): Engine {
   const newThreads = () =>
-    request.numThread === null ? new SharedThreads(physicalCores()) : fixedThreads(request.numThread);
+    request.numThread === null ? new SharedThreads(computingCores()) : fixedThreads(request.numThread);
   const threadCount = newThreads();
   const threads = threadCount.most;
   const threadpool = library.newThreadpool(threads, poll);

@@ -3,13 +3,14 @@ import koffi from "koffi";
 import { LocallmError } from "../wire/errors.ts";
 import { type LoadRequest, onlyProcessor } from "../wire/inference/load.ts";
 import type { EncodedPicture, PictureGrid } from "../wire/inference/picture.ts";
+import { computingCores } from "./cores.ts";
 import type { Functions, Pointer } from "./libllama/functions.ts";
 import { openLibrary } from "./libllama/library.ts";
 import { type MtmdFunctions, openMtmd } from "./libmtmd/library.ts";
 import { hearErrors } from "./libmtmd/log.ts";
 import { Model } from "./model.ts";
 import { resampled } from "./resample.ts";
-import { type ProcessorTime, physicalCores, readProcessorTime, threadsBeside } from "./threads.ts";
+import { type ProcessorTime, readProcessorTime, threadsBeside } from "./threads.ts";
 
 /** What a projector is loaded from. */
 export interface ProjectorRequest {
@@ -205,7 +206,7 @@ function freeCores(before: ProcessorTime): number {
   const passedMs = performance.now() - before.nowMs;
   // The system counts in steps of 10 ms.
   if (passedMs < 150) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150 - passedMs);
-  return threadsBeside(physicalCores(), before, readProcessorTime());
+  return threadsBeside(computingCores(), before, readProcessorTime());
 }
 
 /** A load that reads the header and the vocabulary of the weights. */

@@ -1,9 +1,9 @@
 import { LocallmError } from "../wire/errors.ts";
 import { type QuantizeJob, type QuantizeReport, quantizeBufferBytes } from "../wire/inference/quantize.ts";
+import { computingCores } from "./cores.ts";
 import { openLibrary } from "./libllama/library.ts";
 import { hearLog } from "./libllama/log.ts";
 import { withoutPaths } from "./libllama/without-paths.ts";
-import { physicalCores } from "./threads.ts";
 
 /** Blocks until the file is written. Throws `quantize_failed`. Call it in a process that ends afterwards. */
 export function quantizeFile(job: QuantizeJob, onReport: (report: QuantizeReport) => void): void {
@@ -11,7 +11,7 @@ export function quantizeFile(job: QuantizeJob, onReport: (report: QuantizeReport
   const log = new QuantizeLog(onReport);
   const params = {
     ...library.llama_model_quantize_default_params(),
-    nthread: physicalCores(),
+    nthread: computingCores(),
     ftype: job.fileType,
     allow_requantize: job.allowRequantize,
     dry_run: job.isDry,

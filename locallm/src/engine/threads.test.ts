@@ -1,12 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  fixedThreads,
-  type ProcessorTime,
-  physicalCores,
-  SharedThreads,
-  type StepKind,
-  threadsBeside,
-} from "./threads.ts";
+import { fixedThreads, type ProcessorTime, SharedThreads, type StepKind, threadsBeside } from "./threads.ts";
 
 const cores = 4;
 
@@ -223,13 +216,6 @@ describe("SharedThreads", () => {
 
 it("fixedThreads uses the number asked for, at most one per processor", () => {
   expect([1, 3, 8, 1024].map((asked) => fixedThreads(asked, 8).most)).toEqual([1, 3, 8, 8]);
-});
-
-describe("physicalCores", () => {
-  it("is at least one, even if the system does not report its cores", () => {
-    expect(physicalCores()).toBeGreaterThanOrEqual(1);
-    expect(physicalCores("/nowhere")).toBeGreaterThanOrEqual(1);
-  });
 });
 
 it.each([

@@ -1,23 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 import { ThreadComparison, type ThreadNumber } from "./thread-comparison.ts";
-
-/**
- * Returns the number of physical cores that this process may use, because two threads on one core delay each
- * other. Returns the number of all processors if the system does not report its cores.
- */
-export function physicalCores(folder = "/sys/devices/system/cpu"): number {
-  const cores = new Set<string>();
-  try {
-    for (const name of readdirSync(folder)) {
-      if (!/^cpu\d+$/.test(name)) continue;
-      cores.add(readFileSync(`${folder}/${name}/topology/core_cpus_list`, "utf8").trim());
-    }
-  } catch {
-    return availableParallelism();
-  }
-  return Math.max(1, Math.min(cores.size || availableParallelism(), availableParallelism()));
-}
 
 /** Processor time so far in milliseconds: used on the whole machine, used by this process, and unused. */
 export interface ProcessorTime {
