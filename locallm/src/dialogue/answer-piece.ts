@@ -7,6 +7,8 @@ export type AnswerPiece =
       readonly text: string;
       /** The log probabilities of the text's tokens, if requested. */
       readonly logprobs?: readonly SampledLogprob[];
+      /** How many lines of the client's stream have told the text already. */
+      readonly toldIn?: number;
     }
   /** A tool call begins; `index` counts from 0. */
   | { readonly kind: "call"; readonly index: number; readonly id: string; readonly name: string }

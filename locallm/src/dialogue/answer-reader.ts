@@ -17,6 +17,17 @@ export interface AnswerReader {
   push(text: string): AnswerPiece[];
   /** Returns the text that was held back. Call it once, at the end of the answer. */
   end(): AnswerPiece[];
+  /** What the next text becomes, or null if that depends on the text. */
+  plain(): PlainText | null;
+}
+
+/**
+ * Text in which none of the markers occurs or may begin, and that does not end with white space if there are any,
+ * becomes one piece of this kind.
+ */
+export interface PlainText {
+  readonly kind: "content" | "thinking";
+  readonly markers: readonly string[];
 }
 
 export interface AnswerSyntax {
@@ -50,6 +61,11 @@ export function createReader(syntax: AnswerSyntax): AnswerReader {
     end: () => {
       cursor.ended = true;
       return run();
+    },
+    plain: () => {
+      if (cursor.plain === null) return null;
+      const { piece, markers } = cursor.plain;
+      return { kind: piece === thought ? "thinking" : "content", markers };
     },
   };
 }

@@ -5,6 +5,8 @@
 export class Cursor {
   text = "";
   ended = false;
+  /** Set while the reader holds nothing back and passes on all text that these markers cannot begin in. */
+  plain: { readonly piece: (text: string) => unknown; readonly markers: readonly string[] } | null = null;
 
   take(length: number): string {
     const taken = this.text.slice(0, length);
@@ -92,7 +94,9 @@ export function* upTo<Piece>(
     const text = cursor.take(free);
     if (text !== "") yield piece(text);
     if (cursor.ended) return null;
+    if (cursor.text === "") cursor.plain = { piece, markers };
     yield undefined;
+    cursor.plain = null;
   }
 }
 

@@ -4,6 +4,7 @@ import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
 import type { GenerateEvent, GenerateJob, Prompt, PromptPart } from "../wire/inference/generate.ts";
 import { isPicture } from "../wire/inference/picture.ts";
 import type { RankJob, Ranks } from "../wire/inference/rank.ts";
+import type { StreamOutlet } from "./outlet.ts";
 
 type Runner = Lease["runner"];
 
@@ -16,10 +17,12 @@ export function meteredGenerate(
   job: GenerateJob,
   caller: Caller,
   signal: AbortSignal,
+  outlet: StreamOutlet | null = null,
 ): AsyncIterable<GenerateEvent> {
-  if (caller.id === null) return runner.generate(job, signal);
+  if (caller.id === null) return runner.generate(job, signal, outlet);
   caller.requireTokens();
-  return counted(runner.generate(job, signal), job.prompt, caller, signal);
+  outlet?.lateTo((tokens) => caller.count(0, tokens));
+  return counted(runner.generate(job, signal, outlet), job.prompt, caller, signal);
 }
 
 async function* counted(

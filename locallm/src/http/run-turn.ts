@@ -16,6 +16,7 @@ import type { GenerateDone, GenerateJob, PromptCounts } from "../wire/inference/
 import { AnswerCheck } from "./answer-check.ts";
 import { generateJob } from "./generate-job.ts";
 import { PieceLogprobs } from "./logprobs.ts";
+import type { StreamOutlet } from "./outlet.ts";
 import type { LocalRun, Run } from "./run.ts";
 import { seenPrompt, seenTurn } from "./seen-turn.ts";
 
@@ -49,6 +50,8 @@ export interface TurnWish {
   /** Called before the first piece, unless the answer has none. */
   readonly onPrompt?: (counts: PromptCounts) => void;
   readonly logprobs?: GenerateJob["logprobs"];
+  /** Where the answer is streamed to; null if it is not streamed, or the runner cannot write it. */
+  readonly outlet?: StreamOutlet | null;
 }
 
 /** Runs one turn on this machine: render, fit, generate, parse. Leaving the loop cancels the generation. */
@@ -110,10 +113,12 @@ export async function* runTurn(run: LocalRun, dialogue: Dialogue, wish: TurnWish
       grammar: constraint?.grammar(fitted.text) ?? null,
     });
     const logprobs = wish.logprobs === undefined ? null : new PieceLogprobs();
+    const outlet = logprobs === null ? (wish.outlet ?? null) : null;
+    outlet?.readBy(() => reader.plain());
     let thinkingTokens = 0;
     // The number of tokens that the reader holds back until it can classify them.
     let undecidedTokens = 0;
-    for await (const event of run.generate(lease, job)) {
+    for await (const event of run.generate(lease, job, outlet)) {
       if (event.kind === "text" && event.prompt !== undefined) wish.onPrompt?.(event.prompt);
       if (event.kind === "text") logprobs?.add(event.logprobs ?? []);
       const pieces = event.kind === "text" ? reader.push(event.text) : reader.end();
@@ -122,7 +127,8 @@ export async function* runTurn(run: LocalRun, dialogue: Dialogue, wish: TurnWish
         if (pieces.some(({ kind }) => kind === "thinking")) thinkingTokens += undecidedTokens;
         undecidedTokens = 0;
         for (const piece of pieces) check.see(piece);
-        yield* logprobs === null ? pieces : pieces.map((piece) => logprobs.addTo(piece));
+        if (event.kind === "text" && event.toldIn !== undefined) yield* told(pieces, event.toldIn);
+        else yield* logprobs === null ? pieces : pieces.map((piece) => logprobs.addTo(piece));
       }
       if (event.kind !== "done") continue;
       run.count(event);
@@ -134,6 +140,13 @@ export async function* runTurn(run: LocalRun, dialogue: Dialogue, wish: TurnWish
   } finally {
     lease.release();
   }
+}
+
+/** The pieces of a text that the client has: one, because only plain text is told by others. */
+function told(pieces: readonly AnswerPiece[], toldIn: number): AnswerPiece[] {
+  return pieces.map((piece) =>
+    piece.kind === "content" || piece.kind === "thinking" ? { ...piece, toldIn } : piece,
+  );
 }
 
 function jobPrompt(prompt: FittedTurn["prompt"]): GenerateJob["prompt"] {

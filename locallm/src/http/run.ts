@@ -34,6 +34,7 @@ import { tellIgnored } from "./body.ts";
 import { requireMadeFor } from "./capabilities.ts";
 import { requireModel } from "./known-model.ts";
 import { meteredEmbed, meteredGenerate, meteredRank } from "./metering.ts";
+import type { StreamOutlet } from "./outlet.ts";
 import type { Parts } from "./parts.ts";
 import { RequestWindow, type WindowSource, windowSource } from "./window.ts";
 
@@ -87,8 +88,11 @@ export interface LocalRun extends AnyRun {
   promptVocabulary(loaded: Pick<LoadedVocabulary, "info">): PromptVocabulary;
   /** Encodes an image or sound with the model's projector, before the model is loaded. */
   perceive(medium: Image | Sound): Promise<PictureParts>;
-  /** Generates in the lease's slot. The tokens count towards the caller's limits, also if the answer is cut off. */
-  generate(lease: Lease, job: GenerateJob): AsyncIterable<GenerateEvent>;
+  /**
+   * Generates in the lease's slot. The tokens count towards the caller's limits, also if the answer is cut off. With an
+   * outlet, the runner may write texts to the client.
+   */
+  generate(lease: Lease, job: GenerateJob, outlet?: StreamOutlet | null): AsyncIterable<GenerateEvent>;
   /** Embeds in the lease's slot. The tokens count towards the caller's limits. */
   embed(lease: Lease, job: EmbedJob): Promise<Embeddings>;
   /** Ranks in the lease's slot. The tokens count towards the caller's limits. */
@@ -211,7 +215,7 @@ async function prepareLocalRun(
       const projectorPath = runnable.senses?.projectorPath ?? "";
       return parts.vision.encode({ kind, data, field }, { ...weights, projectorPath }, request.clientGone);
     },
-    generate: (lease, job) => meteredGenerate(lease.runner, job, caller, request.clientGone),
+    generate: (lease, job, outlet) => meteredGenerate(lease.runner, job, caller, request.clientGone, outlet),
     embed: (lease, job) => meteredEmbed(lease.runner, job, caller, request.clientGone),
     rank: (lease, job) => meteredRank(lease.runner, job, caller, request.clientGone),
   };

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
+import type { StreamOutlet } from "./outlet.ts";
 
 export interface StreamFormat {
   readonly contentType: string;
@@ -7,6 +8,8 @@ export interface StreamFormat {
   readonly lateError: (error: unknown) => string;
   /** A line that is written if nothing else was written for `everyMs`, or up to twice as long. */
   readonly ping?: { readonly line: string; readonly everyMs: number };
+  /** Set if the connection may be lent to a runner. Nothing is written here while it is. */
+  readonly outlet?: Pick<StreamOutlet, "isLent" | "whenBack"> | null;
 }
 
 /**
@@ -36,11 +39,11 @@ export async function sendStream(
     }
     return text === "" || response.write(text);
   };
-  const { ping } = format;
+  const { ping, outlet } = format;
   const timer =
     ping &&
     setInterval(() => {
-      if (isSilent && !response.destroyed && !response.writableNeedDrain) write(ping.line);
+      if (isSilent && !response.destroyed && !response.writableNeedDrain && !outlet?.isLent) write(ping.line);
       isSilent = true;
     }, ping.everyMs);
   try {
@@ -52,6 +55,7 @@ export async function sendStream(
     response.end();
   } catch (error) {
     if (!isOpen) throw error;
+    await outlet?.whenBack();
     reply.request.lateError = error;
     if (!response.destroyed) response.end(format.lateError(error));
   } finally {

@@ -8,7 +8,9 @@ import type { EmbedJob } from "../wire/inference/embed.ts";
 import { countedChars, promptChars } from "../wire/inference/generate.ts";
 import type { WindowChoice } from "../wire/inference/load.ts";
 import { Gathering } from "./gathering.ts";
+import { type Connection, Outlets } from "./outlets.ts";
 import { type Command, type Report, sendError } from "./protocol.ts";
+import { socketRoom } from "./socket-room.ts";
 import { StatePlaces } from "./state-places.ts";
 
 /** Set while the model waits for its window. */
@@ -23,12 +25,20 @@ const aborts = new Map<number, AbortController>();
 const places = new StatePlaces(report);
 let isClosing = false;
 const gathering = new Gathering(reportSteps, () => performance.now());
+const outlets = new Outlets({
+  pass: (events) => gathering.add(events),
+  send: reportSteps,
+  report,
+  hasRoom: socketRoom(),
+  now: () => new Date(),
+});
 
 process.on("disconnect", end);
 // Ctrl-C in a terminal signals the whole process group, but the server decides when its runners end.
 process.on("SIGINT", () => {});
-process.on("message", (command: Command) => {
+process.on("message", (command: Command, handle: unknown) => {
   if (command.kind === "load") load(command);
+  else if (command.kind === "lend") outlets.lend(command, (handle as Connection | undefined) ?? null);
   else if (command.kind === "window") {
     chosen = command.choice;
     finishIfFree();
@@ -36,7 +46,7 @@ process.on("message", (command: Command) => {
   else if (begun !== null) obeyEarly(begun, command);
 });
 
-type EngineCommand = Exclude<Command, { kind: "load" | "window" }>;
+type EngineCommand = Exclude<Command, { kind: "load" | "window" | "lend" }>;
 
 /** Ends the process. The system then frees all memory. */
 function end(): never {
@@ -58,7 +68,7 @@ function load({ load: request, group, awaitsWindow }: Extract<Command, { kind: "
           report({ kind: "loading", fraction });
         },
         onLog: (line) => process.stderr.write(`${line}\n`),
-        onStep: (events) => gathering.add(events),
+        onStep: (events) => outlets.add(events),
         onWant: (id, identity) => report({ kind: "want", id, identity }),
       },
       group === null ? null : { group, keeper: places },
@@ -129,6 +139,7 @@ function convert(
 function obey(engine: Engine, command: EngineCommand): void {
   switch (command.kind) {
     case "generate":
+      if (command.lends) outlets.open(command.id);
       if (engine.slots === null) fail(command.id, new LocallmError("model_cannot", { ability: "generate" }));
       else if (isLongPrompt(command.job.prompt)) void submitLong(engine, engine.slots, command);
       else engine.slots.submit(command.id, command.job);
@@ -151,6 +162,7 @@ function obey(engine: Engine, command: EngineCommand): void {
       break;
     case "cancel":
       engine.slots?.cancel(command.id);
+      outlets.cancel(command.id);
       gathering.forget(command.id);
       aborts.get(command.id)?.abort();
       break;
@@ -236,10 +248,10 @@ async function abortable(id: number, work: (signal: AbortSignal) => Promise<void
 function reportSteps(events: readonly SlotEvent[]): void {
   const texts = events
     .filter((event) => event.text !== "")
-    .map(({ id, text, tokens, prompt, logprobs }) =>
-      prompt === undefined && logprobs === undefined
+    .map(({ id, text, tokens, prompt, logprobs, toldIn }) =>
+      prompt === undefined && logprobs === undefined && toldIn === undefined
         ? ([id, text, tokens] as const)
-        : ([id, text, tokens, { prompt, logprobs }] as const),
+        : ([id, text, tokens, { prompt, logprobs, toldIn }] as const),
     );
   if (texts.length > 0) report({ kind: "steps", texts });
   for (const { id, done, error } of events) {
@@ -249,6 +261,7 @@ function reportSteps(events: readonly SlotEvent[]): void {
 }
 
 function fail(id: number, error: unknown): void {
+  outlets.drop(id);
   report({ kind: "failed", id, error: sendError(error) });
 }
 

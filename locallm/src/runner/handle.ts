@@ -1,6 +1,8 @@
+import type { SendHandle } from "node:child_process";
 import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
 import type { GenerateEvent, GenerateJob, PromptText } from "../wire/inference/generate.ts";
 import type { KeptEntry } from "../wire/inference/kept-state.ts";
+import type { LineShape } from "../wire/inference/line-shape.ts";
 import type { LoadRequest, ModelInfo, VocabularyInfo, WindowChoice } from "../wire/inference/load.ts";
 import type { RankJob, Ranks } from "../wire/inference/rank.ts";
 import type { HeartbeatLimits } from "./heartbeat.ts";
@@ -82,9 +84,10 @@ export interface Runner {
   /**
    * Runs a job. Leaving the loop or aborting the signal frees the slot within one step; after an abort the
    * loop throws the signal's reason. If all slots are busy, jobs wait in the order of arrival. A reader that
-   * stops reading pauses its own slot only.
+   * stops reading pauses its own slot only. Through an `outlet` the runner writes texts to the client itself; their
+   * events come later and in larger pieces.
    */
-  generate(job: GenerateJob, signal?: AbortSignal): AsyncIterable<GenerateEvent>;
+  generate(job: GenerateJob, signal?: AbortSignal, outlet?: Outlet | null): AsyncIterable<GenerateEvent>;
   embed(job: EmbedJob, signal?: AbortSignal): Promise<Embeddings>;
   rank(job: RankJob, signal?: AbortSignal): Promise<Ranks>;
   /** Tokenizes a text. If it has more tokens than `limit`, stops early and returns only the first ones. */
@@ -97,6 +100,33 @@ export interface Runner {
   /** Asks the process to end, and kills it if that takes too long. Open calls fail with `shutting_down`. */
   close(): Promise<RunnerExit>;
   kill(): Promise<RunnerExit>;
+}
+
+/**
+ * A client's connection that can be lent to the runner of its job. It has one writer at a time: the server's side
+ * writes nothing while the connection is lent.
+ */
+export interface Outlet {
+  /** What a process can be sent; null if the connection has ended. */
+  readonly handle: SendHandle | null;
+  /** Called when the job's reader waits and has read all events. Null if the next text is not plain for certain. */
+  offer(): Offer | null;
+  /** Called when the connection is offered to the runner. */
+  lent(): void;
+  /** Called when the runner writes no more. `rest` has to be written before anything else. */
+  back(rest: Uint8Array | null): void;
+  /** Called if tokens were written that no event counts, because the job's reader has left. */
+  late(tokens: number): void;
+  /** Closes the connection, because nobody knows whether the runner still writes. */
+  cut(): void;
+}
+
+/** How texts are written. No marker may begin in them, or white space before one. */
+export interface Offer {
+  readonly shape: LineShape;
+  readonly markers: readonly string[];
+  /** The number of the next line. */
+  readonly number: number;
 }
 
 /** A model whose vocabulary is loaded, and perhaps no more. */

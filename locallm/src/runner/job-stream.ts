@@ -15,6 +15,8 @@ export class JobStream {
   #failure: { readonly error: unknown } | null = null;
   #paused = false;
   #ended = false;
+  /** How many events with text have arrived. */
+  received = 0;
 
   constructor(tell: (kind: "pause" | "resume") => void) {
     this.#tell = tell;
@@ -25,8 +27,14 @@ export class JobStream {
     return this.#ended;
   }
 
+  /** Whether the reader has taken every event and waits for the next. */
+  get isAwaited(): boolean {
+    return this.#waiting !== null && !this.#ended;
+  }
+
   push(event: GenerateEvent): void {
     if (event.kind === "done") this.#ended = true;
+    else this.received++;
     if (this.#waiting !== null) {
       this.#waiting.resolve(event);
       this.#waiting = null;

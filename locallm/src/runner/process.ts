@@ -1,4 +1,4 @@
-import type { ChildProcess } from "node:child_process";
+import type { ChildProcess, SendHandle } from "node:child_process";
 import { createInterface } from "node:readline";
 import { anonymousBytes } from "../engine/anonymous-bytes.ts";
 import { withoutPaths } from "../engine/libllama/without-paths.ts";
@@ -15,9 +15,10 @@ import {
 import type { LoadRequest, ModelInfo, VocabularyInfo } from "../wire/inference/load.ts";
 import { type EncodedPicture, isPicture, picturesOf } from "../wire/inference/picture.ts";
 import type { RankJob, Ranks } from "../wire/inference/rank.ts";
-import type { Runner, RunnerExit, RunnerStart, Shelf } from "./handle.ts";
+import type { Outlet, Runner, RunnerExit, RunnerStart, Shelf } from "./handle.ts";
 import { Heartbeat, heartbeatLimits } from "./heartbeat.ts";
 import { JobStream } from "./job-stream.ts";
+import { Loans } from "./loans.ts";
 import { type Command, type Report, receiveError } from "./protocol.ts";
 
 const keptLogLines = 40;
@@ -39,6 +40,7 @@ export class RunnerProcess implements Runner {
   readonly #child: ChildProcess;
   readonly #calls = new Map<number, Call>();
   readonly #streams = new Map<number, JobStream>();
+  readonly #loans = new Loans((lend, handle) => this.#send(lend, handle));
   /** The pictures of running jobs. */
   readonly #pictures = new Map<number, readonly EncodedPicture[]>();
   readonly #log: string[] = [];
@@ -141,7 +143,11 @@ export class RunnerProcess implements Runner {
     }
   }
 
-  async *generate(job: GenerateJob, signal?: AbortSignal): AsyncGenerator<GenerateEvent, void> {
+  async *generate(
+    job: GenerateJob,
+    signal?: AbortSignal,
+    outlet: Outlet | null = null,
+  ): AsyncGenerator<GenerateEvent, void> {
     signal?.throwIfAborted();
     if (this.#gone !== null) throw this.#gone;
     this.#refuseEndless(job);
@@ -152,10 +158,15 @@ export class RunnerProcess implements Runner {
     signal?.addEventListener("abort", abort, { once: true });
     const pictures = picturesOf(job.prompt);
     if (pictures.length > 0) this.#pictures.set(id, pictures);
-    this.#send({ kind: "generate", id, job: withoutRows(job) });
+    this.#send({ kind: "generate", id, job: withoutRows(job), lends: outlet !== null });
+    if (outlet !== null) this.#loans.open(id, outlet);
     try {
       for (;;) {
-        const event = stream.take() ?? (await stream.next());
+        let event = stream.take();
+        if (event === null) {
+          this.#loans.proposeSoon(id, stream);
+          event = await stream.next();
+        }
         yield event;
         if (event.kind === "done") return;
       }
@@ -163,6 +174,7 @@ export class RunnerProcess implements Runner {
       signal?.removeEventListener("abort", abort);
       this.#streams.delete(id);
       this.#pictures.delete(id);
+      this.#loans.close(id);
       if (!stream.ended) this.#send({ kind: "cancel", id });
     }
   }
@@ -266,7 +278,10 @@ export class RunnerProcess implements Runner {
     if (this.#isStalled) return;
     this.#isStalled = true;
     this.#child.kill("SIGKILL");
-    setTimeout(() => this.#fail(this.#stalled()), closeMs).unref();
+    setTimeout(() => {
+      this.#loans.cut();
+      this.#fail(this.#stalled());
+    }, closeMs).unref();
   }
 
   #stalled(): LocallmError {
@@ -280,6 +295,8 @@ export class RunnerProcess implements Runner {
         break;
       case "steps":
         for (const [id, text, tokens, details] of report.texts) {
+          if (details?.toldIn === undefined) this.#loans.refused(id);
+          else if (!this.#streams.has(id)) this.#loans.late(id, tokens);
           const event = { kind: "text", text, tokens } as const;
           this.#streams.get(id)?.push(details === undefined ? event : { ...event, ...details });
         }
@@ -290,11 +307,19 @@ export class RunnerProcess implements Runner {
         if (picture !== undefined) this.#send({ kind: "rows", id, identity, rows: picture.rows });
         break;
       }
+      case "holds":
+        this.#loans.holds(report.id);
+        break;
+      case "back":
+        this.#loans.back(report);
+        break;
       case "done":
+        this.#loans.refused(report.id);
         this.#streams.get(report.id)?.push(report.done);
         break;
       case "failed": {
         const error = receiveError(report.error);
+        this.#loans.refused(report.id);
         this.#streams.get(report.id)?.refuse(error);
         this.#calls.get(report.id)?.fail(error);
         break;
@@ -349,6 +374,7 @@ export class RunnerProcess implements Runner {
   #end(code: number | null, signal: NodeJS.Signals | null): void {
     if (this.#killing !== null) clearTimeout(this.#killing);
     this.#shelf?.close();
+    this.#loans.end();
     if (this.#closing) this.#fail(new LocallmError("shutting_down", {}));
     if (this.#isStalled) this.#fail(this.#stalled());
     const status = signal ?? (code === null ? "it could not be started" : `exit code ${code}`);
@@ -375,8 +401,8 @@ export class RunnerProcess implements Runner {
   }
 
   /** Sends a command. A process that has ended reads nothing, but its exit fails every open call. */
-  #send(command: Command): void {
-    if (this.#child.connected) this.#child.send(command, () => {});
+  #send(command: Command, handle?: SendHandle): void {
+    if (this.#child.connected) this.#child.send(command, handle, () => {});
   }
 }
 

@@ -4,6 +4,7 @@ import type { GenerateDone, GenerateJob, PromptText, TextDetails } from "../wire
 import type { KeptEntry } from "../wire/inference/kept-state.ts";
 import type { LoadRequest, ModelInfo, VocabularyInfo, WindowChoice } from "../wire/inference/load.ts";
 import type { RankJob, Ranks } from "../wire/inference/rank.ts";
+import type { Offer } from "./handle.ts";
 
 /** An error as it is sent through the pipe. */
 export interface SentError {
@@ -29,7 +30,9 @@ export type Command =
   | { readonly kind: "reserved"; readonly id: number; readonly state: number | null }
   /** Where a kept state is now. Null means that the state is gone. */
   | { readonly kind: "state"; readonly id: number; readonly entry: KeptEntry | null }
-  | { readonly kind: "generate"; readonly id: number; readonly job: GenerateJob }
+  /** `lends` says that the client's connection may be lent; see `lend`. */
+  | { readonly kind: "generate"; readonly id: number; readonly job: GenerateJob; readonly lends: boolean }
+  | Lend
   /** The answer to `want`. */
   | { readonly kind: "rows"; readonly id: number; readonly identity: string; readonly rows: Float32Array }
   | { readonly kind: "embed"; readonly id: number; readonly job: EmbedJob }
@@ -49,6 +52,17 @@ export type Command =
   /** Keeps what the slots hold, and ends. */
   | { readonly kind: "close" };
 
+/**
+ * Lends the connection of a job's client, so that the runner writes texts itself. It comes with the connection's handle
+ * the first time. `seen` is how many events with text the server has received and written; if the runner has sent more,
+ * it does not take the loan. `number` is that of the next line.
+ */
+export interface Lend extends Offer {
+  readonly kind: "lend";
+  readonly id: number;
+  readonly seen: number;
+}
+
 /** Reports from runner to server. `steps` contains the results of one or more steps in order. */
 export type Report =
   | { readonly kind: "loading"; readonly fraction: number }
@@ -63,6 +77,19 @@ export type Report =
   | {
       readonly kind: "steps";
       readonly texts: readonly (readonly [id: number, text: string, tokens: number, details?: TextDetails])[];
+    }
+  /** The runner has the handle of the connection of the job's client. */
+  | { readonly kind: "holds"; readonly id: number }
+  /**
+   * The runner writes to the connection no more. `rest` is the part of a line that was not written, and comes before
+   * anything else. `tokens` were written and no event counts them. `isSlow` says that the client reads slowly.
+   */
+  | {
+      readonly kind: "back";
+      readonly id: number;
+      readonly rest: Uint8Array | null;
+      readonly tokens: number;
+      readonly isSlow: boolean;
     }
   /** Asks for the rows of a picture of the job, because no cache has its cells. */
   | { readonly kind: "want"; readonly id: number; readonly identity: string }

@@ -1,7 +1,7 @@
-import type { LoadedVocabulary, Runner } from "../runner/handle.ts";
+import type { LoadedVocabulary, Offer, Outlet, Runner } from "../runner/handle.ts";
 import type { ModelInfo } from "../wire/inference/load.ts";
 
-export type { LoadedVocabulary };
+export type { LoadedVocabulary, Offer, Outlet };
 
 /** A model that can be loaded. Names with the same weights and adapters share a runner. */
 export interface RunnableModel {

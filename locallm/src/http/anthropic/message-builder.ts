@@ -97,9 +97,21 @@ export class MessageBuilder {
     const events = this.#open?.kind === kind ? [] : [...this.#close(), ...this.#start({ kind, text: "" })];
     const open = this.#open as Extract<Open, { text: string }>;
     open.text += text;
-    if (kind === "text") events.push(this.#delta({ type: "text_delta", text }));
-    else if (!this.#wish.omitsThinking) events.push(this.#delta({ type: "thinking_delta", thinking: text }));
+    if (kind === "text" || !this.#wish.omitsThinking)
+      events.push(this.delta(kind === "text" ? "content" : "thinking", text));
     return events;
+  }
+
+  /** Whether the next piece of this kind becomes one event, `delta`. */
+  grows(kind: "content" | "thinking"): boolean {
+    const open = kind === "content" ? "text" : "thinking";
+    return this.#open?.kind === open && !(kind === "thinking" && this.#wish.omitsThinking);
+  }
+
+  delta(kind: "content" | "thinking", text: string): MessageEvent {
+    return this.#delta(
+      kind === "content" ? { type: "text_delta", text } : { type: "thinking_delta", thinking: text },
+    );
   }
 
   #start(open: Open): MessageEvent[] {

@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { messagesRequest } from "../../wire/anthropic/messages.ts";
 import { answerTurn } from "../answer-turn.ts";
 import { readBody, tellIgnored } from "../body.ts";
+import { StreamOutlet, shapeOf } from "../outlet.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun } from "../run.ts";
 import type { TurnEvent } from "../run-turn.ts";
@@ -38,15 +39,17 @@ export function messagesRoute(app: FastifyInstance, parts: Parts): void {
     });
     // Do not drop messages. The client can compact its conversation itself and knows better which parts it
     // needs.
-    const wish = { turn, truncate: false, shift: false, onPrompt: builder.prompt };
+    const outlet = body.stream === true ? StreamOutlet.of(reply) : null;
+    const wish = { turn, truncate: false, shift: false, onPrompt: builder.prompt, outlet };
     const events = await answerTurn(parts, run, wish);
     if (body.stream !== true) {
       for await (const piece of events) builder.take(piece);
       return builder.message;
     }
-    await sendStream(reply, encode(builder, events), {
+    await sendStream(reply, encode(builder, events, outlet), {
       ...sse(request, (late) => namedEvent(late as Extract<typeof late, { type: "error" }>)),
       ping: { line: namedEvent({ type: "ping" }), everyMs: pingEveryMs },
+      outlet,
     });
     return reply;
   });
@@ -55,9 +58,14 @@ export function messagesRoute(app: FastifyInstance, parts: Parts): void {
 export async function* encode(
   builder: MessageBuilder,
   events: AsyncIterable<TurnEvent>,
+  outlet: StreamOutlet | null = null,
 ): AsyncGenerator<string> {
+  outlet?.toldBy((kind) => {
+    if (!builder.grows(kind)) return null;
+    return { shape: shapeOf(({ text }) => namedEvent(builder.delta(kind, text))), number: 0 };
+  });
   for await (const piece of events) {
     const text = builder.take(piece).map(namedEvent).join("");
-    if (text !== "") yield text;
+    if (text !== "" && !("toldIn" in piece)) yield text;
   }
 }

@@ -9,6 +9,7 @@ import { tellDropped } from "../dropped.ts";
 import { answerFormat } from "../format.ts";
 import { contentWithImages, imageReader, type ReadImage } from "../images.ts";
 import { logprobsWish } from "../logprobs.ts";
+import { StreamOutlet, shapeOf } from "../outlet.ts";
 import type { Parts } from "../parts.ts";
 import { windowFields } from "../remote-turn.ts";
 import { prepareRun, type Run } from "../run.ts";
@@ -31,15 +32,16 @@ export function chatRoute(app: FastifyInstance, parts: Parts): void {
     const read = await imageReader(parts, run);
     const seen = messages.map((message, index) => turnMessage(message, `messages[${index}]`, read));
     if (run.remote !== null) run.tellIgnored(windowFields(body));
+    const outlet = body.stream === false ? null : StreamOutlet.of(reply);
     const events = await answerTurn(parts, run, {
       turn: plainTurn(conversation(run.model, seen), wishes(body)),
       truncate: body.truncate ?? true,
       shift: body.shift ?? false,
-      logprobs,
+      ...{ logprobs, outlet },
       onDropped: (dropped) => tellDropped(reply, dropped),
     });
     if (body.stream === false) return await wholeAnswer(run, events);
-    await sendStream(reply, encode(run, events), ndjson(request));
+    await sendStream(reply, encode(run, events, outlet), { ...ndjson(request), outlet });
     return reply;
   });
 }
@@ -89,17 +91,22 @@ function finalFields(run: Run, { done, lease, dropped, violations }: DoneEvent):
 }
 
 /** Builds the constant part of the lines once. A tool call is sent whole, in its own line. */
-export async function* encode(run: Run, events: AsyncIterable<TurnEvent>): AsyncGenerator<string> {
+export async function* encode(
+  run: Run,
+  events: AsyncIterable<TurnEvent>,
+  outlet: StreamOutlet | null = null,
+): AsyncGenerator<string> {
   const head = `{"model":${JSON.stringify(run.typedName)},"created_at":"`;
-  const line = (fields: string) =>
-    `${head}${new Date().toISOString()}","message":{"role":"assistant",${fields}}`;
+  const line = (fields: string, time = new Date().toISOString()) =>
+    `${head}${time}","message":{"role":"assistant",${fields}}`;
+  const textLine = (kind: "content" | "thinking", text: string, time?: string, more = "") =>
+    `${line(`${kind === "content" ? '"content":' : '"content":"","thinking":'}${JSON.stringify(text)}`, time)}${more},"done":false}\n`;
+  outlet?.toldBy((kind) => ({ shape: shapeOf(({ text, time }) => textLine(kind, text, time)), number: 0 }));
   for await (const event of events) {
     switch (event.kind) {
       case "content":
-        yield `${line(`"content":${JSON.stringify(event.text)}`)}${logprobsOf(event)},"done":false}\n`;
-        break;
       case "thinking":
-        yield `${line(`"content":"","thinking":${JSON.stringify(event.text)}`)}${logprobsOf(event)},"done":false}\n`;
+        if (event.toldIn === undefined) yield textLine(event.kind, event.text, undefined, logprobsOf(event));
         break;
       case "called":
         yield `${line(`"content":"","tool_calls":${JSON.stringify([nativeCall(event)])}`)},"done":false}\n`;

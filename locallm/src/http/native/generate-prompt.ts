@@ -19,6 +19,7 @@ export type GeneratePiece =
       readonly kind: "response" | "thinking";
       readonly text: string;
       readonly logprobs?: readonly SampledLogprob[] | undefined;
+      readonly toldIn?: number | undefined;
     }
   | { readonly kind: "final"; readonly fields: Record<string, unknown> };
 
@@ -36,7 +37,7 @@ export interface ReadyPrompt {
   readonly grammar: GenerateJob["grammar"];
   readonly constraint: Pick<Constraint, "unchecked"> | null;
   readonly renderSpecial?: boolean;
-  readonly read: Pick<AnswerReader, "push" | "end">;
+  readonly read: AnswerReader;
 }
 
 /**
@@ -176,4 +177,5 @@ export function firstMessages(
 const asItIs: ReadyPrompt["read"] = {
   push: (text) => [{ kind: "content", text }],
   end: () => [],
+  plain: () => ({ kind: "content", markers: [] }),
 };

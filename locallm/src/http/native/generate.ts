@@ -9,6 +9,7 @@ import { tellDropped } from "../dropped.ts";
 import { generateJob } from "../generate-job.ts";
 import { contentWithImages, imageReader } from "../images.ts";
 import { logprobsWish, PieceLogprobs } from "../logprobs.ts";
+import { StreamOutlet, shapeOf } from "../outlet.ts";
 import type { Parts } from "../parts.ts";
 import { type LocalRun, prepareRun, type Run } from "../run.ts";
 import { sendStream } from "../stream.ts";
@@ -33,10 +34,11 @@ export function generateRoute(app: FastifyInstance, parts: Parts): void {
     const read = await imageReader(parts, run);
     const content = contentWithImages(body.prompt ?? "", body.images, "images", read);
     const onCut = (tokens: number) => tellDropped(reply, { messages: 0, tokens });
+    const outlet = body.stream === false ? null : StreamOutlet.of(reply);
     const templatesPlain = templatesPlainPrompts(parts.settings.generate, request.headers["user-agent"]);
     const generating =
       run.remote === null
-        ? await localGeneration(parts, run, body, { content, logprobs, onCut, templatesPlain })
+        ? await localGeneration(parts, run, body, { content, logprobs, onCut, templatesPlain, outlet })
         : await remoteGeneration(parts, run, body, { content, logprobs, templatesPlain });
 
     const isEmpty = (body.prompt ?? "") === "" && body.suffix === undefined;
@@ -44,7 +46,7 @@ export function generateRoute(app: FastifyInstance, parts: Parts): void {
 
     const pieces = generating();
     if (body.stream === false) return await wholeAnswer(run, pieces);
-    await sendStream(reply, encode(run, pieces), ndjson(request));
+    await sendStream(reply, encode(run, pieces, outlet), { ...ndjson(request), outlet });
     return reply;
   });
 }
@@ -53,6 +55,7 @@ interface GenerateWish {
   readonly content: Pick<Message, "content" | "parts">;
   readonly logprobs: GenerateJob["logprobs"];
   readonly templatesPlain: boolean;
+  readonly outlet: StreamOutlet | null;
   /** Called before the first piece, when headers can still be set. */
   onCut(tokens: number): void;
 }
@@ -89,8 +92,10 @@ async function* generate(
       wantContext: body.raw !== true && (body.images ?? []).length === 0,
     });
     const logprobs = wish.logprobs === undefined ? null : new PieceLogprobs();
+    const outlet = logprobs === null ? wish.outlet : null;
+    outlet?.readBy(() => read.plain());
     let isFirst = true;
-    for await (const event of run.generate(lease, job)) {
+    for await (const event of run.generate(lease, job, outlet)) {
       const cutTokens = event.kind === "done" ? event.truncatedTokens : (event.prompt?.truncatedTokens ?? 0);
       if (isFirst && cutTokens > 0) wish.onCut(cutTokens);
       isFirst = false;
@@ -101,7 +106,8 @@ async function* generate(
         const part = logprobs === null ? read : logprobs.addTo(read);
         if (part.kind !== "content" && part.kind !== "thinking") continue;
         const kind = part.kind === "content" ? "response" : "thinking";
-        yield { kind, text: part.text, logprobs: part.logprobs };
+        const toldIn = event.kind === "text" ? event.toldIn : undefined;
+        yield { kind, text: part.text, logprobs: part.logprobs, toldIn };
       }
       if (event.kind === "done") {
         run.count(event);
@@ -119,16 +125,25 @@ async function* generate(
 }
 
 /** Builds the constant part of the lines once. */
-async function* encode(run: Run, pieces: AsyncIterable<GeneratePiece>): AsyncGenerator<string> {
+async function* encode(
+  run: Run,
+  pieces: AsyncIterable<GeneratePiece>,
+  outlet: StreamOutlet | null,
+): AsyncGenerator<string> {
   const head = `{"model":${JSON.stringify(run.typedName)},"created_at":"`;
+  const start = (time = new Date().toISOString()) => `${head}${time}","response":`;
+  const textLine = (isThinking: boolean, text: string, time?: string, more = "") =>
+    `${start(time)}${isThinking ? '"","thinking":' : ""}${JSON.stringify(text)}${more},"done":false}\n`;
+  outlet?.toldBy((kind) => ({
+    shape: shapeOf(({ text, time }) => textLine(kind === "thinking", text, time)),
+    number: 0,
+  }));
   for await (const piece of pieces) {
-    const start = `${head}${new Date().toISOString()}","response":`;
-    if (piece.kind === "final") yield `${start}"",${JSON.stringify(piece.fields).slice(1)}\n`;
-    else {
-      const text = JSON.stringify(piece.text);
+    if (piece.kind === "final") yield `${start()}"",${JSON.stringify(piece.fields).slice(1)}\n`;
+    else if (piece.toldIn === undefined) {
       const shown =
         piece.logprobs === undefined ? "" : `,"logprobs":${JSON.stringify(shownLogprobs(piece.logprobs))}`;
-      yield `${start}${piece.kind === "response" ? text : `"","thinking":${text}`}${shown},"done":false}\n`;
+      yield textLine(piece.kind === "thinking", piece.text, undefined, shown);
     }
   }
 }

@@ -8,6 +8,7 @@ import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
 import { imageReader } from "../images.ts";
 import { logprobsWish } from "../logprobs.ts";
+import { StreamOutlet, shapeOf } from "../outlet.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, type Run } from "../run.ts";
 import { conversation, type TurnEvent } from "../run-turn.ts";
@@ -29,16 +30,18 @@ export function chatCompletionsRoute(app: FastifyInstance, parts: Parts): void {
     const { turn: asked, ignored } = requestTurn(body, await imageReader(parts, run, body.messages));
     run.tellIgnored(ignored);
     const turn = { ...asked, messages: conversation(run.model, asked.messages) };
+    const outlet = body.stream === true ? StreamOutlet.of(reply) : null;
     const events = await answerTurn(parts, run, {
       turn,
       truncate: true,
       shift: false,
-      logprobs,
+      ...{ logprobs, outlet },
       onDropped: (dropped) => tellDropped(reply, dropped),
     });
     const head = answerHead(run);
     if (body.stream !== true) return await wholeAnswer(head, events);
-    await sendStream(reply, encode(head, events, body.stream_options?.include_usage === true), sse(request));
+    const withUsage = body.stream_options?.include_usage === true;
+    await sendStream(reply, encode(head, events, withUsage, outlet), { ...sse(request), outlet });
     return reply;
   });
 }
@@ -58,6 +61,7 @@ export async function* encode(
   head: AnswerHead,
   events: AsyncIterable<TurnEvent>,
   withUsage: boolean,
+  outlet: StreamOutlet | null = null,
 ): AsyncGenerator<string> {
   const base = {
     ...head,
@@ -70,6 +74,12 @@ export async function* encode(
   const delta = (json: string) => `${start}${json},"finish_reason":null}]}\n\n`;
   const call = (fields: Record<string, unknown>) => delta(JSON.stringify({ tool_calls: [fields] }));
 
+  const textDelta = (kind: "content" | "thinking", text: string, more = "") =>
+    `${start}{"${kind === "content" ? "content" : "reasoning"}":${JSON.stringify(text)}}${more},"finish_reason":null}]}\n\n`;
+  outlet?.toldBy((kind) =>
+    first === "" ? { shape: shapeOf(({ text }) => textDelta(kind, text)), number: 0 } : null,
+  );
+
   let called = false;
   let first = delta('{"role":"assistant","content":""}');
   for await (const piece of events) {
@@ -77,10 +87,10 @@ export async function* encode(
     first = "";
     switch (piece.kind) {
       case "content":
-        yield `${lead}${start}{"content":${JSON.stringify(piece.text)}}${logprobsField(piece)},"finish_reason":null}]}\n\n`;
-        break;
       case "thinking":
-        yield `${lead}${delta(`{"reasoning":${JSON.stringify(piece.text)}}`)}`;
+        if (piece.toldIn === undefined)
+          yield lead +
+            textDelta(piece.kind, piece.text, piece.kind === "content" ? logprobsField(piece) : "");
         break;
       case "call": {
         const { index, id, name } = piece;

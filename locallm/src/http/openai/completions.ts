@@ -11,6 +11,7 @@ import type {
 import { type CompletionsRequest, completionsRequest, inputList } from "../../wire/openai/completions.ts";
 import { readBody } from "../body.ts";
 import { generateJob } from "../generate-job.ts";
+import { StreamOutlet, shapeOf } from "../outlet.ts";
 import type { Parts } from "../parts.ts";
 import { remoteEvents, remoteTraits } from "../remote-turn.ts";
 import { type LocalRun, prepareRun, type RemoteRun } from "../run.ts";
@@ -33,13 +34,15 @@ export function completionsRoute(app: FastifyInstance, parts: Parts): void {
     const traits = isLocal ? dialogue?.traits : remoteTraits(run.model);
     if (body.suffix !== undefined && traits?.insert !== true)
       throw new LocallmError("unsupported_capability", { model: run.typedName, capability: "insert" });
+    const outlet = body.stream === true ? StreamOutlet.of(reply) : null;
     const pieces =
       run.remote === null
-        ? complete(run, body, dialogue)
+        ? complete(run, body, dialogue, outlet)
         : completeThere(parts, run, body, inputList(body.prompt).map(requireText));
     const head = { id: newId("cmpl-"), created: Math.floor(Date.now() / 1000), model: run.typedName };
     if (body.stream !== true) return await wholeAnswer(head, pieces);
-    await sendStream(reply, encode(head, pieces, body.stream_options?.include_usage === true), sse(request));
+    const withUsage = body.stream_options?.include_usage === true;
+    await sendStream(reply, encode(head, pieces, withUsage, outlet), { ...sse(request), outlet });
     return reply;
   });
 }
@@ -50,6 +53,7 @@ type Piece =
       readonly index: number;
       readonly text: string;
       readonly logprobs?: readonly SampledLogprob[] | undefined;
+      readonly toldIn?: number | undefined;
     }
   | { readonly kind: "done"; readonly index: number; readonly done: GenerateDone };
 
@@ -58,6 +62,7 @@ async function* complete(
   run: LocalRun,
   body: CompletionsRequest,
   dialogue: Dialogue | null,
+  outlet: StreamOutlet | null,
 ): AsyncGenerator<Piece> {
   const growth = { answer: run.window.answerTokens, canShorten: false };
   const inputs = inputList(body.prompt);
@@ -74,9 +79,11 @@ async function* complete(
       if (body.echo === true) yield { kind: "text", index, text: await textOf(prompt, lease) };
       const asked = await promptAt(index, lease);
       lease = await run.window.growFor(lease, [asked], growth);
-      for await (const piece of answer(run, lease, asked, body.logprobs)) {
-        if (piece.kind === "text") yield { kind: "text", index, text: piece.text, logprobs: piece.logprobs };
-        else {
+      for await (const piece of answer(run, lease, asked, body.logprobs, outlet)) {
+        if (piece.kind === "text") {
+          const { text, logprobs, toldIn } = piece;
+          yield { kind: "text", index, text, logprobs, toldIn };
+        } else {
           run.count(piece);
           yield { kind: "done", index, done: piece };
         }
@@ -124,9 +131,12 @@ function answer(
   lease: Lease,
   prompt: GenerateJob["prompt"],
   top: number | undefined,
+  outlet: StreamOutlet | null,
 ): AsyncIterable<GenerateEvent> {
   const logprobs = top === undefined ? undefined : { top };
-  return run.generate(lease, generateJob(run.options, { prompt, numCtx: lease.numCtx, logprobs }));
+  const job = generateJob(run.options, { prompt, numCtx: lease.numCtx, logprobs });
+  outlet?.readBy(() => ({ kind: "content", markers: [] }));
+  return run.generate(lease, job, logprobs === undefined ? outlet : null);
 }
 
 async function promptOf(
@@ -153,6 +163,7 @@ async function* encode(
   head: AnswerHead,
   pieces: AsyncIterable<Piece>,
   withUsage: boolean,
+  outlet: StreamOutlet | null,
 ): AsyncGenerator<string> {
   const base = {
     ...head,
@@ -163,10 +174,15 @@ async function* encode(
   const start = `data: ${JSON.stringify(base).slice(0, -1)},"choices":[{"text":`;
   const ended: GenerateDone[] = [];
   let writer = new CompletionLogprobsWriter();
+  const textLine = (text: string, index: number, shown = "null") =>
+    `${start}${JSON.stringify(text)},"index":${index},"finish_reason":null,"logprobs":${shown}}]}\n\n`;
+  // Each prompt begins when the one before has ended.
+  outlet?.toldBy(() => ({ shape: shapeOf(({ text }) => textLine(text, ended.length)), number: 0 }));
   for await (const piece of pieces) {
     if (piece.kind === "text") {
-      const shown = piece.logprobs === undefined ? "null" : JSON.stringify(writer.write(piece.logprobs));
-      yield `${start}${JSON.stringify(piece.text)},"index":${piece.index},"finish_reason":null,"logprobs":${shown}}]}\n\n`;
+      const { text, index, logprobs } = piece;
+      if (piece.toldIn === undefined)
+        yield textLine(text, index, logprobs && JSON.stringify(writer.write(logprobs)));
     } else {
       writer = new CompletionLogprobsWriter();
       ended.push(piece.done);

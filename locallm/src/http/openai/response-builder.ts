@@ -1,7 +1,8 @@
 import type { AnswerPiece } from "../../dialogue/answer-reader.ts";
 import type { ResponsesItem } from "../../wire/openai/responses.ts";
+import { type NextLine, shapeOf } from "../outlet.ts";
 import type { TurnDone, TurnEvent } from "../run-turn.ts";
-import { newId } from "../sse.ts";
+import { namedEvent, newId } from "../sse.ts";
 import type { ResponseObject } from "./kept-response.ts";
 import { customText } from "./responses-tools.ts";
 
@@ -72,6 +73,8 @@ export class ResponseBuilder {
     switch (piece.kind) {
       case "content":
       case "thinking":
+        // Others have told the text in so many lines.
+        if (piece.toldIn !== undefined) this.#sequence += piece.toldIn - 1;
         return this.#text(piece.kind, piece.text);
       case "call":
         return [...this.#close(), ...this.#call(piece)];
@@ -106,15 +109,26 @@ export class ResponseBuilder {
     if (this.#open?.kind !== kind) events.push(...this.#close(), ...this.#openText(kind));
     const open = this.#open!;
     open.text += text;
-    const name = kind === "content" ? "response.output_text.delta" : "response.reasoning_text.delta";
-    events.push(
-      this.#of(name, open.item, {
-        content_index: 0,
-        delta: text,
-        ...(kind === "content" ? { logprobs: [] } : {}),
-      }),
-    );
+    events.push({ ...this.#delta(kind, open.item, text), sequence_number: this.#sequence++ });
     return events;
+  }
+
+  /** How the next piece of this kind is told, if it is one event. */
+  nextLine(kind: "content" | "thinking"): NextLine | null {
+    const open = this.#open;
+    if (open?.kind !== kind) return null;
+    const shape = shapeOf(({ text, number }) =>
+      namedEvent({ ...this.#delta(kind, open.item, text), sequence_number: number }),
+    );
+    return { shape, number: this.#sequence };
+  }
+
+  #delta(kind: "content" | "thinking", item: Item, text: string): ResponseEvent {
+    return {
+      type: kind === "content" ? "response.output_text.delta" : "response.reasoning_text.delta",
+      ...{ sequence_number: 0, item_id: item.id, output_index: this.#response.output.indexOf(item) },
+      ...{ content_index: 0, delta: text, ...(kind === "content" ? { logprobs: [] } : {}) },
+    };
   }
 
   #openText(kind: "content" | "thinking"): ResponseEvent[] {

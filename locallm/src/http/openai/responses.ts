@@ -7,6 +7,7 @@ import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
 import type { ErrorBody } from "../error-reply.ts";
 import { imageReader } from "../images.ts";
+import { StreamOutlet } from "../outlet.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun } from "../run.ts";
 import { conversation, type TurnEvent } from "../run-turn.ts";
@@ -40,8 +41,9 @@ export function responsesRoute(app: FastifyInstance, parts: Parts): void {
     const { turn: asked, customs, ignored } = responsesTurn(body, read, earlier);
     run.tellIgnored(ignored);
     const turn = { ...asked, messages: conversation(run.model, asked.messages) };
+    const outlet = body.stream === true ? StreamOutlet.of(reply) : null;
     const events = await answerTurn(parts, run, {
-      turn,
+      ...{ turn, outlet },
       truncate: body.truncation === "auto",
       shift: false,
       onDropped: (dropped) => tellDropped(reply, dropped),
@@ -59,7 +61,7 @@ export function responsesRoute(app: FastifyInstance, parts: Parts): void {
       await keep();
       return builder.response;
     }
-    await sendStream(reply, encode(builder, events, keep), sse(request, lateEvent));
+    await sendStream(reply, encode(builder, events, keep, outlet), { ...sse(request, lateEvent), outlet });
     return reply;
   });
 }
@@ -103,12 +105,15 @@ export async function* encode(
   events: AsyncIterable<TurnEvent>,
   /** Called with the finished response, before its last event is sent. */
   onFinished: () => Promise<void>,
+  outlet: StreamOutlet | null = null,
 ): AsyncGenerator<string> {
   const write = (all: readonly ResponseEvent[]) => all.map(namedEvent).join("");
   // Hold the first event back until the first token, so that an earlier error still gets its own status.
   let begun = write(builder.begin());
+  outlet?.toldBy((kind) => builder.nextLine(kind));
   for await (const piece of events) {
     const taken = builder.take(piece);
+    if ("toldIn" in piece) continue;
     if (piece.kind === "done") await onFinished();
     const text = write(taken);
     if (text !== "") yield begun + text;

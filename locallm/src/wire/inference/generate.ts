@@ -165,6 +165,8 @@ export interface TextDetails {
   readonly prompt?: PromptCounts;
   /** The log probabilities of the tokens that begin in the text. Set only if the job asks for them. */
   readonly logprobs?: readonly SampledLogprob[];
+  /** How many lines of the client's stream have told the text already. Set only while the stream is lent. */
+  readonly toldIn?: number;
 }
 
 /**
