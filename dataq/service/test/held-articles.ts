@@ -21,6 +21,7 @@ export class HeldArticles implements HeldTexts {
   readonly #byPlace = new Map<string, StoredArticle>();
   readonly #byLaw = new Map<string, StoredArticle[]>();
   readonly #pairsOf = new Map<StoredArticle, readonly string[]>();
+  #texts: { readonly article: StoredArticle; readonly units: string }[] | undefined;
   readonly #cases: ReadonlyMap<string, HeldJudgment>;
 
   constructor(articles: readonly StoredArticle[], cases: ReadonlyMap<string, HeldJudgment> = new Map()) {
@@ -59,6 +60,23 @@ export class HeldArticles implements HeldTexts {
       return { article, shared };
     });
     return ranked
+      .filter(({ shared }) => shared > 0)
+      .sort((a, b) => b.shared - a.shared)
+      .slice(0, 3)
+      .map(({ article }) => article);
+  }
+
+  /** Those with the most of the words in runs of eight characters. */
+  async anywhere(words: string) {
+    const runs = Array.from({ length: Math.ceil(Math.max(0, words.length - 7) / 4) }, (_, at) =>
+      words.slice(4 * at, 4 * at + 8),
+    );
+    this.#texts ??= [...this.#byLaw.values()].flat().map((article) => ({
+      article,
+      units: (article.versions.at(-1)?.content ?? "").replaceAll(/[^\p{L}\p{N}]/gu, ""),
+    }));
+    return this.#texts
+      .map(({ article, units }) => ({ article, shared: runs.filter((run) => units.includes(run)).length }))
       .filter(({ shared }) => shared > 0)
       .sort((a, b) => b.shared - a.shared)
       .slice(0, 3)

@@ -28,11 +28,44 @@ const allowed: Readonly<Record<string, (sentence: string, random: Random) => str
     );
     return written === sentence ? undefined : written;
   },
+  "a lawyer's own words": (sentence) => {
+    let own = sentence;
+    for (const [words, others] of ownWords) own = own.replaceAll(words, others);
+    return own === sentence ? undefined : own;
+  },
+  "clauses in another order": (sentence) => {
+    const at = sentence.indexOf("的，");
+    if (at < 6 || /[；：]/.test(sentence) || sentence.split("，").length !== 2) return undefined;
+    return `${sentence.slice(at + 2)}，前提是${sentence.slice(0, at)}`;
+  },
+  "the words of the writer before and after": (sentence) =>
+    `本案的关键在于，${sentence}，这一点对方并无异议，故应予支持`,
   "brackets dropped": (sentence) => {
     const plain = sentence.replaceAll(/（[^（）]{1,30}）/g, "");
     return plain === sentence ? undefined : plain;
   },
 };
+
+const ownWords: readonly (readonly [RegExp, string])[] = [
+  [/(?<!不)应当/g, "须"],
+  [/不得(?=[^超低少高多])/g, "不能"],
+  [/人民法院/g, "法院"],
+  [/人民检察院/g, "检察院"],
+  [/公安机关/g, "公安"],
+  [/或者/g, "或"],
+  [/之日起/g, "后"],
+  [/以内/g, "内"],
+  [/金融机构/g, "银行"],
+  [/用人单位/g, "公司"],
+  [/生产经营单位/g, "企业"],
+  [/经营者/g, "商家"],
+  [/要求/g, "请求"],
+  [/依照/g, "按"],
+  [/订立/g, "签订"],
+  [/给予/g, "予以"],
+  [/属于/g, "系"],
+  [/但是/g, "但"],
+];
 
 const lengths = ["三十日", "六十日", "十五日", "二年", "三年", "五年", "十年", "六个月", "三个月"];
 

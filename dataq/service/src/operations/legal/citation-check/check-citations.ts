@@ -11,6 +11,7 @@ import { agrees, type Budget, differences, fitOf, type Piece, type Words, wordsO
 import type { FoundCitation } from "./find-citations.ts";
 import { type HeldTexts, placeKey } from "./held-texts.ts";
 import type { LawRegister } from "./law-register.ts";
+import { likeness } from "./likeness.ts";
 import type { PlainText } from "./plain-text.ts";
 import { type FoundQuotation, findQuotations } from "./quotations.ts";
 import { contradiction } from "./retold.ts";
@@ -149,6 +150,7 @@ class Check {
   readonly #budget: Budget = { cells: mostCells };
   #searches = 0;
   #sentenceSearches = 0;
+  #otherSearches = 0;
   /** Checked articles by law and number as records name them. */
   readonly #checked = new Map<string, StoredArticle>();
 
@@ -488,7 +490,8 @@ class Check {
       if (record.quotations.length === 0)
         record.fits_article =
           (await this.#fittingArticle(said, record)) ??
-          (await this.#sameNumber(said, record, citations[index]?.place?.article));
+          (await this.#sameNumber(said, record, citations[index]?.place?.article)) ??
+          (await this.#otherLaw(parts, record));
       if (record.fits_article !== null) continue;
       const after = saidAfter(plain, citations, index);
       record.quotations.push(...this.#contradicting([...parts, ...after], record));
@@ -515,6 +518,34 @@ class Check {
       const { share, length, longest } = fitOf(said, this.#wordsOf(text));
       if (share < leastShareOfOther || length < shortestFitting || longest < longestRunOfFitting) continue;
       return { law_name: article.law_name, article_no: article.article_no, content: text };
+    }
+    return null;
+  }
+
+  /** An article of another law that has the words of a part of the sentence, of which the cited one has hardly any. */
+  async #otherLaw(parts: readonly Part[], record: CitationRecord): Promise<Nearest | null> {
+    const { held, register, plain, date } = this.#checking;
+    const { law_name: name, content } = record;
+    if (name === null || content === null || record.verdict !== "exists") return null;
+    const own = this.#wordsOf(content);
+    const said = wordsOf(saidIn(plain, parts));
+    if (likeness(said.units, own.units) > mostLikeness) return null;
+    for (const { from, to } of parts) {
+      const mine = wordsOf(plain.text.slice(from, to));
+      // Only what the citation itself is said to rule: 第三十五条关于……的规定, 第三十五条规定,…….
+      if (!/^(?:关于|有关|中)?.*(?:不得|应当|可以|有权|禁止|必须|视为)/.test(mine.units)) continue;
+      if (!ruled.test(plain.text.slice(Math.max(0, from - 4), to))) continue;
+      if (mine.units.length < shortestOfOtherLaw || this.#otherSearches >= mostOtherSearches) continue;
+      this.#otherSearches++;
+      for (const article of await held.anywhere(mine.units.slice(0, longestSearch))) {
+        if (register.keyOf(article.law_name) === register.keyOf(name)) continue;
+        const text = article.versions[inForceOn(article.versions, date)]?.content;
+        if (text == null || article.repealed !== undefined || !isClosedKind(register.keyOf(article.law_name)))
+          continue;
+        const { share, longest } = fitOf(mine, this.#wordsOf(text));
+        if (share < leastShareOfOther || longest < longestRunOfOtherLaw) continue;
+        return { law_name: article.law_name, article_no: article.article_no, content: text };
+      }
     }
     return null;
   }
@@ -664,6 +695,13 @@ const longestRunOfFitting = 8;
 const leastShare = 0.85;
 const leastShareOfOld = 0.5;
 const leastShareOfOther = 0.6;
+/** A cited article that is so unlike the sentence is not what it tells. */
+const mostLikeness = 0.15;
+const shortestOfOtherLaw = 14;
+const mostOtherSearches = 20;
+/** The words are told as those of the citation. */
+const ruled = /^[^。;]{0,4}规定|^.{0,4}(?:关于|有关).*(?:规定|禁令|要求|限制)/;
+const longestRunOfOtherLaw = 11;
 /** A sentence with so many characters in a row may have more words of its own. */
 const longRun = 19;
 const leastShareOfLong = 0.8;

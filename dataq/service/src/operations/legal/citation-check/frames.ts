@@ -130,7 +130,8 @@ function otherConsent(said: readonly string[], article: readonly string[]): Piec
   return undefined;
 }
 
-const consents = /(?:经|由|报)(?![济营过常验办费历理纪])([^经由报]{1,20}?)(批准|同意|许可|核准|通过)/g;
+const consents =
+  /(?:经|由|报)(?![济营过常验办费历理纪])(?!刊|纸|告|酬|警|案|复|名)([^经由报]{1,20}?)(批准|同意|许可|核准|通过(?=$|后|的|方|即|并))/g;
 
 function consentsIn(clause: string): { who: string; act: string }[] {
   return [...clause.matchAll(consents)].map(([, who = "", act = ""]) => ({ who, act }));
@@ -140,6 +141,8 @@ function consentsIn(clause: string): { who: string; act: string }[] {
 function deniedVerb(said: readonly string[], article: readonly string[]): Piece[] | undefined {
   for (const clause of said)
     for (const match of clause.matchAll(denial)) {
+      // A condition, not what is ruled.
+      if (match[0] === "不" && (/^(?:因|由于|如果?|若|倘)/.test(clause) || clause.endsWith("的"))) continue;
       const verb = clause.slice(match.index + match[0].length).slice(0, 2);
       if (verb.length < 2) continue;
       const there = article.filter((each) => each.includes(verb));
@@ -238,7 +241,11 @@ function otherConsequence(
     const isForeign =
       own.length <= longestForeign && stands.slice(-4) === own.slice(-4) && hasForeignWord(own, whole.units);
     const isInvented =
-      condition.length >= leastWholeCondition && !ofCase.test(own) && hasForeignWord(own, whole.units, 3);
+      condition.length >= leastWholeCondition &&
+      /[的时后满]$/.test(condition) &&
+      follows.test(own) &&
+      !ofCase.test(own) &&
+      hasForeignWord(own, whole.units, 3);
     if (isTurned || isOpposite || isForeign || isInvented) return instead(stands, own);
   }
   return undefined;
@@ -248,6 +255,9 @@ const leastCondition = 6;
 const leastWholeCondition = 8;
 /** A longer clause is a wording of its own. */
 const longestForeign = 12;
+/** What a rule makes of a condition; other clauses are the writer's own. */
+const follows =
+  /^(?!这|该|此|即|前提|对|本|就|可见|说明).*(?:应当?|可以?|不得|有权|无权|须|承担|处|视为|免|由|予)/;
 /** What follows the rule is about the case. */
 const ofCase = /原告|被告|本院|本案|本所|上诉|申请人|我|某|公司应|[甲乙丙丁]|[0-9]|元|故|因此|人民法院/;
 const startsDenied = /^(?:不得|不能|不予|无须|无需|无权|不(?!足|满|同|超|当|动产|明))/;
@@ -255,7 +265,10 @@ const denials = new RegExp(`^(?:可以|应当)?${startsDenied.source.slice(1)}`)
 
 /** So many characters in a row that the article has nowhere. */
 function hasForeignWord(clause: string, article: string, length = 2): boolean {
-  const plain = clause.replaceAll(/有权|要求|请求|法院|[应须需都仅则就即才]/g, "");
+  const plain = clause.replaceAll(
+    /公司|银行|企业|商家|平台|学校|医院|员工|顾客|有权|要求|请求|法院|[应须需都仅则就即才]/g,
+    "",
+  );
   let run = 0;
   return [...plain].some((each) => {
     run = article.includes(each) ? 0 : run + 1;

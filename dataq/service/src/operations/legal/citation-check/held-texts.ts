@@ -13,6 +13,8 @@ export interface HeldTexts {
   numbers(law: string): Promise<readonly ArticleNumber[]>;
   /** Articles of a law that have many of these words, the best first. */
   withWords(law: string, words: string): Promise<readonly StoredArticle[]>;
+  /** Articles of any law that have many of these words, the best first. */
+  anywhere(words: string): Promise<readonly StoredArticle[]>;
   /** Judgments by case number as written. */
   judgments(caseNumbers: readonly string[]): Promise<ReadonlyMap<string, HeldJudgment>>;
   /** The source that states which laws are in the data. */

@@ -21,6 +21,8 @@ export function otherTerm(
     if (isChange) {
       // Words over a mark are another wording of the sentence, not another term.
       if (mark.test(piece.text) || mark.test(next.text)) continue;
+      if (isClause(piece.text, article.text) || isClause(next.text, said.text)) continue;
+      if (startsClause(next.text, said.text) !== startsClause(piece.text, article.text)) continue;
       if (!isOtherTerm(piece.units, next.units, article)) continue;
       return [piece, next].map(({ kind, text }) => ({ kind, text }));
     }
@@ -29,6 +31,19 @@ export function otherTerm(
     return [{ kind: piece.kind, text: piece.text }];
   }
   return undefined;
+}
+
+/** Whether words are a whole clause: then it is another one, or the writer's own. */
+function isClause(words: string, text: string): boolean {
+  const at = text.indexOf(words);
+  if (at === -1) return false;
+  const [before, after] = [text[at - 1], text[at + words.length]];
+  return (before === undefined || mark.test(before)) && (after === undefined || mark.test(after));
+}
+
+function startsClause(words: string, text: string): boolean {
+  const at = text.indexOf(words);
+  return at <= 0 || mark.test(text[at - 1] as string);
 }
 
 interface Unit extends Piece {
@@ -44,11 +59,12 @@ function isHeldBy(left: Unit | undefined, right: Unit | undefined): boolean {
 function isOtherTerm(theirs: string, mine: string, article: Words): boolean {
   if (mine.length > longestTerm || theirs.length > longestTerm || mine.length < 2 || theirs.length < 2)
     return false;
-  if (everyday.test(mine) && party.test(theirs)) return false;
   // What is denied is compared where it stands.
   if (denial.test(theirs) !== denial.test(mine)) return false;
   const [a, b] = [plain(theirs), plain(mine)];
-  if (a === b || a === "" || b === "" || a.includes(b) || b.includes(a)) return false;
+  if (a === b || a.length < 2 || b.length < 2 || a.includes(b) || b.includes(a)) return false;
+  const [who, whom] = [theirs, mine].map((words) => words.replaceAll(beside, "")) as [string, string];
+  if (everyday.test(whom) && party.test(who)) return false;
   // 汇票 is a kind of 票据.
   const isKind = a.length === 2 && b.length === 2 && [...a].some((each) => b.includes(each));
   if (isKind && !/[一二三四五六七八九十]/.test(a) && !qualifiers.has(a) && !qualifiers.has(b)) return false;
@@ -72,9 +88,9 @@ const everyday =
 const denial = /不[得能应可予]|无[须需]|禁止/;
 const party = /(?:人|者|方|机构|单位|企业|组织|公司|公民|主体|一方|当事人)$/;
 
-const mark = /[,，。;；:：、]/;
+const mark = /[,，。;；:：、\n]/;
 const free =
-  /人民|或者|以及|应当|必须|需要|但是|可以|有权|能够|以内|之内|进行|予以|给予|有关|相关|[的之其该此本所应须需可得或及和与并且者于在由对向就按被将把内]/g;
+  /人民|或者|以及|应当|必须|需要|但是|可以|有权|能够|以内|之内|进行|予以|给予|有关|相关|[的之其该此本所应须需可能得或及和与并且者于在由对向就按被将把内]/g;
 const sameWords: readonly (readonly [RegExp, string])[] = [
   [/要求/g, "请求"],
   [/给付|偿付/g, "支付"],
@@ -110,6 +126,8 @@ const qualifiers = new Set([
 ]);
 const shortestSentence = 12;
 const leastSimilarity = 0.8;
+/** Words beside a party. */
+const beside = /将|或者?|应当?|必?须|不[得能应]?|可以?|能|未|给予|予以|依照|按照?|请求|要求/g;
 const leastBeside = 8;
 const leastOnOneSide = 4;
 const leastOnBothSides = 3;

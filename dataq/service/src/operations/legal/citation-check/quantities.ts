@@ -1,7 +1,7 @@
 import { readNumber } from "../question/chinese-number.ts";
 import { fitOf, type Piece, type Words } from "./compare.ts";
 import { clauseEnd, clauseStart } from "./counterparts.ts";
-import { pairsIn } from "./likeness.ts";
+import { likeness, pairsIn } from "./likeness.ts";
 
 /** A quantity of the sentence that the article has otherwise. */
 export function otherAmount(said: Words, article: Words): readonly Piece[] | undefined {
@@ -10,7 +10,8 @@ export function otherAmount(said: Words, article: Words): readonly Piece[] | und
     exchangedQuantity(said, article) ??
     otherSpan(said, article) ??
     otherBound(said, article) ??
-    amountOfOther(said, article)
+    amountOfOther(said, article) ??
+    inventedMultiple(said, article)
   );
 }
 
@@ -74,16 +75,18 @@ function otherSpan(said: Words, article: Words): readonly Piece[] | undefined {
 /** The spans of time, without the parts of a date. */
 function spansOf(words: Words): (Quantity & { readonly days: number })[] {
   const all = quantitiesOf(words);
-  const isPartOfDate = ({ from, to }: Quantity) =>
-    all.some(
-      (each) =>
-        (each.to === from && clauseStart(words, from) < from) ||
-        (each.from === to && clauseStart(words, to) < to),
-    );
   return all.flatMap((each) => {
     const days = daysOf[each.kind];
-    return days === undefined || isPartOfDate(each) ? [] : [{ ...each, days: each.value * days }];
+    return days === undefined || isPartOfDate(each, all, words) ? [] : [{ ...each, days: each.value * days }];
   });
+}
+
+function isPartOfDate({ from, to }: Quantity, all: readonly Quantity[], words: Words): boolean {
+  return all.some(
+    (each) =>
+      (each.to === from && clauseStart(words, from) < from) ||
+      (each.from === to && clauseStart(words, to) < to),
+  );
 }
 
 /** A day of work is longer than a day; `time` is counted in months. */
@@ -101,8 +104,10 @@ function otherBound(said: Words, article: Words): readonly Piece[] | undefined {
     if (alike.length === 0 || alike.some((each) => isSameAmount(each, mine))) continue;
     const shared = alike.map((each) => [...mine.pairs].filter((pair) => each.pairs.has(pair)).length);
     const most = Math.max(...shared);
-    const there = alike[shared.indexOf(most)] as Bound;
-    const isLimitedAlike = mine.isDefined || alike.some((each) => each.direction === mine.direction);
+    const sameWay = alike.filter((each) => each.direction === mine.direction);
+    const there =
+      sameWay.find((each) => shared[alike.indexOf(each)] === most) ?? sameWay[0] ?? (alike[0] as Bound);
+    const isLimitedAlike = mine.isDefined || sameWay.length > 0;
     if (!isLimitedAlike || most < (mine.isDefined ? leastPairsOfDefined : leastPairsOfBound)) continue;
     return [
       { kind: "added", text: writtenIn(said, mine) },
@@ -137,6 +142,15 @@ function amountOfOther(said: Words, article: Words): readonly Piece[] | undefine
   return undefined;
 }
 
+/** A multiple, where the article has none: 三倍 for 加倍. */
+function inventedMultiple(said: Words, article: Words): readonly Piece[] | undefined {
+  if (/[一二三四五六七八九十两]倍/.test(article.units)) return undefined;
+  const mine = quantitiesOf(said).find(({ kind }) => kind === "倍");
+  if (mine === undefined || likeness(said.units, article.units) < leastLikenessOfMultiple) return undefined;
+  return [{ kind: "added", text: writtenIn(said, mine) }];
+}
+const leastLikenessOfMultiple = 0.4;
+
 interface Bound extends Quantity {
   /** Spans of time are compared in days. */
   readonly group: string;
@@ -155,7 +169,9 @@ interface Bound extends Quantity {
 
 function boundsOf(words: Words): Bound[] {
   const { units } = words;
-  return quantitiesOf(words).map((each) => {
+  const all = quantitiesOf(words);
+  return all.flatMap((each) => {
+    if (isPartOfDate(each, all, words)) return [];
     const [start, end] = [clauseStart(words, each.from), clauseEnd(words, each.to)];
     const first = start === 0 ? 0 : clauseStart(words, start - 1);
     const [before, after] = [units.slice(start, each.from), units.slice(each.to, end)];
@@ -167,7 +183,7 @@ function boundsOf(words: Words): Bound[] {
       around,
     );
     const pairs = pairsIn(plain.replaceAll(limits, "|"));
-    return {
+    const bound = {
       ...each,
       group: days === undefined ? each.kind : "span",
       amount: days === undefined ? each.value : each.value * days,
@@ -183,6 +199,7 @@ function boundsOf(words: Words): Bound[] {
       subject: before.slice(quantitiesIn(before).at(-1)?.to ?? 0),
       pairs,
     };
+    return [bound];
   });
 }
 

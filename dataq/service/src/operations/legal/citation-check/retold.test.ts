@@ -25,6 +25,27 @@ const prosecutors =
 const trust = "委托人、受托人、受益人在境内进行信托活动，适用本法。";
 const listed = "有下列情形之一的，应当报告：\n（一）担保超过净资产的百分之二十；\n（六）公司放弃债权。";
 
+const partners = "新合伙人对入伙前合伙企业的债务承担无限连带责任。";
+const checkups = "职业健康检查费用由用人单位承担。用人单位不得安排有职业禁忌的劳动者从事其所禁忌的作业。";
+const liberty = "侵犯公民人身自由的，每日赔偿金按照国家上年度职工日平均工资计算。";
+const endorsement = "背书不得附有条件。背书时附有条件的，所附条件不具有汇票上的效力。";
+const support = "赡养人不得以放弃继承权或者其他理由，拒绝履行赡养义务。";
+const pregnancy =
+  "女职工在怀孕以及依法享受产假期间，劳动（聘用）合同或者服务协议期满的，劳动（聘用）合同或者服务协议期限自动延续至产假结束。";
+const tours =
+  "未达到约定人数的，可以解除合同。但是，境内旅游应当至少提前七日通知旅游者，出境旅游应当至少提前三十日通知旅游者。";
+const licence = "行政机关应当在有效期届满前作出是否准予延续的决定；逾期未作决定的，视为准予延续。";
+const succession = "法定继承，适用被继承人死亡时经常居所地法律，但不动产法定继承，适用不动产所在地法律。";
+const felons =
+  "有下列情形之一的，不予颁发律师执业证书：\n（一）无民事行为能力的；\n（二）受过刑事处罚的，但过失犯罪的除外。";
+const partnersCount = "有限合伙企业由二个以上五十个以下合伙人设立；但是，法律另有规定的除外。";
+const gifts =
+  "赠与人在赠与财产的权利转移之前可以撤销赠与。\n经过公证的赠与合同或者依法不得撤销的赠与合同，不适用前款规定。";
+const accounts = "金融机构不得为身份不明的客户提供服务或者与其进行交易，不得为客户开立匿名账户或者假名账户。";
+const permit = "建设单位应当自领取施工许可证之日起三个月内开工。";
+const holders = "限制民事行为能力人在票据上签章的，其签章无效，但是不影响其他签章的效力。";
+const mandate = "委托人或者受托人可以随时解除委托合同。有偿委托合同的解除方应当赔偿对方的直接损失。";
+
 const say = (said: string, article: string) =>
   contradiction(wordsOf(said), wordsOf(article), { cells: 100_000 })?.map(
     ({ kind, text }) => `${kind} ${text}`,
@@ -57,6 +78,42 @@ test.each([
     penalties,
     ["missing 不予行政处罚", "added 可以不予行政处罚"],
   ],
+  ["新合伙人对入伙前的债务仅以其认缴的出资额为限承担责任", partners, ["missing 连带", "added 出资额为限"]],
+  ["职业健康检查的费用由劳动者自行承担", checkups, ["missing 由用人单位承担", "added 由劳动者承担"]],
+  [
+    "赔偿金按照本人被羁押前的日平均工资计算",
+    liberty,
+    ["missing 国家上年度职工日平均工资", "added 本人被羁押前的日平均工资"],
+  ],
+  ["背书附有条件的,该背书无效", endorsement, ["missing 所附条件不具有汇票上的效力", "added 该背书无效"]],
+  [
+    "赡养人放弃继承权的,可以不再履行赡养义务",
+    support,
+    [`missing ${support.replaceAll(/[，。]/g, "")}`, "added 可以不再履行赡养义务"],
+  ],
+  [
+    "女职工怀孕期间劳动合同期满的,用人单位可以终止合同",
+    pregnancy,
+    [`missing ${pregnancy.slice(35, -1).replaceAll(/[（）]/g, "")}`, "added 用人单位可以终止合同"],
+  ],
+  ["出境团未达到约定人数的,旅行社提前七日通知即可解除合同", tours, ["added 七日", "missing 三十日"]],
+  ["逾期未作决定的,视为不予延续", licence, ["missing 准", "added 不"]],
+  [
+    "不动产法定继承适用被继承人死亡时经常居所地法律",
+    succession,
+    ["missing 适用不动产所在地", "added 适用被继承人死亡时经常居所地"],
+  ],
+  [
+    "受过刑事处罚的人,包括过失犯罪的,均不予颁发律师执业证书",
+    felons,
+    ["missing 过失犯罪除外", "added 过失犯罪的"],
+  ],
+  ["合伙人人数为二个以上一百个以下", partnersCount, ["added 一百个", "missing 五十个"]],
+  [
+    "赠与合同经过公证的,赠与人在权利转移前仍可以撤销",
+    gifts,
+    ["missing 不适用前款规定", "added 赠与人在权利转移前仍可以撤销"],
+  ],
 ])("told: %s", (said, article, expected) => {
   expect(say(said, article)).toEqual(expected);
 });
@@ -80,6 +137,15 @@ test.each([
   ["担保超过净资产的百分之二十", listed],
   ["违约金过分高于造成的损失的,人民法院可以予以适当减少", damages],
   ["一方以欺诈手段订立的合同,受欺诈方可以请求人民法院予以撤销", fraud],
+  // Another word for the party, and what the writer adds.
+  ["银行不得为身份不明的客户提供服务,也不得开立匿名账户", accounts],
+  ["禁止金融机构为客户开立匿名账户或者假名账户", accounts],
+  ["领取施工许可证后应当在三个月内开工", permit],
+  ["限制行为能力人在汇票上签章的,其签章无效,但不影响其他人签章的效力", holders],
+  ["委托人可以随时解除委托合同,但有偿委托的解除方应当赔偿对方的直接损失", mandate],
+  ["本案的关键在于,委托人或者受托人可以随时解除委托合同,这一点对方并无异议", mandate],
+  ["新合伙人对入伙前合伙企业的债务承担连带责任", partners],
+  ["出境旅游至少提前三十日通知,境内旅游至少提前七日通知", tours],
   // About something else.
   ["双方应当在十五日内办理变更登记", majority],
 ])("not told: %s", (said, article) => {

@@ -10,6 +10,7 @@ import {
 import { effectOfOther, otherEffect, otherWord } from "./counterparts.ts";
 import { otherFrame } from "./frames.ts";
 import { otherTerm } from "./other-terms.ts";
+import { otherOutcome } from "./outcomes.ts";
 import { otherAmount } from "./quantities.ts";
 import { otherValue } from "./rule-values.ts";
 
@@ -29,7 +30,8 @@ export function contradiction(said: Words, article: Words, budget: Budget): read
     effectOfOther(said, article) ??
     otherTerm(said, article, compared) ??
     otherFrame(said, article) ??
-    otherValue(said, article)
+    otherValue(said, article) ??
+    otherOutcome(said, article)
   );
 }
 
@@ -105,7 +107,7 @@ function isShort({ text }: Piece): boolean {
 }
 
 /** Words that deny. 不得 and 可以 turn a rule, 不满 and 以上 do not. */
-const denies = /^(?:不得|不能|不应当?|不可以?|无须|无需|不必|不需要?|禁止|不)$/;
+const denies = /^(?:但?是)?(?:不得|不能|不应当?|不可以?|无须|无需|不必|不需要?|禁止|不)$/;
 const denials = /不得|不能|不应|不可|无须|无需|不必|不需要|禁止/;
 /** 未支付 and 不支付 say the same. */
 const lacks = /^(?:未|没有|尚未|没)/;

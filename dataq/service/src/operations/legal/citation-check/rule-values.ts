@@ -17,7 +17,8 @@ export function otherValue(said: Words, article: Words): readonly Piece[] | unde
     otherLaw(said, article) ??
     includedException(said, article) ??
     otherLimit(said, article) ??
-    withoutException(said, article)
+    withoutException(said, article) ??
+    deniedClaim(said, article)
   );
 }
 
@@ -197,7 +198,8 @@ function otherBearer(said: Words, article: Words): Piece[] | undefined {
   if (stands.length === 0 || likeness(said.units, article.units) < leastLikeness) return undefined;
   for (const mine of bearersIn(said)) {
     const alike = stands.filter(({ verb }) => verb === mine.verb);
-    if (alike.length === 0 || nobody.test(mine.who) || everydayParty.test(mine.who)) continue;
+    if (alike.length === 0 || !party.test(mine.who) || nobody.test(mine.who) || everydayParty.test(mine.who))
+      continue;
     if (alike.some(({ who }) => isSameParty(who, mine.who))) continue;
     const there = alike.find(({ object, before }) =>
       mine.object === "" || object === ""
@@ -227,6 +229,7 @@ function bearersIn(words: Words): { who: string; verb: string; object: string; b
 
 const bearers =
   /(?<![理自事])由(?![于此])([^由]{2,16}?)(承担|负担|支付|缴纳|赔偿|管辖|批准|决定|责令|处以?(?=.{0,12}罚款)|作出|签发|组织|负责|垫付|追缴)/g;
+const party = /(?:[人者方院会员]|机关|机构|部门|单位|政府|组织|企业|股东|董事|监事|国务院|主体|国家|业主)$/;
 /** Not a party of the law, or not to tell which one. */
 const nobody =
   /^(?:其|本人|自己|双方|各方|对方|一方|当事人|责任人|行为人|他人|第三人|此|谁|我)|某|[甲乙丙丁]|原告|被告|部门$/;
@@ -338,15 +341,17 @@ function includedException(said: Words, article: Words): Piece[] | undefined {
       .replace(/^但是?/, "")
       .replace(/的$/, "");
     if (what.length < 3 || what.length > 16) continue;
-    for (const [, mine = ""] of said.units.matchAll(
-      /(?:包括|包含|即使|即便|哪怕|无论是否|不论是否)([^包含即]{3,16})|([^包]{3,16}?)(?:也|亦|同样)不例外/g,
-    )) {
+    for (const [, included, without] of matchesIn(said, includes)) {
+      const mine = included ?? without ?? "";
       if (likeness(what, mine) < leastOfWhat || /除外|不在此限|除.{1,20}[外以]/.test(said.units)) continue;
       return instead(`${what}除外`, mine);
     }
   }
   return undefined;
 }
+
+const includes =
+  /(?:包括|包含|即使|即便|哪怕|无论是否|不论是否)([^包含即]{3,16})|([^包]{3,16}?)(?:也|亦|同样)不例外/g;
 
 /** 不以所得遗产为限 for 以所得遗产实际价值为限. */
 function otherLimit(said: Words, article: Words): Piece[] | undefined {
@@ -376,10 +381,34 @@ function withoutException(said: Words, article: Words): Piece[] | undefined {
 
 const excepts = /除外|除.{1,24}外|但是?(?=[^书])|另有(?:规定|约定)|不在此限/;
 
+/** A claim is denied that the article gives. */
+function deniedClaim(said: Words, article: Words): Piece[] | undefined {
+  if (
+    likeness(said.units, article.units) < leastLikeness ||
+    /不得|不予|无权|不承担|不能|除外|但/.test(article.units)
+  )
+    return undefined;
+  const [given] = matchesIn(
+    article,
+    /(?:有权|可以)(?:向.{1,10})?(?:依法)?(?:提出|请求|要求|主张).{0,8}?(?:赔偿|支付|退还|返还|履行)/g,
+  );
+  const [denied] = matchesIn(
+    said,
+    /(?:不得|不能|无权|不可)(?:再|另行)?(?:向.{1,10}?)?(?:提出|请求|要求|主张).{0,8}?(?:赔偿|支付|退还|返还|履行)/g,
+  );
+  return given === undefined || denied === undefined || given[0].slice(-2) !== denied[0].slice(-2)
+    ? undefined
+    : instead(given[0], denied[0]);
+}
+
 /** The matches that no mark divides. */
 function* matchesIn(words: Words, pattern: RegExp): Generator<RegExpMatchArray & { index: number }> {
-  for (const match of words.units.matchAll(pattern))
-    if (clauseEnd(words, match.index + 1) >= match.index + match[0].length) yield match;
+  for (let at = 0; at < words.units.length; ) {
+    const end = clauseEnd(words, at + 1);
+    for (const match of words.units.slice(at, end).matchAll(pattern))
+      yield Object.assign(match, { index: match.index + at });
+    at = end;
+  }
 }
 
 const leastFit = 0.35;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Failure, invalid, type Params, type Provenance, warning } from "@dataq/contract";
-import type { SearchIndex } from "../../../search/search-index.ts";
+import type { Query, SearchIndex } from "../../../search/search-index.ts";
 import { searchText } from "../../../search/text-search.ts";
 import type { OptionalSource } from "../../../sources/layered.ts";
 import type { Answer, Page, SourceContext } from "../../../sources/source.ts";
@@ -171,9 +171,17 @@ class IndexedTexts implements HeldTexts {
     });
   }
 
-  async withWords(law: string, words: string): Promise<readonly StoredArticle[]> {
+  withWords(law: string, words: string): Promise<readonly StoredArticle[]> {
+    return this.#search(words, [{ term: lawTerm(law) }]);
+  }
+
+  anywhere(words: string): Promise<readonly StoredArticle[]> {
+    return this.#search(words, []);
+  }
+
+  async #search(words: string, filters: readonly Query[]): Promise<readonly StoredArticle[]> {
     const question = {
-      filters: [{ term: lawTerm(law) }],
+      filters,
       alternatives: [words],
       phrases: [],
       without: [],
