@@ -89,7 +89,7 @@ describe("a file of conversations", () => {
     fc.assert(
       fc.property(messages, fc.option(text, { nil: "" }), (said, system) => {
         const own = { ...newConversation("some:model"), title: "Its name", system, messages: said };
-        const [read] = fromFile("x.md", asMarkdown(own));
+        const [read] = fromFile("x.md", asMarkdown(own), 0);
         expect(read).toMatchObject({ model: "some:model", title: "Its name" });
         expect(read!.system).toBe(system.trim());
         const trimmed = said.map((one) => ({ ...one, content: one.content.replace(/^\n+/, "") }));
@@ -106,9 +106,12 @@ describe("a file of conversations", () => {
       tools: [{ type: "function" }],
       messages: addVersion([message("a"), message("b")], 0, message("c")),
     };
-    const [one] = fromFile("x.json", asJson(own));
+    const [one] = fromFile("x.json", asJson(own), own.changedMs);
     expect(one).toEqual({ ...own, id: expect.any(String) });
-    expect(fromFile("all.json", asJson([own, own]))).toHaveLength(2);
+    const times = [7, 5, 99, 1].map((changedMs) => ({ ...own, changedMs }));
+    // A time that is still to come would keep the first place for ever.
+    expect(fromFile("all.json", asJson(times), 9).map(({ changedMs }) => changedMs)).toEqual([7, 5, 9, 1]);
+    expect(fromFile("x.json", JSON.stringify({ messages: [] }), 9)[0]!.changedMs).toBe(9);
   });
 
   test.each([
@@ -123,6 +126,6 @@ describe("a file of conversations", () => {
     ["x.md", "just a text"],
     ["x.txt", ""],
   ])("is refused if it is not one: %s %s", (name, held) => {
-    expect(() => fromFile(name, held)).toThrow();
+    expect(() => fromFile(name, held, 0)).toThrow();
   });
 });

@@ -54,6 +54,15 @@ export class Conversations {
    */
   async keep(conversation: Conversation, unfinished: Message[] | null = null): Promise<boolean> {
     if (unfinished === null) conversation.changedMs = Date.now();
+    return this.#keep(conversation, unfinished);
+  }
+
+  /** Keeps a conversation from a file with the time that it has, so that the list has the file's order. */
+  add(conversation: Conversation): Promise<boolean> {
+    return this.#keep(conversation, null);
+  }
+
+  async #keep(conversation: Conversation, unfinished: Message[] | null): Promise<boolean> {
     this.#memory.set(conversation.id, conversation);
     if (this.#database === null) return false;
     const copy = { ...conversation, messages: unfinished ?? conversation.messages };

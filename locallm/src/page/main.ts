@@ -270,7 +270,7 @@ function open(one: Conversation): void {
 }
 
 async function importAll(conversations: readonly Conversation[]): Promise<void> {
-  for (const one of conversations) await kept.keep(one);
+  for (const one of conversations) await kept.add(one);
   list.show();
   if (conversations[0] !== undefined) open(conversations[0]);
 }

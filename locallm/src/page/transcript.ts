@@ -34,11 +34,11 @@ function marked(text: string): string {
 
 /**
  * Reads conversations from a file that the page exported. Each gets a new ID, so that none replaces one that is here.
- * Throws with a sentence for the user.
+ * A conversation without a time, or with one that is still to come, gets `nowMs`. Throws with a sentence for the user.
  */
-export function fromFile(name: string, text: string): Conversation[] {
-  if (!name.toLowerCase().endsWith(".md")) return fromJson(name, text);
-  const read = fromMarkdown(text);
+export function fromFile(name: string, text: string, nowMs: number): Conversation[] {
+  if (!name.toLowerCase().endsWith(".md")) return fromJson(name, text, nowMs);
+  const read = fromMarkdown(text, nowMs);
   if (read === null) throw wrong(name);
   return [read];
 }
@@ -47,7 +47,7 @@ function wrong(name: string): Error {
   return new Error(word("wrongFile", { name }));
 }
 
-function fromJson(name: string, text: string): Conversation[] {
+function fromJson(name: string, text: string, nowMs: number): Conversation[] {
   let read: unknown;
   try {
     read = JSON.parse(text);
@@ -55,7 +55,7 @@ function fromJson(name: string, text: string): Conversation[] {
     throw wrong(name);
   }
   const all = Array.isArray(read) ? read : [read];
-  const found = all.map(asConversation);
+  const found = all.map((one) => asConversation(one, nowMs));
   if (found.includes(null)) throw wrong(name);
   return found as Conversation[];
 }
@@ -63,14 +63,14 @@ function fromJson(name: string, text: string): Conversation[] {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Null if it is not a conversation. */
-function asConversation(given: unknown): Conversation | null {
+function asConversation(given: unknown, nowMs: number): Conversation | null {
   if (!isObject(given) || !areMessages(given["messages"])) return null;
   const { model, system, title, options, tools, changedMs } = given;
   const numbers = options === undefined ? {} : options;
   if (!isObject(numbers) || Object.values(numbers).some((value) => typeof value !== "number")) return null;
   return {
     ...newConversation(typeof model === "string" ? model : ""),
-    ...(typeof changedMs === "number" ? { changedMs } : {}),
+    changedMs: typeof changedMs === "number" ? Math.min(changedMs, nowMs) : nowMs,
     ...(typeof title === "string" && title !== "" ? { title } : {}),
     system: typeof system === "string" ? system : "",
     options: numbers as Record<string, number>,
@@ -117,11 +117,12 @@ function isObject(given: unknown): given is Fields {
 }
 
 /** Null if it has no message. Thinking, files and tool calls stay in the text. */
-function fromMarkdown(text: string): Conversation | null {
+function fromMarkdown(text: string, nowMs: number): Conversation | null {
   const [head = "", ...parts] = text
     .replaceAll("\r\n", "\n")
     .split(/^(?=## (?:system|user|assistant|tool)$)/m);
   const conversation = newConversation(/^Model: (.*)$/m.exec(head)?.[1] ?? "");
+  conversation.changedMs = nowMs;
   const title = /^# (.+)$/m.exec(head)?.[1];
   if (title !== undefined) conversation.title = title;
   for (const part of parts) {

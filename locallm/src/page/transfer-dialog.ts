@@ -49,10 +49,11 @@ export class TransferDialog {
     const { status } = this.#parts;
     const read: Conversation[] = [];
     status.className = "";
+    const nowMs = Date.now();
     try {
       for (const file of files) {
         if (file.size > largestBytes) throw new Error(word("wrongFile", { name: file.name }));
-        read.push(...fromFile(file.name, await file.text()));
+        read.push(...fromFile(file.name, await file.text(), nowMs));
       }
       await actions.onImport(read);
       status.textContent = word("imported", { conversations: String(read.length) });
