@@ -1,12 +1,35 @@
 import lucide from "@iconify-json/lucide/icons.json" with { type: "json" };
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
-import { defaultClientConditions, defineConfig, type HtmlTagDescriptor, type Plugin } from "vite";
+import {
+  defaultClientConditions,
+  defineConfig,
+  type HtmlTagDescriptor,
+  type Plugin,
+  type UserConfig,
+} from "vite";
 
 const base = "/console/";
 
-/** The service serves `dist/` at /console/. Nothing is inlined, so the content security policy needs no exception. */
-export default defineConfig({
+/**
+ * The service serves `dist/` at /console/. Nothing is inlined, so the content security policy needs no exception. The
+ * script of the page for visitors (mode `welcome`) is built by itself, so that it loads nothing of the console.
+ */
+export default defineConfig(({ mode }) => (mode === "welcome" ? forVisitors : forMembers));
+
+const forVisitors: UserConfig = {
+  base,
+  build: {
+    target: "es2022",
+    assetsInlineLimit: 0,
+    modulePreload: false,
+    reportCompressedSize: false,
+    emptyOutDir: false,
+    rolldownOptions: { input: "src/welcome/welcome.ts" },
+  },
+};
+
+const forMembers: UserConfig = {
   base,
   // Resolves the contract to its source, so that the contract need not be built first.
   resolve: { conditions: ["source", ...defaultClientConditions] },
@@ -32,7 +55,7 @@ export default defineConfig({
     },
   },
   server: { port: 28_000, proxy: proxyTo("http://127.0.0.1:11435") },
-});
+};
 
 /**
  * Makes `~icons/lucide/plus` a component. The data of all icons is one file of 0.6 MB; lucide-react has 51 MB in

@@ -17,6 +17,7 @@ async function build() {
   // build.
   const fresh = join(root, `dist.${process.pid}`);
   await build({ root, logLevel: "warn", build: { outDir: fresh, emptyOutDir: true } });
+  await build({ root, mode: "welcome", logLevel: "warn", build: { outDir: fresh } });
   for (const file of filesBelow(fresh)) compress(file);
   markBuilt(fresh);
   rmSync(out, { recursive: true, force: true });

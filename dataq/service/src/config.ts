@@ -36,6 +36,8 @@ export interface Config {
   readonly secret: string | undefined;
   /** DATAQ_CHARGE_EMPTY, true: an answer without records costs the list price. */
   readonly chargeEmpty: boolean;
+  /** DATAQ_TRIALS, 5000: questions a day that people without an account may ask altogether; 0 for none. */
+  readonly trialsPerDay: number;
   /** DATAQ_ORIGINS: web origins whose pages may call the service, comma-separated. */
   readonly origins: readonly string[];
   /** DATAQ_ALLOWED_HOSTS: host names under which the service may be called, comma-separated; see http/host.ts. */
@@ -135,6 +137,7 @@ export function readConfig(environment: Environment = process.env): Config {
       (mode === "hosted" ? "approve" : isLoopback(host) ? "open" : "closed"),
     secret: readSecret(get("DATAQ_SECRET")),
     chargeEmpty: readChoice("DATAQ_CHARGE_EMPTY", get("DATAQ_CHARGE_EMPTY"), ["true", "false"]) !== "false",
+    trialsPerDay: readTrials(get("DATAQ_TRIALS")),
     origins: readOrigins(get("DATAQ_ORIGINS")),
     allowedHosts: readHosts(get("DATAQ_ALLOWED_HOSTS")),
     trustedProxies: readProxies(get("DATAQ_TRUSTED_PROXIES")),
@@ -187,6 +190,13 @@ function readChoice<const Choice extends string>(
   const found = choices.find((choice) => choice === value.toLowerCase());
   if (found === undefined) throw new Error(`${name} is "${value}"; set it to one of ${choices.join(", ")}.`);
   return found;
+}
+
+function readTrials(value: string | undefined): number {
+  if (value === undefined) return 5_000;
+  if (!/^\d{1,7}$/.test(value))
+    throw new Error(`DATAQ_TRIALS is "${value}"; set it to a number of questions a day up to 9999999, or 0.`);
+  return Number(value);
 }
 
 function readSize(name: string, value: string | undefined): number | undefined {

@@ -23,6 +23,7 @@ import { addConsolePages } from "./http/console/pages.ts";
 import { addSessionRoutes } from "./http/console/session.ts";
 import { addSignInRoutes } from "./http/console/sign-in.ts";
 import { allowOrigins } from "./http/cross-origin.ts";
+import { offers } from "./http/docs/offer.ts";
 import { addDocumentation } from "./http/docs/site.ts";
 import { Exports } from "./http/exports.ts";
 import { createMetrics } from "./http/metrics.ts";
@@ -42,6 +43,7 @@ import { addMetricsRoute } from "./http/routes/metrics.ts";
 import { addOpenDataRoutes } from "./http/routes/open-data.ts";
 import { addPaymentRoutes } from "./http/routes/payments.ts";
 import { addQueryRoutes } from "./http/routes/query.ts";
+import { addTrialRoute } from "./http/routes/trial.ts";
 import { addWatchRoutes } from "./http/routes/watches.ts";
 import { addWebhookRoutes } from "./http/routes/webhooks.ts";
 import { scrub } from "./http/scrub.ts";
@@ -246,6 +248,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     allowOrigins(app, config.origins);
     compressAnswers(app);
     addQueryRoutes(app, parts);
+    addTrialRoute(app, parts, config);
     addMcpRoute(app, parts, config);
     addAccountRoutes(app, parts);
     addKeyRoutes(app, parts);
@@ -265,7 +268,8 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       });
     closers.push(() => vectors?.close());
     addDocumentation(app);
-    addCatalogRoutes(app, { ...parts, index, vectors, contracts });
+    const offer = offers({ ...parts, index, contracts });
+    addCatalogRoutes(app, { ...parts, index, vectors, offer });
     addHealthRoutes(app, { ...parts, index });
     addMetricsRoute(app, parts);
     const jobs = new Jobs(database, instance.id, clock);
@@ -298,7 +302,11 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       queue,
     });
     addConnectorRoutes(app, parts, { contracts, gate, path: config.connectors });
-    addConsolePages(app);
+    let isPreparing = true;
+    void firstData.laws.then(() => {
+      isPreparing = false;
+    });
+    addConsolePages(app, { ...parts, offer, isPreparing: () => isPreparing }, config);
     addSignInRoutes(app, parts);
     addSessionRoutes(app, parts, config);
     if (config.locallm !== undefined) addModelRoutes(app, config.locallm);

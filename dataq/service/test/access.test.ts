@@ -81,6 +81,7 @@ test("the contract lists every route and what it requires", () => {
 test("routes that everybody may use only read, but for these, and none of them moves money", async () => {
   const open = Object.entries(routeAccess).filter(([, { access }]) => access === "public");
   expect(open.filter(([route]) => !route.startsWith("GET ")).map(([route]) => route)).toEqual([
+    "POST /v1/try",
     "POST /v1/payments/:provider/notify",
     "POST /v1/keys/leak-report",
     "POST /console/auth/*",

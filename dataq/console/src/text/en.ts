@@ -1,3 +1,5 @@
+import { citationsEn } from "./citations.ts";
+
 /** The console's texts. `zh.ts` has the same keys, and the compiler reports a missing one. */
 export const en = {
   loading: "Loading…",
@@ -239,46 +241,7 @@ export const en = {
     noKeyAbout: "Your programs need one. The playground works without a key.",
   },
 
-  citations: {
-    verdict: "Verdict",
-    cited: "Citation",
-    findings: "What is wrong",
-    article: "Text of the law",
-    right: "No problem found",
-    problems: {
-      no_such_article: "No such article",
-      no_such_paragraph: "No such paragraph",
-      no_such_item: "No such item",
-      unknown_law: "Unknown law",
-      not_in_force: "Not in force",
-      quotation_differs: "Misquoted",
-      fits_other_article: "Fits another article",
-    },
-    states: {
-      repealed: "Repealed",
-      amended: "Older version",
-      not_yet_effective: "Not yet in force",
-    },
-    unchecked: {
-      not_held: "Not checked: no text",
-      version_not_held: "Not checked: no text of that version",
-      unresolved: "Not checked: law not clear",
-    },
-    place: (law: string, article: string, paragraph: number | null) =>
-      `《${law}》${article}${paragraph === null ? "" : `, paragraph ${paragraph}`}`,
-    nearest: (place: string) => `Nearest: ${place}.`,
-    until: (date: string) => `No longer applies since ${date}.`,
-    from: (date: string) => `Applies from ${date}.`,
-    replacedBy: (name: string) => `Replaced by ${name}.`,
-    fits: (place: string) =>
-      `The sentence fits ${place} of today's text: the number may be that of an older version.`,
-    foundIn: (place: string) => `The quoted words are in ${place}.`,
-    ofVersion: (date: string) => `The quoted words are those of the version of ${date}.`,
-    agrees: "The quotation agrees with the law.",
-    stop: ".",
-    onlyQuoted: "only in the quotation",
-    onlyInLaw: "only in the law",
-  },
+  citations: citationsEn,
 
   parameters: {
     query: "Question",

@@ -1,3 +1,4 @@
+import { citationsZh } from "./citations.ts";
 import type { Text } from "./en.ts";
 
 export const zh: Text = {
@@ -225,41 +226,7 @@ export const zh: Text = {
     noKeyAbout: "程序调用需要 API 密钥，调试台不需要。",
   },
 
-  citations: {
-    verdict: "结论",
-    cited: "引注",
-    findings: "问题",
-    article: "条文",
-    right: "未发现问题",
-    problems: {
-      no_such_article: "没有此条",
-      no_such_paragraph: "没有此款",
-      no_such_item: "没有此项",
-      unknown_law: "查无此法",
-      not_in_force: "不在施行期",
-      quotation_differs: "引文有误",
-      fits_other_article: "条号疑为旧号",
-    },
-    states: { repealed: "已废止", amended: "旧版条文", not_yet_effective: "尚未施行" },
-    unchecked: {
-      not_held: "未收录，未核查",
-      version_not_held: "未收录该版本，未核查",
-      unresolved: "所指法律不明，未核查",
-    },
-    place: (law, article, paragraph) =>
-      `《${law}》${article}${paragraph === null ? "" : `（第 ${paragraph} 款）`}`,
-    nearest: (place) => `最接近的是${place}。`,
-    until: (date) => `${date} 起不再适用。`,
-    from: (date) => `${date} 起施行。`,
-    replacedBy: (name) => `已由${name}取代。`,
-    fits: (place) => `这句话说的是现行${place}的内容，所引条号可能是旧版的。`,
-    foundIn: (place) => `引文实际出自${place}。`,
-    ofVersion: (date) => `引文是 ${date} 版本的文字。`,
-    agrees: "引文与条文一致。",
-    stop: "。",
-    onlyQuoted: "仅引文有",
-    onlyInLaw: "仅条文有",
-  },
+  citations: citationsZh,
 
   parameters: {
     query: "查询内容",

@@ -1,54 +1,13 @@
 import { useSyncExternalStore } from "react";
+import { type Language, type Look, onLookChange, readLook, type Theme } from "./kept-look.ts";
 
-/**
- * Theme and language. They are in a cookie so that the service can send the page with the right ones at once.
- */
-export interface Look {
-  readonly theme: Theme;
-  readonly language: Language;
-}
-export type Theme = "system" | "light" | "dark";
-export type Language = "en" | "zh";
+export { type Language, onLookChange, readLook, setLook, type Theme } from "./kept-look.ts";
 
-const listeners = new Set<() => void>();
-
+/** The look of the page. The component is drawn again when it changes. */
 export function useLook(): Look {
-  const text = useSyncExternalStore(listen, snapshot);
+  const text = useSyncExternalStore(onLookChange, snapshot);
   const [theme, language] = text.split(".") as [Theme, Language];
   return { theme, language };
-}
-
-export function readLook(): Look {
-  const { theme } = document.documentElement.dataset;
-  return {
-    theme: theme === "light" || theme === "dark" ? theme : "system",
-    language: document.documentElement.lang.startsWith("zh") ? "zh" : "en",
-  };
-}
-
-export function setLook(change: Partial<Look>): void {
-  const look = { ...readLook(), ...change };
-  document.documentElement.dataset["theme"] = look.theme;
-  document.documentElement.lang = look.language === "zh" ? "zh-CN" : "en";
-  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in every browser yet
-  document.cookie = `dataq_look=${look.theme}.${look.language}; Path=/console; Max-Age=31536000; SameSite=Lax`;
-  for (const listener of listeners) listener();
-}
-
-/** Called when a canvas must be redrawn in new colours. */
-export function onLookChange(listener: () => void): () => void {
-  listeners.add(listener);
-  const scheme = matchMedia("(prefers-color-scheme: dark)");
-  scheme.addEventListener("change", listener);
-  return () => {
-    listeners.delete(listener);
-    scheme.removeEventListener("change", listener);
-  };
-}
-
-function listen(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
 }
 
 function snapshot(): string {

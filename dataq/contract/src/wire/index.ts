@@ -19,5 +19,6 @@ export * from "./query.ts";
 export * from "./route.ts";
 export * from "./routes.ts";
 export * from "./session.ts";
+export * from "./trial.ts";
 export * from "./watch.ts";
 export * from "./webhook.ts";

@@ -52,6 +52,7 @@ import {
 } from "./payment.ts";
 import { estimate } from "./query.ts";
 import type { Route } from "./route.ts";
+import { trial, tried } from "./trial.ts";
 import { changedWatch, createdWatch, newWatch, watch } from "./watch.ts";
 import {
   changedWebhook,
@@ -116,6 +117,18 @@ export const routes = {
     summary: "Get the price of a call; free",
     answer: estimate,
     errors: [...questions, "not_configured", "preparing", ...callLimits],
+  },
+
+  tryOperation: {
+    tag: "catalog",
+    access: "public",
+    method: "POST",
+    status: 200,
+    path: "/v1/try",
+    summary: "Try an operation without an account; free, a few times from each address",
+    body: trial,
+    answer: tried,
+    errors: ["not_found", "rate_limited", "preparing", "no_words", "upstream_timeout"],
   },
 
   callMcp: {

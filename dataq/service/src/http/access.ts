@@ -39,6 +39,8 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /v1/pricing": row("public"),
   "GET /v1/status": row("public"),
 
+  "POST /v1/try": open("it answers from what is here, for free, within limits of its own; it writes nothing"),
+
   // Calls have limits of their own; see call-limits.ts.
   "POST /v1/data/query": row("data.query", 0),
   "POST /v1/data/estimate": row("data.query", 0),

@@ -31,6 +31,14 @@ const manageLimits = {
   operator: { perSecond: 1_000, burst: 10_000 },
 } as const satisfies Record<keyof typeof limits, Rate>;
 
+/** Questions that one address may ask without an account. */
+export const trialLimit: Rate = { perSecond: 1 / 30, burst: 20 };
+
+/** Those of all addresses together: the number of a day, of which a tenth may come at once. */
+export function trialsOf(perDay: number): Rate {
+  return { perSecond: perDay / 86_400, burst: Math.max(1, Math.floor(perDay / 10)) };
+}
+
 export function manageLimitsOf(tier: keyof typeof limits): Rate {
   return manageLimits[tier];
 }

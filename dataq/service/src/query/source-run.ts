@@ -1,13 +1,19 @@
 import { Failure, tokensPerCny } from "@dataq/contract";
 import type { Answer } from "../sources/source.ts";
+import type { Call } from "./call.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Question } from "./question.ts";
 import type { QueryRequest } from "./request/request.ts";
 
+/** A question, whoever asks it. */
+interface Asked extends Omit<Question, "call"> {
+  readonly call: Pick<Call, "requestId" | "idempotencyKey" | "signal">;
+}
+
 /** Runs a source. If the source ignores the signal, it is abandoned and a late result is discarded. */
 export async function runSource(
-  { sourceLimitMs }: PipelineParts,
-  { request, source, price, call, now }: Question,
+  { sourceLimitMs }: Pick<PipelineParts, "sourceLimitMs">,
+  { request, source, price, call, now }: Asked,
   sandbox: boolean,
 ): Promise<Answer> {
   const limit = AbortSignal.timeout(sourceLimitMs);

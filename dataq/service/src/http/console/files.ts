@@ -13,9 +13,17 @@ export interface ConsoleFile {
   readonly etag: string;
 }
 
+/** Paths of the files of the page for visitors. */
+export interface WelcomeFiles {
+  readonly style: string;
+  readonly script: string;
+  readonly icon: string;
+}
+
 export interface ConsoleFiles {
   /** The page that all paths of the console return, in each language. */
   readonly pages: Readonly<Record<Language, string>>;
+  readonly welcome: WelcomeFiles;
   /** By path below /console/. */
   readonly assets: ReadonlyMap<string, ConsoleFile>;
 }
@@ -51,7 +59,18 @@ export function readConsole(): ConsoleFiles | undefined {
     });
   }
   const page = readFileSync(join(folder, "index.html"), "utf8");
-  return { pages: { en: without(page, "zh"), zh: without(page, "en") }, assets };
+  const pathOf = (name: RegExp) => {
+    const path = [...assets.keys()].find((each) => name.test(each));
+    if (path === undefined)
+      throw new Error(`The build of the console has no ${name.source}; build it again.`);
+    return `/console/${path}`;
+  };
+  const welcome = {
+    style: pathOf(/^assets\/welcome-[^/]+\.css$/),
+    script: pathOf(/^assets\/welcome-[^/]+\.js$/),
+    icon: pathOf(/^assets\/mark-[^/]+\.svg$/),
+  };
+  return { welcome, pages: { en: without(page, "zh"), zh: without(page, "en") }, assets };
 }
 
 /** Removes the preloads of other languages from the page. A reader needs only one. */

@@ -1,7 +1,10 @@
 import type { Language } from "@dataq/contract";
 import { Failure } from "@dataq/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { headersOf } from "../credentials.ts";
 import { languageOf } from "../language.ts";
+import type { HttpParts } from "../parts.ts";
+import { type Look, Welcome, type WelcomeParts, type WelcomeSettings } from "../welcome/welcome.ts";
 import { type ConsoleFile, type ConsoleFiles, readConsole } from "./files.ts";
 
 /**
@@ -30,12 +33,35 @@ const guards = {
   "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
 };
 
-/** The console's page and its files. The page fetches everything else from the public endpoints. */
-export function addConsolePages(app: FastifyInstance): void {
+/**
+ * The page for visitors, the console's page and its files. The console's page fetches everything else from the public
+ * endpoints.
+ */
+export function addConsolePages(
+  app: FastifyInstance,
+  parts: Pick<HttpParts, "people"> & WelcomeParts,
+  settings: WelcomeSettings,
+): void {
   const files = readConsole();
+  const welcome = files && new Welcome(parts, files.welcome, settings);
 
-  app.get("/", async (request, reply) => {
-    if (request.headers.accept?.includes("text/html")) return reply.redirect("/console/");
+  app.get<{ Querystring: { language?: unknown } }>("/", async (request, reply) => {
+    reply.header("vary", "Accept, Accept-Language, Cookie");
+    if (request.headers.accept?.includes("text/html")) {
+      if (welcome === undefined || (await parts.people.find(headersOf(request))))
+        return reply.redirect("/console/");
+      const kept = lookOf(request);
+      const { language: chosen } = request.query;
+      const look = chosen === "en" || chosen === "zh" ? ({ ...kept, language: chosen } as const) : kept;
+      // The console opens in the language that was chosen here.
+      if (look !== kept)
+        reply.header(
+          "set-cookie",
+          `dataq_look=${look.theme}.${look.language}; Path=/; Max-Age=31536000; SameSite=Lax`,
+        );
+      reply.headers(guards).header("cache-control", "no-cache").type("text/html; charset=utf-8");
+      return welcome.page(look, `${request.protocol}://${request.host}`);
+    }
     return { name: "dataq", console: "/console/", docs: "/docs", agents: "/llms.txt", status: "/v1/status" };
   });
 
@@ -78,12 +104,19 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: ConsoleF
 }
 
 /** The page has the visitor's theme and language from the first byte, so that nothing flickers. */
-function inLook(pages: ConsoleFiles["pages"], { headers }: FastifyRequest): string {
-  const look = /(?:^|;\s*)dataq_look=(system|light|dark)\.(en|zh)(?:;|$)/.exec(headers.cookie ?? "");
-  // Visitors who have not chosen a language get the one that their browser prefers.
-  const language = (look?.[2] as Language | undefined) ?? languageOf(headers["accept-language"]);
+function inLook(pages: ConsoleFiles["pages"], request: FastifyRequest): string {
+  const { theme, language } = lookOf(request);
   return pages[language].replace(
     '<html lang="en" data-theme="system">',
-    `<html lang="${language === "zh" ? "zh-CN" : "en"}" data-theme="${look?.[1] ?? "system"}">`,
+    `<html lang="${language === "zh" ? "zh-CN" : "en"}" data-theme="${theme}">`,
   );
+}
+
+/** Visitors who have not chosen a language get the one that their browser prefers. */
+function lookOf({ headers }: FastifyRequest): Look {
+  const kept = /(?:^|;\s*)dataq_look=(system|light|dark)\.(en|zh)(?:;|$)/.exec(headers.cookie ?? "");
+  return {
+    theme: (kept?.[1] as Look["theme"] | undefined) ?? "system",
+    language: (kept?.[2] as Language | undefined) ?? languageOf(headers["accept-language"]),
+  };
 }

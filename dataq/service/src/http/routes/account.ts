@@ -18,8 +18,8 @@ import { limitsOf } from "../../limits/tier.ts";
 import { check, readJson } from "../body.ts";
 import { readBudget } from "../budget.ts";
 import { authorOf, principalOf } from "../caller.ts";
+import { answeredBy } from "../docs/offer.ts";
 import type { HttpParts } from "../parts.ts";
-import { answeredBy } from "./catalog.ts";
 import { keyBody } from "./keys.ts";
 
 /** The account's own data. These routes never cost tokens, and work with an empty balance. */

@@ -1,50 +1,26 @@
-import { Failure, invalid, type MoreChoices, operations } from "@dataq/contract";
-import type { CatalogEntry, Sent, status } from "@dataq/contract/wire";
+import { Failure, invalid, operations } from "@dataq/contract";
+import type { Sent, status } from "@dataq/contract/wire";
 import type { FastifyInstance } from "fastify";
 import type { VectorSchedule, VectorState } from "../../background/vectors/schedule.ts";
-import type { ContractBook } from "../../connector/contract-book.ts";
 import { lastRuns } from "../../importer/runs.ts";
-import { archivedPlatforms } from "../../operations/content/hot-rank/platform.ts";
 import { findTarget } from "../../operations/imports.ts";
 import { corpusOf } from "../../operations/registry.ts";
 import { sampleCorpus } from "../../operations/sample-corpora.ts";
 import { sizeWithout } from "../../search/contents.ts";
 import type { SearchIndex } from "../../search/search-index.ts";
-import { catalogEntry, modelTools, olderCapabilities } from "../docs/catalog.ts";
-import { llmsText } from "../docs/llms.ts";
-import { openApi } from "../docs/openapi.ts";
-import type { Terms, TermsOf } from "../docs/terms.ts";
+import { answeredBy, type Offer } from "../docs/offer.ts";
 import type { HttpParts } from "../parts.ts";
-import { readProviders } from "../provided-by.ts";
 
 /** What the service offers, and the state of its data. All public: nothing here concerns an account. */
 export function addCatalogRoutes(
   app: FastifyInstance,
-  parts: Pick<HttpParts, "database" | "pipeline" | "clock"> & {
+  parts: Pick<HttpParts, "database" | "pipeline"> & {
     readonly index: SearchIndex;
     readonly vectors: Pick<VectorSchedule, "state"> | undefined;
-    readonly contracts: Pick<ContractBook, "of">;
+    readonly offer: () => Promise<Offer>;
   },
 ): void {
-  let made: { readonly of: string; readonly offer: Offer } | undefined;
-  /** Rebuilt only when an import adds a platform, a day or real data, or when a new price takes effect. */
-  const offer = async (): Promise<Offer> => {
-    const platform = await archivedPlatforms(parts.index);
-    const terms = new Map<string, Terms>();
-    const known: unknown[] = [...platform];
-    const providedBy = await readProviders(parts.database, parts.contracts);
-    for (const { name } of operations) {
-      const { tokens, cachedTokens, version } = await parts.pipeline.prices.find(name, parts.clock());
-      const answered = await answeredBy(parts, name);
-      const from = await providedBy(name, answered.data);
-      terms.set(name, { tokens, cachedTokens, ...answered, from });
-      known.push(version, answered.data, answered.coverage?.text.en, ...from.publishers, Number(from.since));
-    }
-    const of = known.join();
-    if (made?.of !== of) made = { of, offer: offerWith({ platform }, ({ name }) => terms.get(name)!) };
-    return made.offer;
-  };
-
+  const { offer } = parts;
   app.get<{ Querystring: { format?: unknown } }>("/v1/catalog", async (request) => {
     const { format } = request.query;
     if (format === undefined) return { data: (await offer()).entries() };
@@ -74,47 +50,6 @@ export function addCatalogRoutes(
   );
 
   app.get("/v1/status", async () => ({ data: await statusOf(parts) }));
-}
-
-/** Each part is made when it is first asked for, because it takes a tenth of a second. */
-interface Offer {
-  readonly entries: () => readonly CatalogEntry[];
-  readonly tools: () => readonly object[];
-  readonly capabilities: () => object;
-  /** JSON */
-  readonly openApi: () => string;
-  readonly llms: () => string;
-}
-
-function offerWith(more: MoreChoices, termsOf: TermsOf): Offer {
-  return {
-    entries: madeOnce(() => operations.map((operation) => catalogEntry(operation, more, termsOf))),
-    tools: madeOnce(() => modelTools(more, termsOf)),
-    capabilities: madeOnce(() => olderCapabilities(termsOf)),
-    openApi: madeOnce(() => JSON.stringify(openApi(more, termsOf))),
-    llms: madeOnce(() => llmsText(termsOf)),
-  };
-}
-
-function madeOnce<Value extends object | string>(make: () => Value): () => Value {
-  let made: Value | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
-}
-
-/** Where answers for live keys come from, and what the samples contain. */
-export async function answeredBy(
-  { pipeline }: Pick<HttpParts, "pipeline">,
-  operation: string,
-): Promise<Pick<Terms, "data" | "coverage" | "samples">> {
-  const source = pipeline.sources.find(operation);
-  if (source === undefined) return { data: "none", coverage: null, samples: [] };
-  // Pages that tell what is here do not wait for the data of a first start.
-  const data = (await source.answeredBy?.("now")) ?? "imported";
-  const coverage = data === "imported" ? ((await source.coverage?.()) ?? null) : null;
-  return { data, coverage, samples: source.samples ?? [] };
 }
 
 /** The data sets of generated records that fill up an operation's index. */

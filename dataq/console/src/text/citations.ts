@@ -1,0 +1,77 @@
+/** What is said about a citation: in the console, and on the page for visitors, which loads no other texts of it. */
+export const citationsEn = {
+  verdict: "Verdict",
+  cited: "Citation",
+  findings: "What is wrong",
+  article: "Text of the law",
+  right: "No problem found",
+  problems: {
+    no_such_article: "No such article",
+    no_such_paragraph: "No such paragraph",
+    no_such_item: "No such item",
+    unknown_law: "Unknown law",
+    not_in_force: "Not in force",
+    quotation_differs: "Misquoted",
+    fits_other_article: "Fits another article",
+  },
+  states: {
+    repealed: "Repealed",
+    amended: "Older version",
+    not_yet_effective: "Not yet in force",
+  },
+  unchecked: {
+    not_held: "Not checked: no text",
+    version_not_held: "Not checked: no text of that version",
+    unresolved: "Not checked: law not clear",
+  },
+  place: (law: string, article: string, paragraph: number | null) =>
+    `《${law}》${article}${paragraph === null ? "" : `, paragraph ${paragraph}`}`,
+  nearest: (place: string) => `Nearest: ${place}.`,
+  until: (date: string) => `No longer applies since ${date}.`,
+  from: (date: string) => `Applies from ${date}.`,
+  replacedBy: (name: string) => `Replaced by ${name}.`,
+  fits: (place: string) =>
+    `The sentence fits ${place} of today's text: the number may be that of an older version.`,
+  foundIn: (place: string) => `The quoted words are in ${place}.`,
+  ofVersion: (date: string) => `The quoted words are those of the version of ${date}.`,
+  agrees: "The quotation agrees with the law.",
+  stop: ".",
+  onlyQuoted: "only in the quotation",
+  onlyInLaw: "only in the law",
+};
+
+export const citationsZh: typeof citationsEn = {
+  verdict: "结论",
+  cited: "引注",
+  findings: "问题",
+  article: "条文",
+  right: "未发现问题",
+  problems: {
+    no_such_article: "没有此条",
+    no_such_paragraph: "没有此款",
+    no_such_item: "没有此项",
+    unknown_law: "查无此法",
+    not_in_force: "不在施行期",
+    quotation_differs: "引文有误",
+    fits_other_article: "条号疑为旧号",
+  },
+  states: { repealed: "已废止", amended: "旧版条文", not_yet_effective: "尚未施行" },
+  unchecked: {
+    not_held: "未收录，未核查",
+    version_not_held: "未收录该版本，未核查",
+    unresolved: "所指法律不明，未核查",
+  },
+  place: (law, article, paragraph) =>
+    `《${law}》${article}${paragraph === null ? "" : `（第 ${paragraph} 款）`}`,
+  nearest: (place) => `最接近的是${place}。`,
+  until: (date) => `${date} 起不再适用。`,
+  from: (date) => `${date} 起施行。`,
+  replacedBy: (name) => `已由${name}取代。`,
+  fits: (place) => `这句话说的是现行${place}的内容，所引条号可能是旧版的。`,
+  foundIn: (place) => `引文实际出自${place}。`,
+  ofVersion: (date) => `引文是 ${date} 版本的文字。`,
+  agrees: "引文与条文一致。",
+  stop: "。",
+  onlyQuoted: "仅引文有",
+  onlyInLaw: "仅条文有",
+};
