@@ -318,6 +318,14 @@ describe.skipIf(!hasPacks)("sets of open data (needs TEST_DATA)", () => {
     for (const name of names) expect(await stateOf(name)).toBe("here");
   }, 180_000);
 
+  test("of several that are named, a set that cannot be brought does not stop the others", async () => {
+    const names = ["divisions", "holidays"];
+    for (const name of names) await removeSet(needs(), findSet(name));
+    mirror.troubles.set(digestOf("divisions"), "moved");
+    expect(await ended(get(names))).toBe(1);
+    expect(await Promise.all(names.map(stateOf))).toEqual(["missing", "here"]);
+  }, 60_000);
+
   const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
   function get(names: readonly string[]): ChildProcess {
     const url = databaseUrl(folder);

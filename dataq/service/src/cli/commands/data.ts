@@ -77,7 +77,7 @@ export function dataCommand(): Command {
     .action((names: string[], { all, ...live }: { all?: boolean } & LiveOptions) => {
       if ((all === true) === names.length > 0)
         throw new Error("Name sets, or pass --all. See dataq data list.");
-      return getAll(all === true ? fileSets() : names.map(findSet), all === true, live);
+      return getAll(all === true ? fileSets() : names.map(findSet), live);
     });
   command
     .command("update")
@@ -134,15 +134,15 @@ Examples:
   DATAQ_DATA_MIRROR=https://mirror.example/dataq dataq data get --all
   DATAQ_DATA_MIRROR=/media/usb/dataq dataq data get --all`;
 
-/** With `--all`, a set that cannot be brought does not stop the others. */
-async function getAll(sets: readonly OpenSet[], isAll: boolean, live: LiveOptions): Promise<void> {
+/** A set that cannot be brought does not stop the others. */
+async function getAll(sets: readonly OpenSet[], live: LiveOptions): Promise<void> {
   await onIndex(async (database, index, config) => {
     const failed: string[] = [];
     for (const set of sets) {
       try {
         await getOne(set, database, index, config, live);
       } catch (error) {
-        if (!isAll || !(error instanceof ImportError)) throw error;
+        if (sets.length === 1 || !(error instanceof ImportError)) throw error;
         console.log(`${set.name}: ${error.message}`);
         failed.push(set.name);
       }

@@ -3,6 +3,7 @@ import type { OperationParts } from "../../operation.ts";
 import { lawArticleDocument } from "./corpus.ts";
 import { tellLaws } from "./coverage.ts";
 import { lawImport } from "./import/import-laws.ts";
+import { lawReach } from "./reach.ts";
 import { sampleLaws } from "./sample.ts";
 import { laws } from "./source.ts";
 
@@ -26,5 +27,6 @@ export const legalLaws: OperationParts = {
   },
   samples: [{ query: "样例合同条例 第三条" }, { query: "样例数据条例 第一条" }, { query: "样例数据条例" }],
   import: lawImport,
+  reach: lawReach,
   tellCoverage: tellLaws,
 };
