@@ -51,6 +51,9 @@ export interface Asking {
 /** After its time limit, a request whose process was killed still counts as open for this long. */
 const LEASE_BEYOND_LIMIT_MS = 5_000;
 
+/** How often a call looks for a free place while all are taken. */
+const FULL_WAIT_MS = 200;
+
 /** How long nobody is asked if the balance is used up. */
 const OUT_OF_MONEY_MS = 600_000;
 
@@ -276,7 +279,17 @@ class Conversation {
     const costFen = request.isFree === true ? 0 : this.#contract.costFen(operation);
     const leaseMs = terms.timeLimitMs + LEASE_BEYOND_LIMIT_MS;
     const call = { id, contract: name, operation, requestId, terms, leaseMs, costFen };
-    const entered = await this.#gate.enter({ ...call, nowMs: this.#now(), patienceMs });
+    const until = performance.now() + patienceMs;
+    const enter = () => {
+      const leftMs = Math.max(0, until - performance.now());
+      return this.#gate.enter({ ...call, nowMs: this.#now(), patienceMs: leftMs });
+    };
+    let entered = await enter();
+    // A place becomes free when another request ends, which nobody can tell before.
+    while (entered.refused === "full" && performance.now() + FULL_WAIT_MS < until) {
+      await sleep(FULL_WAIT_MS, undefined, { signal });
+      entered = await enter();
+    }
     if (entered.refused !== null) throw this.#refusal(entered);
     try {
       if (entered.waitMs > 0) await sleep(entered.waitMs, undefined, { signal });

@@ -211,6 +211,20 @@ test("after five consecutive failures the vendor is not called, then tried again
   expect(await ask()).toMatchObject({ outcome: "found" });
 });
 
+test("a call waits while all places are taken, as long as its caller does", async () => {
+  const waiting: ServerResponse[] = [];
+  answer = (_, __, response) => void waiting.push(response);
+  const { ask } = await express({ mostAtOnce: 1 });
+  const first = ask();
+  await expect.poll(() => waiting.length).toBe(1);
+  await expect(ask()).rejects.toMatchObject({ code: "unavailable" });
+  const second = ask(Date.now() + 20_000);
+  answer = json(parcel);
+  waiting[0]!.end(JSON.stringify(parcel));
+  expect(await Promise.all([first, second])).toMatchObject([{ outcome: "found" }, { outcome: "found" }]);
+  expect(calls).toHaveLength(2);
+});
+
 test("of several calls after the pause, one asks the vendor, and its cancellation lets the next one try", async () => {
   let now = 0;
   const { contract, ask } = await express({}, () => now);
