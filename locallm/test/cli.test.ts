@@ -631,7 +631,7 @@ describe("doctor and prune", () => {
     const env = { LOCALLM_HOST: "127.0.0.1:1", LOCALLM_MODELS: root };
     const here = (...args: string[]) => run(env, args);
     const healthy = await here("doctor");
-    expect(healthy.out).toMatch(/^engine +@node-llama-cpp \d/);
+    expect(healthy.out).toMatch(/^program +\d[^\n]*\nengine +@node-llama-cpp \d/);
     expect(healthy.out).toMatch(/\nconversations +up to [\d.]+ [MG]B of memory, none on disk\n/);
     expect(healthy).toMatchObject({ code: 0, out: expect.stringMatching(/\nverdict +no problems\n$/) });
 
