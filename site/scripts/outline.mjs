@@ -80,7 +80,7 @@ export const groups = [
   {
     product: "both",
     title: { en: "Both products", zh: "两个产品" },
-    pages: ["install", "services"],
+    pages: ["install", "services", "privacy"],
   },
 ];
 
