@@ -92,6 +92,27 @@ describe.skipIf(embeddingModelPath === null)("rerank (needs TEST_MODELS)", () =>
     }
   });
 
+  it("answers the request of Open WebUI's external reranker, with a score for each document in its order", async () => {
+    // Its client asks for all documents, sorts the results by index and reads the scores.
+    const reply = await fetch(`${server.url}/v1/rerank`, {
+      method: "POST",
+      headers: {
+        ...{ "Content-Type": "application/json", Authorization: "Bearer locallm" },
+        ...{
+          "X-OpenWebUI-User-Name": "%E6%9D%8E",
+          "X-OpenWebUI-User-Id": "1",
+          "X-OpenWebUI-User-Role": "user",
+        },
+      },
+      body: JSON.stringify({ model: "ranker:1", query, documents, top_n: documents.length }),
+    });
+    const answer = (await reply.json()) as Answer;
+    const sorted = answer.results.toSorted((a, b) => a.index - b.index);
+    expect(sorted.map(({ index }) => index)).toEqual(documents.map((_, index) => index));
+    const whole = byIndex(await ask("/v1/rerank", {}));
+    for (const { index, relevance_score: score } of sorted) expect(score).toBeCloseTo(whole[index]!, 4);
+  });
+
   it("cuts a document only when told to, and names the one that is too long", async () => {
     const long = "rain ".repeat(3000);
     const refused = await server.post("/v1/rerank", { model: "ranker:1", query, documents: ["a", long] });

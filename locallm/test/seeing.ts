@@ -57,6 +57,8 @@ export async function startSeeing(engines: string, seed: number, env: Record<str
   const server = await startServerHere({ models: store.folder, env: { LOCALLM_ENGINES: engines, ...env } });
   return {
     server,
+    /** For a test's own files. */
+    folder: store.folder,
     /** Creates a model from the weights of one family and the projector of another. */
     add,
     async ask(family: AnyFamily, messages: readonly ChatMessage[]): Promise<Said> {

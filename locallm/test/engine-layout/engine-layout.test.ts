@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import koffi from "koffi";
 import { describe, expect, it } from "vitest";
 import { layout } from "../../src/engine/libllama/layout-0.5.0.ts";
+import { mtmdLayout } from "../../src/engine/libmtmd/layout.ts";
 import { fileTypeName, tensorType } from "../../src/library/gguf/quantisation.ts";
 import { type MeasuredLayout, membersOf, ours, structs } from "./measured.ts";
 
@@ -15,6 +16,14 @@ describe("the layout, compared with what the compiler measured", () => {
     const { bytes, members } = measured.structs[name];
     expect(membersOf(ours[name])).toEqual(members);
     expect(ours[name].size).toBe(bytes);
+  });
+
+  it("has every structure of the two layouts", () => {
+    const parts = [...Object.values(layout), ...Object.values(mtmdLayout)] as { members?: unknown }[];
+    const all = parts.filter((part) => part.members !== undefined);
+    expect(all.length).toBeGreaterThan(9);
+    expect(names.map((name) => ours[name])).toEqual(expect.arrayContaining(all));
+    expect(names).toHaveLength(all.length);
   });
 
   it("notices any two neighbours that are exchanged", () => {

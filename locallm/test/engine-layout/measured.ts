@@ -33,6 +33,7 @@ export const structs = {
   logitBias: "llama_logit_bias",
   samplerChainParams: "llama_sampler_chain_params",
   threadpoolParams: "ggml_threadpool_params",
+  quantizeParams: "llama_model_quantize_params",
   visionParams: "mtmd_context_params",
   visionText: "mtmd_input_text",
   visionPosition: "mtmd_decoder_pos",
