@@ -9,15 +9,37 @@ export const title = "Mutations: one operator changed at a time, and whether a t
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
-/** Where code is changed, and the tests that must notice. */
-const places: Readonly<Record<string, { readonly sources: string; readonly tests: readonly string[] }>> = {
-  scheduler: { sources: "locallm/src/scheduler", tests: ["locallm/src/scheduler"] },
-  grammar: { sources: "locallm/src/dialogue/grammar", tests: ["locallm/src/dialogue/grammar"] },
-  library: { sources: "locallm/src/library/gguf", tests: ["locallm/src/library"] },
-  limits: { sources: "dataq/service/src/limits", tests: ["dataq/service/src/limits"] },
+/** Folders and files that are changed, and the tests that must notice. */
+const places: Readonly<
+  Record<string, { readonly sources: readonly string[]; readonly tests: readonly string[] }>
+> = {
+  scheduler: { sources: ["locallm/src/scheduler"], tests: ["locallm/src/scheduler"] },
+  reuse: {
+    sources: ["plan", "reuse", "prefix", "place", "slot", "slots"].map(
+      (one) => `locallm/src/engine/${one}.ts`,
+    ),
+    tests: ["plan", "reuse", "prefix", "place", "slots"].map((one) => `locallm/src/engine/${one}.test.ts`),
+  },
+  grammar: { sources: ["locallm/src/dialogue/grammar"], tests: ["locallm/src/dialogue/grammar"] },
+  library: { sources: ["locallm/src/library/gguf"], tests: ["locallm/src/library"] },
+  limits: { sources: ["dataq/service/src/limits"], tests: ["dataq/service/src/limits"] },
+  ledger: {
+    sources: ["dataq/service/src/ledger"],
+    tests: ["dataq/service/src/ledger", "dataq/service/test/ledger-model.test.ts"],
+  },
+  authorisation: {
+    sources: ["principal", "scope", "grant", "expiry", "key"].map(
+      (one) => `dataq/service/src/accounts/${one}.ts`,
+    ),
+    tests: ["dataq/service/src/accounts", "dataq/service/test/access.test.ts"],
+  },
   citations: {
-    sources: "dataq/service/src/operations/legal/citation-check",
+    sources: ["dataq/service/src/operations/legal/citation-check"],
     tests: ["dataq/service/src/operations/legal/citation-check"],
+  },
+  ranking: {
+    sources: ["dataq/service/src/search/bm25.ts", "dataq/service/src/search/postings/ranking"],
+    tests: ["dataq/service/src/search"],
   },
 };
 
@@ -68,7 +90,7 @@ export async function run(
   const survivors: string[] = [];
   for (const [name, { sources, tests }] of Object.entries(places)) {
     if (values.only !== undefined && values.only !== name) continue;
-    const all = mutantsIn(sources);
+    const all = sources.flatMap(mutantsIn);
     const random = new Random(Number(values.seed));
     const tried: Mutant[] = [];
     for (const left = [...all]; left.length > 0 && tried.length < Number(values.most); )
@@ -110,6 +132,7 @@ function passes(tests: readonly string[]): Promise<boolean> {
 }
 
 function mutantsIn(folder: string): Mutant[] {
+  if (folder.endsWith(".ts")) return mutantsOf(folder);
   const names = readdirSync(root + folder, { recursive: true, encoding: "utf8" });
   return names
     .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
