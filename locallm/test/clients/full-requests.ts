@@ -1,3 +1,4 @@
+import type { Random } from "../../../fuzz/random.ts";
 import type { Field, Shape } from "./published-types.ts";
 
 /**
@@ -9,6 +10,8 @@ export interface Meaning {
   readonly values: Readonly<Record<string, unknown>>;
   /** Fields and alternatives that are left out. */
   readonly without: readonly string[];
+  /** Optional fields that a request with only some of its fields has, too. */
+  readonly needed: readonly string[];
 }
 
 export interface FullRequest {
@@ -28,18 +31,28 @@ export function* fullRequests(shape: Shape, meaning: Meaning): Generator<FullReq
   } while (maker.hasMore);
 }
 
+/** Makes one request of a type with some of its fields, and any alternative of each. */
+export function drawnRequest(shape: Shape, meaning: Meaning, random: Random): FullRequest {
+  return new RequestMaker(meaning, random).request(shape);
+}
+
 class RequestMaker {
+  /** Null if every field is set, and every alternative has its turn. */
+  readonly #random: Random | null;
   readonly #values: readonly (readonly [RegExp, unknown])[];
   readonly #without: readonly RegExp[];
+  readonly #needed: readonly RegExp[];
   /** The alternatives of each field that were in no request yet. A field of a type is the same wherever the type is. */
   readonly #unused = new Map<string, string[]>();
   readonly #turns = new Map<string, number>();
   readonly #open: number[] = [];
   #paths = new Set<string>();
 
-  constructor({ values, without }: Meaning) {
+  constructor({ values, without, needed }: Meaning, random: Random | null = null) {
+    this.#random = random;
     this.#values = Object.entries(values).map(([path, value]) => [pattern(path), value]);
     this.#without = without.map(pattern);
+    this.#needed = needed.map(pattern);
   }
 
   get hasMore(): boolean {
@@ -81,7 +94,7 @@ class RequestMaker {
     const set: Record<string, unknown> = {};
     for (const { name, isOptional, shape } of fields()) {
       const at = path === "" ? name : `${path}.${name}`;
-      if (this.#isLeftOut(at) || (isOptional && this.#isEndless(shape))) continue;
+      if (this.#isLeftOut(at) || (isOptional && (this.#isEndless(shape) || this.#isSkipped(at)))) continue;
       set[name] = this.#value(shape, at);
     }
     this.#open.pop();
@@ -89,15 +102,23 @@ class RequestMaker {
   }
 
   #items(item: Shape, path: string): unknown[] {
-    return this.#possible(item.kind === "union" ? item.members() : [item], path).map(({ shape, at }) =>
-      this.#value(shape, at),
-    );
+    const possible = this.#possible(item.kind === "union" ? item.members() : [item], path);
+    const random = this.#random;
+    const chosen =
+      random === null || possible.length === 0
+        ? possible
+        : Array.from({ length: 1 + random.below(3) }, () => random.pick(possible));
+    return chosen.map(({ shape, at }) => this.#value(shape, at));
   }
 
   /** Each time another alternative: those that were never sent first. */
   #alternative(members: readonly Shape[], path: string): unknown {
     const possible = this.#possible(members, path);
     if (possible.length === 0) throw new Error(`all alternatives of ${path} are left out`);
+    if (this.#random !== null) {
+      const { shape, at } = this.#random.pick(possible);
+      return this.#value(shape, at);
+    }
     const field = `${this.#open.at(-1)}.${path.split(".").at(-1)}`;
     let unused = this.#unused.get(field);
     if (unused === undefined) {
@@ -117,6 +138,12 @@ class RequestMaker {
       .map((shape, index) => ({ shape, tag: `${tagOf(shape) ?? index}` }))
       .map(({ shape, tag }) => ({ shape, tag, at: `${path}[${tag}]` }))
       .filter(({ at }) => !this.#isLeftOut(at));
+  }
+
+  #isSkipped(path: string): boolean {
+    return (
+      this.#random !== null && this.#random.below(3) > 0 && !this.#needed.some((each) => each.test(path))
+    );
   }
 
   #isLeftOut(path: string): boolean {

@@ -13,6 +13,8 @@ export interface PublishedApi {
   readonly embeds?: true;
   /** Values for fields whose type says too little, by their path. */
   readonly values: Readonly<Record<string, unknown>>;
+  /** Optional fields without which most requests mean nothing. */
+  readonly needed?: readonly string[];
   readonly refused: readonly Refusal[];
   /** Some fields and alternatives that the type certainly has. */
   readonly known: readonly string[];
@@ -79,6 +81,7 @@ const anthropic = {
 export const apis: readonly PublishedApi[] = [
   {
     name: "POST /v1/chat/completions",
+    needed: ["*.json_schema.schema"],
     route: "/v1/chat/completions",
     type: 'import("openai").OpenAI.Chat.ChatCompletionCreateParamsNonStreaming',
     answer: 'import("openai").OpenAI.Chat.ChatCompletion',
@@ -108,6 +111,7 @@ export const apis: readonly PublishedApi[] = [
   },
   {
     name: "POST /v1/responses",
+    needed: ["model", "input"],
     route: "/v1/responses",
     type: 'import("openai").OpenAI.Responses.ResponseCreateParamsNonStreaming',
     answer: 'Omit<import("openai").OpenAI.Responses.Response, "output_text">',
@@ -145,7 +149,7 @@ export const apis: readonly PublishedApi[] = [
     type: 'import("openai").OpenAI.EmbeddingCreateParams',
     answer: 'import("openai").OpenAI.CreateEmbeddingResponse',
     // The client decodes base64.
-    allowed: [/\.embedding is "[A-Za-z0-9+/=]*", not an array/],
+    allowed: [/\.embedding is "[A-Za-z0-9+/=]*"?, not an array/],
     embeds: true,
     values: { model: "all-minilm:22m" },
     refused: [],
@@ -181,6 +185,7 @@ export const apis: readonly PublishedApi[] = [
   },
   {
     name: "POST /api/chat",
+    needed: ["messages", "tools*.function.name"],
     route: "/api/chat",
     type: 'import("ollama").ChatRequest',
     answer: 'import("ollama").ChatResponse',
@@ -236,7 +241,7 @@ const answered =
 
 /** The type of a message allows every block in each role. The API does not, and a result needs its call before it. */
 function inTurns(body: Record<string, unknown>): Record<string, unknown> {
-  const all = (body["messages"] as { content: string | Block[] }[]).flatMap(({ content }) =>
+  const all = (body["messages"] as { content?: string | Block[] }[]).flatMap(({ content = [] }) =>
     typeof content === "string" ? [{ type: "text", text: content }] : content,
   );
   const text = { type: "text", text: "x" };

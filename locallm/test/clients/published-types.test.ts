@@ -1,75 +1,52 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hermesTemplate } from "../hermes-template.ts";
-import type { ModelStore } from "../model-store.ts";
-import { startServerHere, type TestServer } from "../server-process.ts";
+import { Random } from "../../../fuzz/random.ts";
+import { sendDrawn } from "./drawn-requests.ts";
 import { fullRequests, matches } from "./full-requests.ts";
 import { installedClients } from "./installed.ts";
-import { clientStore, embeddingModel } from "./models.ts";
-import { apis, type PublishedApi, thinkingMarks } from "./published-apis.ts";
-import { type PublishedTypes, publishedTypes } from "./published-types.ts";
-import { misfits } from "./shape-fit.ts";
+import type { PublishedApi } from "./published-apis.ts";
+import { leftOutOf, meaningOf, type PublishedServer, startPublished, tried } from "./published-server.ts";
 
 const clients = await installedClients();
-const tried = apis.filter(({ embeds }) => embeds !== true || embeddingModel !== null);
 
 describe.skipIf(clients === null)(
   "requests with every field of the published types (needs npm's registry)",
   () => {
-    let store: ModelStore;
-    let server: TestServer;
-    let types: PublishedTypes<string>;
+    let server: PublishedServer;
     beforeAll(async () => {
-      store = await clientStore();
-      // It calls tools and thinks.
-      const parameters = { num_thread: 1, num_ctx: 4096, num_predict: 2, temperature: 0 };
-      await store.derive("full:1", { from: "small:a", template: hermesTemplate + thinkingMarks, parameters });
-      server = await startServerHere({ models: store.folder });
-      const named = apis.flatMap(({ name, type, answer, event = answer }) => [
-        [name, type],
-        [`${name} answer`, answer],
-        [`${name} event`, event],
-      ]);
-      types = publishedTypes(clients!.folder, Object.fromEntries(named));
+      server = await startPublished(clients!);
     });
-    afterAll(async () => {
-      types?.close();
-      await server?.stop();
-      await store?.remove();
-    });
+    afterAll(() => server?.close());
 
-    const requestsOf = ({ name, values }: PublishedApi, without: readonly string[]) =>
-      fullRequests(types.shapes[name]!, { values, without });
-    const answerTo = async ({ route, arrange }: PublishedApi, body: Record<string, unknown>) => {
-      const answer = await server.post(route, arrange === undefined ? body : arrange(body));
-      return { status: answer.status, text: await answer.text() };
-    };
+    const requestsOf = (api: PublishedApi, without: readonly string[]) =>
+      fullRequests(server.shapeOf(api), meaningOf(api, without));
 
     describe.each(tried)("$name", (api) => {
-      const leftOut = api.refused.flatMap(({ path, value }) => (value === undefined ? [path] : []));
+      const leftOut = leftOutOf(api);
 
       it("accepts all of them, and its answers are of the published type", async () => {
         const fields = new Set<string>();
         const refusals = new Set<string>();
         const faults = new Set<string>();
-        const look = (value: unknown, kind: "answer" | "event") => {
-          for (const fault of misfits(value, types.shapes[`${api.name} ${kind}`]!)) {
-            const named = `${kind}: ${fault}`;
-            if (!api.allowed?.some((each) => each.test(named))) faults.add(named);
-          }
-        };
         for (const { body, paths } of requestsOf(api, leftOut)) {
           for (const path of paths) fields.add(path);
-          const { status, text } = await answerTo(api, body);
+          const { status, text } = await server.post(api, body);
           if (status !== 200) refusals.add(`${status} ${text.replace(/"request_id".*/, "")}`);
-          else look(JSON.parse(text), "answer");
+          else for (const fault of server.faults(api, text, "answer")) faults.add(fault);
           if (status !== 200 || api.event === undefined) continue;
-          const streamed = await answerTo(api, { ...body, stream: true });
-          for (const event of eventsOf(streamed.text)) look(event, "event");
+          const streamed = await server.post(api, { ...body, stream: true });
+          for (const fault of server.faults(api, streamed.text, "event")) faults.add(fault);
         }
         expect([...refusals]).toEqual([]);
         expect([...faults]).toEqual([]);
         // The types were read to their leaves.
         expect([...fields]).toEqual(expect.arrayContaining([...api.known]));
+      });
+
+      // `npm run proof -- published-types` sends 10,000.
+      it("answers requests with some of them with the published type, or says why not", async () => {
+        const { answered, faults } = await sendDrawn(server, api, 6, new Random(1));
+        expect([...faults]).toEqual([]);
+        expect(answered).toBeGreaterThan(0);
       });
 
       it.skipIf(api.refused.length === 0).each(api.refused)(
@@ -81,7 +58,7 @@ describe.skipIf(clients === null)(
             leftOut.filter((each) => each !== path),
           )) {
             if (value === undefined && !isSet(path, paths)) continue;
-            answers.push(await answerTo(api, value === undefined ? body : { ...body, [path]: value }));
+            answers.push(await server.post(api, value === undefined ? body : { ...body, [path]: value }));
             break;
           }
           expect(answers).toEqual([{ status: 400, text: expect.stringMatching(text) }]);
@@ -90,15 +67,6 @@ describe.skipIf(clients === null)(
     });
   },
 );
-
-/** The JSON of server-sent events, or of lines. */
-function eventsOf(text: string): unknown[] {
-  return text
-    .split("\n")
-    .map((line) => line.replace(/^data: ?/, ""))
-    .filter((line) => line.startsWith("{"))
-    .map((line) => JSON.parse(line) as unknown);
-}
 
 /** Whether a request has the field, and not as null. */
 function isSet(path: string, paths: ReadonlySet<string>): boolean {

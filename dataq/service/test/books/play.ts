@@ -370,6 +370,7 @@ class Story {
       if (answer !== undefined && answer.status < 500 && ![409, 429].includes(answer.status)) return;
       // A source that always fails has no other answer.
       if (answer !== undefined && [500, 502, 504].includes(answer.status)) return;
+      if (answer?.status === 429) this.#world.nowMs += 1_000;
       await sleep(100);
     }
     throw new Error(`no final answer to ${JSON.stringify(asked)}`);
@@ -479,6 +480,8 @@ class Story {
     for (let tries = 0; tries < 40; tries++) {
       answer = await this.#world.ask(this.#world.places[tries % 2]!, method, path, { body });
       if (answer !== undefined && answer.status < 300) return answer.body;
+      // Buckets fill as the clock moves.
+      if (answer?.status === 429) this.#world.nowMs += 1_000;
       await sleep(100);
     }
     throw new Error(`${method} ${path} gets no answer but ${JSON.stringify(answer)}`);
