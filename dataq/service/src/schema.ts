@@ -2,6 +2,7 @@ import { accountMigrations } from "./accounts/migrations.ts";
 import { jobMigrations } from "./background/migrations.ts";
 import type { Migration } from "./database/migrations.ts";
 import { importMigrations } from "./importer/runs.ts";
+import { invoiceMigrations } from "./invoices/migrations.ts";
 import { ledgerMigrations } from "./ledger/migrations.ts";
 import { limitMigrations } from "./limits/migrations.ts";
 import { paymentMigrations } from "./payments/migrations.ts";
@@ -18,6 +19,7 @@ export const migrations: readonly Migration[] = [
   ...accountMigrations,
   ...ledgerMigrations,
   ...paymentMigrations,
+  ...invoiceMigrations,
   ...peopleMigrations,
   ...limitMigrations,
   ...queryMigrations,

@@ -34,6 +34,7 @@ import { addCatalogRoutes } from "./http/routes/catalog.ts";
 import { addConnectorRoutes } from "./http/routes/connectors.ts";
 import { addDatasetRoutes } from "./http/routes/datasets.ts";
 import { addHealthRoutes } from "./http/routes/health.ts";
+import { addInvoiceRoutes } from "./http/routes/invoices.ts";
 import { addJobRoutes } from "./http/routes/jobs.ts";
 import { addKeyRoutes } from "./http/routes/keys.ts";
 import { addLedgerRoutes } from "./http/routes/ledger.ts";
@@ -256,6 +257,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     addLedgerRoutes(app, parts);
     addAdminRoutes(app, parts);
     addPaymentRoutes(app, parts, payments);
+    addInvoiceRoutes(app, parts, payments);
     const vectors =
       meaning &&
       new VectorSchedule({

@@ -552,6 +552,7 @@ export const en = {
   },
 
   ledger: {
+    statement: (month: string) => `Statement ${month}`,
     about: "Every change of your balance. Open a call to see its entries.",
     spendable: "Available",
     trial: "Trial tokens",
@@ -634,6 +635,7 @@ export const en = {
     states: { open: "Not paid", paid: "Paid", expired: "Expired", failed: "Failed" },
     list: "Payments",
     number: "Payment",
+    receipt: "Receipt",
     show: "Show",
     returned: (yuan: string) => `${yuan} returned`,
   },
@@ -1055,6 +1057,9 @@ export const en = {
       "connector.disconnect": "Vendor disconnected",
       "connector.test": "Connector tested",
       "index.refresh": "Index rebuild started",
+      "invoice.buyer": "Invoice details changed",
+      "invoice.issue": "Invoice issued",
+      "invoice.request": "Invoice requested",
       "key.change": "Key edited",
       "key.create": "Key created",
       "key.leak": "Key leaked",

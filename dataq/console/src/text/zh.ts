@@ -528,6 +528,7 @@ export const zh: Text = {
   },
 
   ledger: {
+    statement: (month) => `${month} 对账单`,
     about: "余额的每一次变动。点击调用可查看详情。",
     spendable: "可用点数",
     trial: "试用点数",
@@ -608,6 +609,7 @@ export const zh: Text = {
     states: { open: "待付款", paid: "已付款", expired: "已过期", failed: "失败" },
     list: "付款记录",
     number: "付款编号",
+    receipt: "收据",
     show: "查看",
     returned: (yuan) => `已退 ${yuan}`,
   },
@@ -1010,6 +1012,9 @@ export const zh: Text = {
       "connector.disconnect": "移除数据源",
       "connector.test": "测试数据源",
       "index.refresh": "开始重建索引",
+      "invoice.buyer": "变更开票信息",
+      "invoice.issue": "开具发票",
+      "invoice.request": "申请发票",
       "key.change": "编辑 API 密钥",
       "key.create": "创建 API 密钥",
       "key.leak": "API 密钥泄露",

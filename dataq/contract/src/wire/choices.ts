@@ -70,6 +70,21 @@ export type MoneyReturnKind = (typeof moneyReturns)[number];
 export const moneyReturnStates = ["pending", "done", "failed"] as const;
 export type MoneyReturnState = (typeof moneyReturnStates)[number];
 
+/** Lines of a monthly statement: calls by operation, and every other entry. */
+export const statementLines = [
+  "calls",
+  "grant",
+  "topup",
+  "expire",
+  "adjust",
+  "refund",
+  "chargeback",
+] as const;
+export type StatementLine = (typeof statementLines)[number];
+
+export const invoiceStates = ["requested", "issued"] as const;
+export type InvoiceState = (typeof invoiceStates)[number];
+
 export const usageGroups = ["day", "operation", "key"] as const;
 export type UsageGroup = (typeof usageGroups)[number];
 

@@ -7,6 +7,7 @@ export * from "./choices.ts";
 export * from "./connector.ts";
 export * from "./console-routes.ts";
 export * from "./dataset.ts";
+export * from "./invoice.ts";
 export * from "./job.ts";
 export * from "./key.ts";
 export * from "./ledger.ts";

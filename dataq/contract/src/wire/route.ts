@@ -40,6 +40,7 @@ type MediaType =
   | "text/csv"
   | "application/x-ndjson"
   | "text/plain"
+  | "application/pdf"
   | "text/html";
 
 /** Returns every error that a route can return: its own, and those that all such routes share. */

@@ -42,12 +42,23 @@ const wechat = z.strictObject({
 });
 const bank = z.strictObject({ payee: text, account: text, bank: text });
 
+/** The operator's company, for receipts and invoices. */
+const seller = z.strictObject({
+  name: text,
+  tax_number: text,
+  /** What invoices name, with the code and the rate of the tax office. */
+  item: text.default("*信息技术服务*数据查询服务"),
+  tax_code: text.regex(/^\d{19}$/, { error: "must be 19 digits" }).default("3040203000000000000"),
+  tax_rate: z.number().min(0).max(0.13).default(0.06),
+});
+
 const settingsFile = z.strictObject({
   offers_cny: z.array(yuan).min(1).max(12).default([20, 100, 500, 2_000]),
   least_cny: yuan.default(1),
   most_cny: yuan.default(50_000),
   /** Stops spending when a bank takes a payment back. */
   freeze_on_chargeback: z.boolean().default(true),
+  seller: seller.optional(),
   stripe: stripe.optional(),
   alipay: alipay.optional(),
   wechat: wechat.optional(),
@@ -55,6 +66,7 @@ const settingsFile = z.strictObject({
 });
 
 export type StripeSettings = z.infer<typeof stripe>;
+export type Seller = z.infer<typeof seller>;
 export type BankSettings = z.infer<typeof bank>;
 export interface AlipaySettings extends z.infer<typeof alipay> {
   readonly privateKey: KeyObject;

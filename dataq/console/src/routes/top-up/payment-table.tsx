@@ -2,8 +2,9 @@ import type { Payment, PaymentState } from "@dataq/contract/wire";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { paymentsQuery } from "../../service/payments.ts";
 import { useText } from "../../text/text.tsx";
-import { Button } from "../../ui/button.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
 import { TOKENS_PER_FEN, useFormat } from "../../ui/format.tsx";
+import { useLook } from "../../ui/look.ts";
 import { MoreRows } from "../../ui/more-rows.tsx";
 import { Badge, Panel } from "../../ui/panel.tsx";
 import { Loaded } from "../../ui/states.tsx";
@@ -14,6 +15,7 @@ export const paymentTones = { open: "accent", paid: "good", expired: "plain", fa
 /** The account's payments. Nothing is shown before the first one. */
 export function PaymentTable({ onOpen }: { readonly onOpen: (id: string) => void }) {
   const t = useText();
+  const { language } = useLook();
   const query = useInfiniteQuery(paymentsQuery);
   const columns = usePaymentColumns();
   if (query.data?.pages[0]?.data.length === 0) return null;
@@ -33,6 +35,14 @@ export function PaymentTable({ onOpen }: { readonly onOpen: (id: string) => void
                 cell: ({ id, state }) => (
                   <span className="flex flex-wrap items-center gap-2">
                     <code className="font-mono text-xs break-all">{id}</code>
+                    {state === "paid" && (
+                      <a
+                        href={`/v1/payments/${encodeURIComponent(id)}/receipt?language=${language}`}
+                        className={buttonClass("plain", "small")}
+                      >
+                        {t.pay.receipt}
+                      </a>
+                    )}
                     {state === "open" && (
                       <Button size="small" onClick={() => onOpen(id)}>
                         {t.pay.show}

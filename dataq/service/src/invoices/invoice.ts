@@ -1,0 +1,128 @@
+import { Failure } from "@dataq/contract";
+import type { InvoiceBuyer, InvoiceState } from "@dataq/contract/wire";
+import { type Author, writeAudit } from "../accounts/audit.ts";
+import type { Queries } from "../database/database.ts";
+import { makeIdentifier } from "../database/identifier.ts";
+import type { Transaction } from "../database/transaction.ts";
+import { lockPayment, returnedFen, returnsOf } from "../payments/payment.ts";
+
+export type Buyer = Required<InvoiceBuyer>;
+
+/** What an account asked to have invoiced. */
+export interface Invoice {
+  readonly id: string;
+  readonly accountId: string;
+  readonly state: InvoiceState;
+  readonly amountFen: number;
+  readonly buyer: Buyer;
+  readonly payments: readonly string[];
+  readonly number: string | null;
+  readonly createdAt: Date;
+  readonly issuedAt: Date | null;
+}
+
+export async function findBuyer(queries: Queries, accountId: string): Promise<Buyer | undefined> {
+  const found = await queries.query<{ buyer: Buyer }>(
+    "select buyer from invoice_buyer where account_id = $1",
+    [accountId],
+  );
+  return found.rows[0]?.buyer;
+}
+
+export async function setBuyer(
+  transaction: Transaction,
+  accountId: string,
+  buyer: Buyer,
+  author: Author,
+): Promise<void> {
+  await transaction.query(
+    `insert into invoice_buyer values ($1, $2, $3)
+     on conflict (account_id) do update set buyer = excluded.buyer, changed_at = excluded.changed_at`,
+    [accountId, buyer, author.now],
+  );
+  await writeAudit(transaction, author, "invoice.buyer", accountId, null, { title: buyer.title });
+}
+
+/**
+ * Requests an invoice for payments of the account, over what was paid less what went back. Throws `not_found` without a
+ * buyer or such a payment, `payment_state` for one that is not paid, and `already_exists` for one that has an invoice.
+ */
+export async function requestInvoice(
+  transaction: Transaction,
+  accountId: string,
+  paymentIds: readonly string[],
+  author: Author,
+): Promise<Invoice> {
+  const buyer = await findBuyer(transaction, accountId);
+  if (!buyer) throw new Failure("not_found", { what: "The buyer of the invoice (PATCH /v1/invoices/buyer)" });
+  const id = makeIdentifier("inv", author.now);
+  const ids = [...new Set(paymentIds)].sort();
+  let amountFen = 0;
+  for (const paymentId of ids) {
+    const payment = await lockPayment(transaction, paymentId);
+    if (payment?.accountId !== accountId)
+      throw new Failure("not_found", { what: `The payment ${paymentId.slice(0, 64)}` });
+    const leftFen = payment.amountFen - returnedFen(await returnsOf(transaction, paymentId));
+    if (payment.state !== "paid" || leftFen === 0)
+      throw new Failure("payment_state", { state: payment.state === "paid" ? "refunded" : payment.state });
+    const used = await transaction.query("select from invoice_payment where payment_id = $1", [paymentId]);
+    if (used.rowCount !== 0)
+      throw new Failure("already_exists", { what: `An invoice for the payment ${paymentId}` });
+    amountFen += leftFen;
+  }
+  await transaction.query(
+    "insert into invoice (id, account_id, amount_fen, buyer, created_at) values ($1, $2, $3, $4, $5)",
+    [id, accountId, amountFen, buyer, author.now],
+  );
+  await transaction.query("insert into invoice_payment select unnest($1::text[]), $2", [ids, id]);
+  await writeAudit(transaction, author, "invoice.request", id, null, {
+    account: accountId,
+    amount_fen: amountFen,
+  });
+  return (await listInvoices(transaction, { id, limit: 1 }))[0]!;
+}
+
+/** Records that an invoice was issued. Throws `not_found`, or `already_exists` if it or the number is taken. */
+export async function issueInvoice(
+  transaction: Transaction,
+  id: string,
+  number: string,
+  author: Author,
+): Promise<Invoice> {
+  const used = await transaction.query("select from invoice where number = $1 and id <> $2", [number, id]);
+  if (used.rowCount !== 0)
+    throw new Failure("already_exists", { what: `An invoice with the number ${number}` });
+  const changed = await transaction.query(
+    "update invoice set state = 'issued', number = $2, issued_at = $3 where id = $1 and state = 'requested'",
+    [id, number, author.now],
+  );
+  const [invoice] = await listInvoices(transaction, { id, limit: 1 });
+  if (!invoice) throw new Failure("not_found", { what: `The invoice ${id.slice(0, 64)}` });
+  if (changed.rowCount === 0) throw new Failure("already_exists", { what: `The invoice ${invoice.number}` });
+  await writeAudit(transaction, author, "invoice.issue", id, null, { number });
+  return invoice;
+}
+
+/** Newest first. */
+export async function listInvoices(
+  queries: Queries,
+  filter: {
+    readonly id?: string | undefined;
+    readonly accountId?: string | undefined;
+    readonly state?: InvoiceState | undefined;
+    readonly after?: string | undefined;
+    readonly limit: number;
+  },
+): Promise<Invoice[]> {
+  const found = await queries.query<Invoice>(
+    `select id, account_id as "accountId", state, amount_fen as "amountFen", buyer, number,
+            created_at as "createdAt", issued_at as "issuedAt",
+            (select array_agg(payment_id order by payment_id) from invoice_payment where invoice_id = i.id) as payments
+     from invoice i
+     where ($2::text is null or id = $2) and ($3::text is null or account_id = $3)
+       and ($4::text is null or state = $4) and ($5::text is null or id < $5)
+     order by id desc limit $1`,
+    [filter.limit, filter.id ?? null, filter.accountId ?? null, filter.state ?? null, filter.after ?? null],
+  );
+  return found.rows;
+}

@@ -1,0 +1,247 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type InProcessService, startInProcess } from "./in-process.ts";
+import { PaymentProviders } from "./payment-providers.ts";
+
+let folder: string;
+let providers: PaymentProviders;
+let service: InProcessService;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "dataq-invoices-"));
+  providers = await PaymentProviders.start(() => service.nowMs);
+  const seller = { name: "数据服务有限公司", tax_number: "91350100M000100Y43" };
+  service = await startInProcess(providers.configure(folder, { seller }));
+}, 60_000);
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]();
+  await providers?.[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A customer who may pay and ask. */
+async function customer() {
+  const { id } = await service.account(0, { name: "北京某某科技有限公司", tier: "operator", keys: 0 });
+  const body = { scopes: ["read:account", "manage:billing", "data:query"] };
+  const key: string = (await service.call(`/admin/v1/accounts/${id}/keys`, { body })).body.keys[0];
+  const call = (path: string, body?: unknown, method?: string) =>
+    service.call(path, {
+      key,
+      ...(body !== undefined && { body }),
+      ...(method && { method }),
+      hasRealRecords: false,
+    });
+  const pay = async (amount_fen: number): Promise<string> => {
+    const { id: payment } = (await call("/v1/payments", { provider: "stripe", amount_fen })).body;
+    const { path, headers, body: sent } = providers.pay(payment);
+    expect((await service.call(path, { key: null, headers, body: sent })).text).toBe("success");
+    return payment;
+  };
+  return { id, key, call, pay };
+}
+
+const run = promisify(execFile);
+/** PDFium reads and draws PDF in Chrome. CI installs it from .ci/pip.txt. */
+const hasPdfium = await run("python3", ["-c", "import pypdfium2"]).then(
+  () => true,
+  () => false,
+);
+const pdfium = `
+import sys, pypdfium2
+for page in pypdfium2.PdfDocument(sys.argv[1]):
+    print(page.get_textpage().get_text_range())`;
+
+/** The text of a PDF as PDFium reads it, or, where there is none, the texts that its pages draw. */
+async function textOf(url: string, key: string): Promise<string> {
+  const response = await fetch(service.url + url, { headers: { authorization: `Bearer ${key}` } });
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/pdf"]);
+  const bytes = Buffer.from(await response.arrayBuffer());
+  expectTable(bytes);
+  if (!hasPdfium) {
+    const texts = [...bytes.toString("latin1").matchAll(/<([0-9a-f]*)> Tj/g)];
+    return texts.map(([, hex]) => Buffer.from(hex!, "hex").swap16().toString("utf16le")).join("\n");
+  }
+  const file = join(folder, "document.pdf");
+  writeFileSync(file, bytes);
+  return (await run("python3", ["-c", pdfium, file])).stdout;
+}
+
+/** Every object begins where the table says. */
+function expectTable(pdf: Buffer): void {
+  const text = pdf.toString("latin1");
+  const start = Number(/startxref\n(\d+)\n%%EOF\n$/.exec(text)![1]);
+  const rows = [...text.slice(start).matchAll(/^(\d{10}) 00000 n $/gm)];
+  expect(rows.length).toBeGreaterThan(6);
+  for (const [n, [, at]] of rows.entries())
+    expect(text.slice(Number(at)).startsWith(`${n + 1} 0 obj\n`)).toBe(true);
+}
+
+describe("a statement", () => {
+  test("has lines that add up to the ledger, in every month", async () => {
+    const { id, key, call, pay } = await customer();
+    const ask = (name: string) =>
+      call("/v1/data/query", { operation: "enterprise_shixin_check", params: { company_name: name } });
+    // The last second of March in China, and the first of April.
+    service.nowMs = Date.parse("2026-03-31T15:59:59Z");
+    const payment = await pay(10_000);
+    for (const name of ["甲", "乙", "丙"]) expect((await ask(name)).status).toBe(200);
+    service.nowMs = Date.parse("2026-03-31T16:00:00Z");
+    await ask("丁");
+    await ask("丁");
+    const refund = { amount_fen: 2_500, reason: "an order that was cancelled" };
+    await service.call(`/admin/v1/payments/${payment}/refunds`, { body: refund });
+    await service.call(`/admin/v1/accounts/${id}/adjust`, { body: { tokens: -77, reason: "赔偿更正" } });
+    service.nowMs = Date.parse("2026-05-02T00:00:00Z");
+    const read = async (month: string) => (await call(`/v1/statements/${month}`)).body;
+    const months = await Promise.all(["2026-02", "2026-03", "2026-04", "2026-05"].map(read));
+    for (const [n, { opening_balance, lines, closing_balance }] of months.entries()) {
+      const sum = lines.reduce((total: number, { tokens }: { tokens: number }) => total + tokens, 0);
+      expect(opening_balance + sum).toBe(closing_balance);
+      if (n > 0) expect(opening_balance).toBe(months[n - 1].closing_balance);
+    }
+    expect(months[3].closing_balance).toBe((await call("/v1/balance")).body.balance);
+    expect(months.map(({ is_complete }) => is_complete)).toEqual([true, true, true, false]);
+    const shown = months.map(({ lines }) =>
+      lines.map((line: Record<string, unknown>) => [
+        line["kind"],
+        line["operation"],
+        line["count"],
+        line["tokens"],
+      ]),
+    );
+    expect(shown).toEqual([
+      [],
+      [
+        ["topup", null, 1, 5_000_000],
+        ["calls", "enterprise_shixin_check", 3, -30_000],
+      ],
+      [
+        ["calls", "enterprise_shixin_check", 2, -15_000],
+        ["refund", null, 1, -1_250_000],
+        ["adjust", null, 1, -77],
+      ],
+      [],
+    ]);
+    const text = await textOf("/v1/statements/2026-04/pdf?language=zh", key);
+    for (const part of [
+      "对账单 2026-04",
+      "数据服务有限公司",
+      "北京某某科技有限公司",
+      "-15,000",
+      "-25.0000",
+      "赔偿更正",
+      "3,704,923",
+    ])
+      expect(text).toContain(part);
+    expect(await textOf("/v1/statements/2026-05/pdf?language=en", key)).toContain("The month is not over.");
+    for (const month of ["2026-13", "2026-3", "none", "1999-01"])
+      expect((await call(`/v1/statements/${month}`)).body.error.param).toBe("month");
+  });
+
+  test("of hundreds of lines goes on to further pages", async () => {
+    const { id, key } = await customer();
+    service.nowMs = Date.parse("2026-06-10T00:00:00Z");
+    await service.database.query(
+      `insert into entry (account_id, seq, at, kind, paid, adjustments, balance_after, actor, note)
+       select $1, n, $2, 'adjust', n, -n, n * (n + 1) / 2, 'test', '第' || n || '笔 😀 ' || repeat('长', 50) from generate_series(1, 120) n`,
+      [id, new Date(service.nowMs)],
+    );
+    await service.database.query("update wallet set paid = 7260, seq = 120 where account_id = $1", [id]);
+    const text = await textOf("/v1/statements/2026-06/pdf", key);
+    for (let n = 1; n <= 120; n++) expect(text).toContain(`第${n}笔`);
+    expect(text).toContain("7,260");
+  });
+});
+
+test("a receipt says who paid whom and what went back; only the payer gets it, and only once it is paid", async () => {
+  const { key, call, pay } = await customer();
+  const other = await customer();
+  const open = (await call("/v1/payments", { provider: "alipay", amount_fen: 500 })).body.id;
+  expect((await call(`/v1/payments/${open}/receipt`)).body.code).toBe("payment_state");
+  const id = await pay(12_345);
+  await call(
+    "/v1/invoices/buyer",
+    { title: "上海测试（中国）有限公司", tax_number: "91350100M000100Y43" },
+    "PATCH",
+  );
+  await service.call(`/admin/v1/payments/${id}/refunds`, { body: { amount_fen: 45, reason: "rest" } });
+  expect((await other.call(`/v1/payments/${id}/receipt`)).status).toBe(404);
+  const chinese = await textOf(`/v1/payments/${id}/receipt`, key);
+  for (const part of [
+    "收款收据",
+    id,
+    "上海测试（中国）有限公司",
+    "91350100M000100Y43",
+    "¥ 123.45",
+    "¥ 0.45",
+    "¥ 123.00",
+    "6,172,500",
+  ])
+    expect(chinese).toContain(part);
+  const english = await textOf(`/v1/payments/${id}/receipt?language=en`, key);
+  for (const part of ["Receipt", "数据服务有限公司", "This receipt is not a tax invoice."])
+    expect(english).toContain(part);
+});
+
+describe("an invoice", () => {
+  const buyer = { title: '=HYPERLINK("x") 公司', tax_number: "91350100m000100y43", email: "a@b.example" };
+
+  test("is asked for once a payment, exported for the tax bureau, and issued under a number", async () => {
+    const { call, pay } = await customer();
+    const [one, two] = [await pay(1_000), await pay(2_050)];
+    const request = (...payments: string[]) => call("/v1/invoices", { payments });
+    expect((await request(one)).body.code).toBe("not_found");
+    expect((await call("/v1/invoices/buyer")).status).toBe(404);
+    const wrong = { ...buyer, tax_number: "91350100M000100Y42" };
+    const refused = await call("/v1/invoices/buyer", wrong, "PATCH");
+    expect(refused.body.error).toMatchObject({ param: "tax_number" });
+    expect(refused.body.detail).toContain("the check character of the first 17 is 3");
+    expect((await call("/v1/invoices/buyer", buyer, "PATCH")).body.tax_number).toBe("91350100M000100Y43");
+
+    await service.call(`/admin/v1/payments/${two}/refunds`, { body: { amount_fen: 50, reason: "rest" } });
+    const made = (await request(one, two, one)).body;
+    expect(made).toMatchObject({ state: "requested", amount_fen: 3_000, payments: [one, two].sort() });
+    expect((await request(two)).body.code).toBe("already_exists");
+    expect((await request("pay_none")).body.code).toBe("not_found");
+    const foreign = await customer();
+    await foreign.call("/v1/invoices/buyer", buyer, "PATCH");
+    expect((await foreign.call("/v1/invoices", { payments: [one] })).body.code).toBe("not_found");
+    // A later change of the buyer does not alter what was asked for.
+    await call("/v1/invoices/buyer", { title: "Somebody", tax_number: "" }, "PATCH");
+
+    const { text } = await service.call("/admin/v1/invoices/export");
+    const [head, row, ...rest] = text.replace("\ufeff", "").trim().split("\r\n");
+    expect(rest).toEqual([]);
+    const cells = Object.fromEntries(head!.split(",").map((name, n) => [name, splitRow(row!)[n]]));
+    expect(cells).toMatchObject({
+      发票流水号: made.id.slice(-20),
+      受票方自然人标识: "否",
+      购买方名称: `'${buyer.title}`,
+      购买方纳税人识别号: "91350100M000100Y43",
+      项目名称: "*信息技术服务*数据查询服务",
+      商品和服务税收编码: "3040203000000000000",
+      金额: "30.00",
+      税率: "0.06",
+    });
+
+    const issue = (number: string) =>
+      service.call(`/admin/v1/invoices/${made.id}/issue`, { body: { number } });
+    expect((await issue("26112000000012345678")).body).toMatchObject({ state: "issued" });
+    expect((await issue("26112000000012345679")).body.code).toBe("already_exists");
+    expect((await call("/v1/invoices")).body.data).toMatchObject([
+      { id: made.id, number: "26112000000012345678" },
+    ]);
+    expect((await service.call("/admin/v1/invoices?state=requested")).body.data).toEqual([]);
+  });
+});
+
+/** The cells of a line of CSV. */
+function splitRow(line: string): string[] {
+  return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
+    ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain!,
+  );
+}
