@@ -43,6 +43,7 @@ export { type Domain, domains, type Operation, type Params } from "./operation.t
 export { editDistance, type ReadParams, readParams } from "./parameters.ts";
 export { type Price, type PriceGroup, priceGroups, tokensPerCny } from "./price.ts";
 export { type Difference, type Provenance, type SourceKind, sourceKinds } from "./provenance.ts";
+export { withoutRadicals } from "./radicals.ts";
 export { carriersOf, findCarrier, postalCheck } from "./values/express-number.ts";
 export { splitInvoice } from "./values/invoice.ts";
 export { issnCheck, looksLikeIssn, readIssn } from "./values/issn.ts";

@@ -46,6 +46,20 @@ describe.skipIf(!chromiumPath)("the check of citations for people, in Debian's c
   };
   const file = (name: string, buffer: Buffer) => ({ name, mimeType: "", buffer });
 
+  test("reads a real PDF file in the browser", async () => {
+    const { page } = browser;
+    const paper = await browser.context.newPage();
+    await paper.setContent(`<p style="font: 16px sans-serif">${opinion}</p>`);
+    const pdf = await paper.pdf();
+    await paper.close();
+    await visit(page, "/citations");
+    await page.setInputFiles("input[type=file]", file("意见.pdf", pdf));
+    await expect
+      .poll(async () => (await page.getByLabel("待核查的文字").inputValue()).replaceAll(/\s/g, ""))
+      .toBe(opinion);
+    expect(browser.complaints).toEqual([]);
+  });
+
   test("marks each citation of a Word file, says what is wrong and what to write, and keeps nothing", async () => {
     const { page } = browser;
     await visit(page, "/citations");

@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chromiumPath } from "../../../scripts/chromium.ts";
 import { openBrowser, type TestBrowser, visit } from "./browser.ts";
+import { faultsOf } from "./faults.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
 import { type LetterBox, openLetterBox } from "./letter-box.ts";
 import { codeOf } from "./totp.ts";
@@ -234,6 +235,28 @@ describe.skipIf(!chromiumPath)("a customer's journey, in Debian's chromium", () 
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await expect.poll(focused).toBe("Create API key");
+  });
+
+  test("Ctrl-K leads to pages, operations, keys and the documentation by keyboard alone", async () => {
+    await visit(page, "/usage");
+    const goTo = async (text: string, name: string) => {
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox", { name: "Page, operation" }).fill(text);
+      await page.getByRole("option", { name }).first().waitFor();
+      await page.keyboard.press("Enter");
+    };
+    await goTo("webh", "Webhooks Page");
+    await page.getByRole("heading", { name: "Webhooks", level: 1 }).waitFor();
+    await goTo("引注核查", "Citation check Operation");
+    await page.waitForURL("**/console/playground?operation=legal_citation_check");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Page, operation" }).fill("no such thing");
+    await page.getByText("Nothing found.").waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await goTo("refunds", "Refunds");
+    await page.waitForURL("**/docs/dataq/billing#refunds");
   });
 
   test("an invited person verifies their address, joins once and sees the account", async () => {

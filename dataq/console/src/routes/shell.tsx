@@ -1,7 +1,7 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import Activity from "~icons/lucide/activity";
 import BookOpen from "~icons/lucide/book-open";
 import Boxes from "~icons/lucide/boxes";
@@ -17,6 +17,7 @@ import MenuIcon from "~icons/lucide/menu";
 import ReceiptText from "~icons/lucide/receipt-text";
 import Scale from "~icons/lucide/scale";
 import ScrollText from "~icons/lucide/scroll-text";
+import Search from "~icons/lucide/search";
 import Settings from "~icons/lucide/settings";
 import ShieldCheck from "~icons/lucide/shield-check";
 import Tags from "~icons/lucide/tags";
@@ -45,6 +46,36 @@ export function Shell() {
 function Left() {
   useEffect(() => location.reload(), []);
   return <Skeleton />;
+}
+
+const Palette = lazy(() => import("./palette.tsx").then((module) => ({ default: module.Palette })));
+
+/** Opens with Ctrl-K, or ⌘K, and with its button. */
+function GoTo() {
+  const t = useText();
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+      event.preventDefault();
+      // Not above another dialog.
+      setOpen((was) => !was && document.querySelector("[role=dialog]") === null);
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+  return (
+    <>
+      <IconButton label={`${t.palette.title} (Ctrl K)`} onClick={() => setOpen(true)}>
+        <Search className="size-4.5" aria-hidden />
+      </IconButton>
+      {isOpen && (
+        <Suspense>
+          <Palette onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  );
 }
 
 /** The frame of every page: navigation, balance, theme, language and sign-out. */
@@ -96,6 +127,7 @@ function Surroundings() {
           </span>
           <div className="ml-auto flex items-center gap-1 sm:gap-2">
             <BalanceChip />
+            <GoTo />
             <LookSwitch />
           </div>
         </header>

@@ -105,6 +105,16 @@ export const en = {
     back: "Back to overview",
   },
 
+  palette: {
+    title: "Go to",
+    find: "Page, operation, key or documentation",
+    nothing: "Nothing found.",
+    page: "Page",
+    operation: "Operation",
+    key: "API key",
+    guide: "Documentation",
+  },
+
   shell: {
     skip: "Skip to content",
     menu: "Menu",

@@ -104,6 +104,16 @@ export const zh: Text = {
     back: "返回概览",
   },
 
+  palette: {
+    title: "快速前往",
+    find: "页面、接口、密钥或文档",
+    nothing: "没有找到。",
+    page: "页面",
+    operation: "接口",
+    key: "API 密钥",
+    guide: "文档",
+  },
+
   shell: {
     skip: "跳到正文",
     menu: "菜单",

@@ -1,4 +1,5 @@
 import type { Bilingual } from "../bilingual.ts";
+import { withoutRadicals } from "../radicals.ts";
 import { bad, parameter, type Reading } from "./reading.ts";
 
 const longest = 200;
@@ -24,7 +25,7 @@ export function readText(raw: string): Reading<string> {
   if (raw.length > 4 * longest) return tooLong(raw.length);
   if (!raw.isWellFormed())
     return bad("invalid_text", "is not valid Unicode", "send well-formed text", "请发送正确编码的文字");
-  const value = raw.normalize("NFKC").replace(/\s+/g, " ").trim();
+  const value = withoutRadicals(raw).normalize("NFKC").replace(/\s+/g, " ").trim();
   if (value === "") return bad("empty", "is empty", "send at least one character", "至少填写一个字");
   if (/\p{Cc}/u.test(value))
     return bad("control_character", "must not contain control characters", "remove it", "请去掉它");

@@ -138,6 +138,8 @@ test("normalises platform names", () => {
 
 test("normalises texts and rejects long ones and control characters", () => {
   expect(readText("  买卖　合同\n纠纷 ")).toEqual({ value: "买卖 合同 纠纷" });
+  // As copied from a PDF file: both are radicals.
+  expect(readText("⺠法典 第⼗条")).toEqual({ value: "民法典 第十条" });
   expect(readText("（北京）")).toEqual({ value: "(北京)" });
   expect(readText("")).toMatchObject({ problem: { code: "empty" } });
   expect(readText("\u3000\n")).toMatchObject({ problem: { code: "empty" } });

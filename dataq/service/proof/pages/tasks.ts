@@ -13,6 +13,34 @@ export interface Task {
 
 export const tasks: readonly Task[] = [
   {
+    what: "What does an article of law cost?",
+    product: "dataq",
+    from: "/",
+    links: ["#prices"],
+    seen: /¥0\.10/,
+  },
+  {
+    what: "Is there real data for companies?",
+    product: "dataq",
+    from: "/",
+    links: ["#status"],
+    seen: /Status|服务状态/,
+  },
+  {
+    what: "Give an agent access",
+    product: "dataq",
+    from: "/",
+    links: ["/dataq/mcp"],
+    seen: /mcpServers|Authorization/,
+  },
+  {
+    what: "What is never charged?",
+    product: "dataq",
+    from: "/",
+    links: ["/dataq/billing"],
+    seen: /tokens/,
+  },
+  {
     what: "What is a refund?",
     product: "dataq",
     from: "/docs",

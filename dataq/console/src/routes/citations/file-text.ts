@@ -1,3 +1,5 @@
+import { withoutRadicals } from "@dataq/contract";
+
 /** Why a file has no text that can be checked. */
 export class FileProblem extends Error {
   readonly kind: "format" | "size" | "empty" | "broken";
@@ -47,7 +49,7 @@ function plainText(bytes: Uint8Array): string {
 async function pdfText(bytes: Uint8Array): Promise<string> {
   const { extractText, getDocumentProxy } = await import("unpdf");
   const { text } = await extractText(await getDocumentProxy(bytes), { mergePages: false });
-  return text.join("\n");
+  return withoutRadicals(text.join("\n"));
 }
 
 /** The body, then the notes, because opinions cite in notes. */

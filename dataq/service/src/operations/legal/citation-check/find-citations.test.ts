@@ -36,6 +36,8 @@ function read(text: string): string[] {
 const interpretation = "最高人民法院关于适用中华人民共和国公司法若干问题的规定(三)";
 test.each<[string, string[]]>([
   ["《民法典》第五百七十七条", ["民法典 577"]],
+  // As copied from a PDF file: radicals that look like the characters.
+  ["《⺠法典》第五百七⼗七条", ["民法典 577"]],
   ["《中华人民共和国民法典》第577条和第584条", ["民法典 577", "民法典 584"]],
   ["刑法264、266条", ["刑法 264", "刑法 266"]],
   ["刑法第一百三十三条之一、之二", ["刑法 133-1", "刑法 133-2"]],

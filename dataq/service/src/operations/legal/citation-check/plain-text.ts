@@ -1,3 +1,4 @@
+import { withoutRadicals } from "@dataq/contract";
 import { simplified } from "../../../search/analysis/script.ts";
 import { citationsInEnglish } from "../question/foreign-names.ts";
 
@@ -133,7 +134,7 @@ export function inOneForm(character: string): string {
   if (character === "…" || character === "⋯") return "…";
   const known = forms.get(character);
   if (known !== undefined) return known;
-  const form = simplified(character.normalize("NFKC"));
+  const form = simplified(withoutRadicals(character).normalize("NFKC"));
   if (forms.size < mostForms) forms.set(character, form);
   return form;
 }
