@@ -602,8 +602,12 @@ class Check {
       const wasCited = article.versions.some(({ former_no }) => former_no === record.article_no);
       const leastOfAny = own === 0 ? leastShareOfLong : leastShare;
       const least = wasCited ? leastShareOfOld : longest >= longRun ? leastShareOfLong : leastOfAny;
+      const isLike =
+        likeness(said.units, version.content) >= leastLikenessOfFitting &&
+        (content === null || likeness(said.units, content) <= mostLikenessBesideFitting) &&
+        longest >= longestRunOfFitting;
       const isWhole = share >= leastShareOfTwo && share - own >= leastAhead;
-      if (!isWhole && (own > mostOwnShare || share < least || length < shortestFitting)) continue;
+      if (!isWhole && !isLike && (own > mostOwnShare || share < least || length < shortestFitting)) continue;
       if (longest < longestRunOfFitting) continue;
       const place = { law_name: article.law_name, article_no: article.article_no, content: version.content };
       fitting.push({ place, number: article.article?.number ?? 0, share, wasCited });
@@ -697,6 +701,8 @@ const leastShareOfOld = 0.5;
 const leastShareOfOther = 0.6;
 /** A cited article that is so unlike the sentence is not what it tells. */
 const mostLikeness = 0.15;
+const leastLikenessOfFitting = 0.65;
+const mostLikenessBesideFitting = 0.25;
 const shortestOfOtherLaw = 14;
 const mostOtherSearches = 20;
 /** The words are told as those of the citation. */

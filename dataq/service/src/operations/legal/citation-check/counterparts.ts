@@ -21,12 +21,22 @@ export function otherWord(said: Words, article: Words): readonly Piece[] | undef
       if (isOnlyIn(article, left + right, left + word + right)) return changed("", word);
     }
     for (const at of placesOf(word, article)) {
-      const { left, right } = around(article, at, word.length);
+      const beside = around(article, at, word.length);
+      const { right } = beside;
+      // At the beginning of a clause the clause before tells the place: 所列的金额,不包括…….
+      const left = beside.left === "" ? article.units.slice(Math.max(0, at - acrossMark), at) : beside.left;
       if (!tellsPlace(left, right) || !isOnlyIn(said, left + right, left + word + right)) continue;
-      if (!article.units.includes(left + right)) return changed(word, "");
+      if (!article.units.includes(left + right) && !hasBoth(article, word, right)) return changed(word, "");
     }
   }
   return undefined;
+}
+
+/** Whether an article speaks of both: 非集装箱货物交付的……或者集装箱货物交付的……. */
+function hasBoth({ units }: Words, word: string, right: string): boolean {
+  for (let at = units.indexOf(right); at !== -1; at = units.indexOf(right, at + 1))
+    if (!units.slice(0, at).endsWith(word)) return true;
+  return false;
 }
 
 /** Whether a sentence may have left the word out of a list: 委托人、受托人、受益人. */
@@ -92,6 +102,7 @@ function isApart({ text, places }: Words, at: number): boolean {
 }
 
 const beside = 5;
+const acrossMark = 5;
 const leastAround = 6;
 const leastInClause = 4;
 

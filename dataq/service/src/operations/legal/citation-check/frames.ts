@@ -103,6 +103,7 @@ const sameEvents: readonly (readonly [RegExp, string])[] = [
   [/终止|终结|解除/, "终止"],
   [/完工|竣工|完成/, "完成"],
   [/行使/, "行使"],
+  [/赔偿|赔付/, "赔偿"],
 ];
 
 function startsIn(clause: string): { words: string; events: Set<string> }[] {

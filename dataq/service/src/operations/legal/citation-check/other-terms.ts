@@ -68,9 +68,41 @@ function isOtherTerm(theirs: string, mine: string, article: Words): boolean {
   // 汇票 is a kind of 票据.
   const isKind = a.length === 2 && b.length === 2 && [...a].some((each) => b.includes(each));
   if (isKind && !/[一二三四五六七八九十]/.test(a) && !qualifiers.has(a) && !qualifiers.has(b)) return false;
+  if (!isSameClass(a, b, theirs, mine)) return false;
   // The writer took the word from another place of the article.
   return !article.units.includes(mine) && /\p{Script=Han}/u.test(a) && !isNumber(a) && !isNumber(b);
 }
+
+/**
+ * Whether both name a thing of one class, of which a rule has one: an authority, a party, an event, a quantity. Other
+ * words may be just the writer's.
+ */
+function isSameClass(a: string, b: string, theirs: string, mine: string): boolean {
+  if (
+    /[一二三四五六七八九十百千万]+(?:[个日年月倍元名人次天]|分之|周岁|小时)/.test(a) ||
+    qualifiers.has(a) ||
+    qualifiers.has(b)
+  )
+    return true;
+  if (anyParty.test(whole(mine)) || anyParty.test(whole(theirs))) return false;
+  return classes.some((each) => each.test(whole(theirs)) && each.test(whole(mine)));
+}
+
+function whole(words: string): string {
+  return words.replaceAll(beside, "");
+}
+
+const anyParty = /^(?:双方|各方|当事人|一方|对方|其|他人|本人|自己|权利人|义务人|相关方|有关方面)$/;
+const classes: readonly RegExp[] = [
+  /(?:机关|部门|政府|委员会|法院|检察院|国务院|大会|机构|局|院|常委会|村民会议|居民会议)$/,
+  /(?:人|者|股东|董事|监事|经理|债权人|合伙人|职工|会员|股东会|董事会|监事会|配偶|父母|子女)$/,
+  /^(?:之日|自)?(?:作出|收到|接到|送达|成立|生效|届满|申请|签订|交付|登记|公告|发生|知道|支付|受理|提出|订立|完成|终止|解除|到期|发布|公布|颁发|取得)/,
+  /(?:作出|收到|接到|送达|成立|生效|届满|申请|签订|交付|登记|公告|发生|支付|受理|订立|完成|终止|解除|到期)$/,
+  /(?:书面|口头|公开|不公开)/,
+  /(?:有期徒刑|无期徒刑|死刑|拘役|管制|拘留|罚款|罚金|警告|没收财产|责令改正|吊销[^,]*)$/,
+  /(?:权|罪|税|费|罚)$/,
+  /(?:所在地|住所地|行为地|履行地|登记地|居所地|营业地|结果地)$/,
+];
 
 function isNumber(text: string): boolean {
   return /^[零一二两三四五六七八九十百千万亿半第条款项]+$/.test(text);

@@ -10,7 +10,7 @@ export function otherOutcome(said: Words, article: Words): readonly Piece[] | un
   for (const { condition, outcome } of rulesOf(said.text)) {
     if (outcome.length === 0 || pairsIn(condition).size < leastPairs) continue;
     const ranked = rules
-      .map((rule) => ({ ...rule, like: likeness(condition, rule.condition) }))
+      .map((rule) => ({ ...rule, like: likenessOf(condition, rule.condition) }))
       .sort((a, b) => b.like - a.like);
     const [best] = ranked;
     const second = ranked.find(({ outcome: other }) => other !== best?.outcome);
@@ -19,6 +19,12 @@ export function otherOutcome(said: Words, article: Words): readonly Piece[] | un
     if (pieces !== undefined) return pieces;
   }
   return deniedDuty(said.text, article.text);
+}
+
+/** A condition may be told with more words, or with fewer. */
+function likenessOf(mine: string, theirs: string): number {
+  const isWhole = pairsIn(theirs).size >= leastPairsOfWhole && likeness(theirs, mine) === 1;
+  return isWhole ? 1 : likeness(mine, theirs);
 }
 
 interface Rule {
@@ -37,7 +43,11 @@ function rulesOf(text: string): Rule[] {
   for (const paragraph of text.split("\n")) {
     const item = /^\s*[(（][一二三四五六七八九十]+[)）]/.exec(paragraph)?.[0];
     if (item !== undefined) {
-      if (lead !== undefined) {
+      const own = paragraph.slice(item.length).split(/[，,]/).map(plain);
+      const at = own.findLastIndex((clause) => ends.test(clause) && !excepts.test(clause));
+      if (at !== -1 && at < own.length - 1)
+        rules.push({ condition: own.slice(0, at + 1).join(""), outcome: own.slice(at + 1), before });
+      else if (lead !== undefined) {
         const { condition, outcome } = lead;
         rules.push({ condition: condition + plain(paragraph.slice(item.length)), outcome, before });
       }
@@ -65,7 +75,7 @@ function rulesOf(text: string): Rule[] {
   return rules;
 }
 
-const ends = /[的时后]$|期满$|之前$|期间$/;
+const ends = /[的时后]$|期满$|之前$|期间$|的(?:领域|人员|情形|单位|企业|案件|项目|作品|财产)$/;
 const excepts = /除外|除.+外的?$|^但/;
 
 function plain(text: string): string {
@@ -153,6 +163,7 @@ function deniedDuty(said: string, article: string): Piece[] | undefined {
 
 const leastPairs = 3;
 const leastLike = 0.6;
+const leastPairsOfWhole = 4;
 const leastAhead = 0.15;
 const leastLikeBefore = 0.4;
 const leastShared = 2;

@@ -11,6 +11,7 @@ export function otherAmount(said: Words, article: Words): readonly Piece[] | und
     otherSpan(said, article) ??
     otherBound(said, article) ??
     amountOfOther(said, article) ??
+    otherRange(said, article) ??
     inventedMultiple(said, article)
   );
 }
@@ -46,6 +47,18 @@ function exchangedQuantity(said: Words, article: Words): readonly Piece[] | unde
     const here = alike.filter((each) => standsLike(said, mine, article, each));
     const [there] = here;
     if (there === undefined || here.some(({ value }) => value === mine.value)) continue;
+    // After fewer of the same words the article has this quantity: 处造价百分之五 for 并处造价百分之五.
+    const near = said.units.slice(
+      Math.max(clauseStart(said, mine.from), mine.from - leastRun - 1),
+      mine.from,
+    );
+    const next = said.units.slice(mine.to, mine.to + 1);
+    const isNearby = ({ value, from, to }: Quantity) =>
+      value === mine.value &&
+      near.length > leastRun &&
+      article.units.slice(0, from).endsWith(near) &&
+      article.units.startsWith(next, to);
+    if (alike.some(isNearby)) continue;
     return [
       { kind: "added", text: writtenIn(said, mine) },
       { kind: "missing", text: writtenIn(article, there) },
@@ -140,6 +153,38 @@ function amountOfOther(said: Words, article: Words): readonly Piece[] | undefine
     ];
   }
   return undefined;
+}
+
+/** A range of which one end is that of a range of the article: 五百元以上五十万元以下 for 五百元以上五百万元以下. */
+function otherRange(said: Words, article: Words): readonly Piece[] | undefined {
+  const stands = rangesOf(article);
+  for (const mine of rangesOf(said)) {
+    const alike = stands.filter(([low]) => low.kind === mine[0].kind);
+    const sameEnds = (each: Range) =>
+      mine.filter(({ value }, end) => value === (each[end] as Quantity).value).length;
+    if (alike.length === 0 || alike.some((each) => sameEnds(each) === 2)) continue;
+    const there = alike.filter((each) => sameEnds(each) === 1);
+    if (there.length !== 1) continue;
+    const end = mine[0].value === (there[0] as Range)[0].value ? 1 : 0;
+    return [
+      { kind: "added", text: writtenIn(said, mine[end]) },
+      { kind: "missing", text: writtenIn(article, (there[0] as Range)[end]) },
+    ];
+  }
+  return undefined;
+}
+
+type Range = readonly [Quantity, Quantity];
+
+/** 二十万元以上一百万元以下 */
+function rangesOf(words: Words): Range[] {
+  const all = quantitiesOf(words);
+  return all.flatMap((low, place) => {
+    const high = all[place + 1];
+    if (high === undefined || high.kind !== low.kind) return [];
+    const between = words.units.slice(low.to, high.from);
+    return between === "以上" && words.units.startsWith("以下", high.to) ? [[low, high] as const] : [];
+  });
 }
 
 /** A multiple, where the article has none: 三倍 for 加倍. */

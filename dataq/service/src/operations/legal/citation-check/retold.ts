@@ -8,6 +8,7 @@ import {
   wordsOf,
 } from "./compare.ts";
 import { effectOfOther, otherEffect, otherWord } from "./counterparts.ts";
+import { otherDenial } from "./denials.ts";
 import { otherFrame } from "./frames.ts";
 import { otherTerm } from "./other-terms.ts";
 import { otherOutcome } from "./outcomes.ts";
@@ -31,7 +32,8 @@ export function contradiction(said: Words, article: Words, budget: Budget): read
     otherTerm(said, article, compared) ??
     otherFrame(said, article) ??
     otherValue(said, article) ??
-    otherOutcome(said, article)
+    otherOutcome(said, article) ??
+    otherDenial(said, article)
   );
 }
 

@@ -17,6 +17,7 @@ export function otherValue(said: Words, article: Words): readonly Piece[] | unde
     otherLaw(said, article) ??
     includedException(said, article) ??
     otherLimit(said, article) ??
+    otherMember(said, article) ??
     withoutException(said, article) ??
     deniedClaim(said, article)
   );
@@ -57,6 +58,11 @@ const groups: readonly Group[] = [
 ];
 
 function otherOfGroup(said: Words, article: Words): Piece[] | undefined {
+  // A relief needs no other words to be told.
+  const reduced = /减半征收|减征/.exec(said.units)?.[0];
+  const exempt = /免征/.exec(article.units)?.[0];
+  if (reduced !== undefined && exempt !== undefined && !/减半|减征|减按/.test(article.units))
+    return instead(exempt, reduced);
   if (fitOf(said, article).share < leastFit && likeness(said.units, article.units) < leastLikeness)
     return undefined;
   for (const { values, others = [] } of groups) {
@@ -146,6 +152,7 @@ function otherInvalid(said: Words, article: Words): Piece[] | undefined {
   if (stands.length === 0 || likeness(said.units, article.units) < leastLikeness) return undefined;
   for (const mine of invalidIn(said)) {
     const isWhole = /(?:整个|全部|整体|一并|均)/.test(mine.clause);
+    if (article.units.includes(mine.clause) || mine.clause.startsWith("其")) continue;
     if (!isWhole && (unnamed.test(mine.subject) || mine.subject.length < 2)) continue;
     const isKnown = stands.some(({ clause }) =>
       [...pairsIn(mine.subject)].some((pair) => clause.includes(pair)),
@@ -200,7 +207,8 @@ function otherBearer(said: Words, article: Words): Piece[] | undefined {
     const alike = stands.filter(({ verb }) => verb === mine.verb);
     if (alike.length === 0 || !party.test(mine.who) || nobody.test(mine.who) || everydayParty.test(mine.who))
       continue;
-    if (alike.some(({ who }) => isSameParty(who, mine.who))) continue;
+    if (alike.some(({ who }) => isSameParty(who, mine.who) || (office.test(who) && office.test(mine.who))))
+      continue;
     const there = alike.find(({ object, before }) =>
       mine.object === "" || object === ""
         ? [...pairsIn(mine.before)].some((pair) => before.includes(pair))
@@ -230,9 +238,11 @@ function bearersIn(words: Words): { who: string; verb: string; object: string; b
 const bearers =
   /(?<![理自事])由(?![于此])([^由]{2,16}?)(承担|负担|支付|缴纳|赔偿|管辖|批准|决定|责令|处以?(?=.{0,12}罚款)|作出|签发|组织|负责|垫付|追缴)/g;
 const party = /(?:[人者方院会员]|机关|机构|部门|单位|政府|组织|企业|股东|董事|监事|国务院|主体|国家|业主)$/;
+/** Offices have many names. */
+const office = /(?:机关|机构|部门|局)$/;
 /** Not a party of the law, or not to tell which one. */
 const nobody =
-  /^(?:其|本人|自己|双方|各方|对方|一方|当事人|责任人|行为人|他人|第三人|此|谁|我)|某|[甲乙丙丁]|原告|被告|部门$/;
+  /^(?:其|本人|自己|双方|各方|对方|一方|当事人|责任人|行为人|他人|第三人|此|谁|我)|某|[甲乙丙丁]|原告|被告/;
 const everydayParty =
   /公司|银行|平台|网站|商场|酒店|学校|医院|开发商|商家|厂家|企业|员工|职工|夫妻|丈夫|妻子|子女|老人|家长|司机|乘客|客户|法院/;
 
@@ -363,6 +373,29 @@ function otherLimit(said: Words, article: Words): Piece[] | undefined {
 }
 
 const limits = /(不|无须|并非)?以([^以]{2,16})为限/g;
+
+/** A list of the article with one more member: 发表权、署名权、修改权 for 署名权、修改权. */
+function otherMember(said: Words, article: Words): Piece[] | undefined {
+  const list = (text: string) =>
+    [...text.matchAll(/[\p{L}]{2,10}(?:、[\p{L}]{2,10})+/gu)].map(([each]) => each.split(/[、和及与]|以及/));
+  const stands = list(article.text);
+  for (const mine of list(said.text)) {
+    const members = mine.map((each, place) =>
+      place === 0 ? each.replace(/^.*[的对就]/, "") : each.replace(/[的均都].*$/, ""),
+    );
+    const known = members.filter((each) => each.length >= 2 && article.units.includes(each));
+    const own = members.filter((each) => each.length >= 2 && !article.units.includes(each));
+    const [extra] = own;
+    if (known.length < 2 || own.length !== 1 || extra === undefined) continue;
+    if (!known.every((each) => each.at(-1) === extra.at(-1))) continue;
+    const there = stands.find((each) =>
+      known.every((member) => each.some((other) => other.includes(member))),
+    );
+    if (there !== undefined && !/其他|等/.test(article.units))
+      return instead(there.join("、"), members.join("、"));
+  }
+  return undefined;
+}
 
 /** 一律 or 只能, where the article knows exceptions or another way. */
 function withoutException(said: Words, article: Words): Piece[] | undefined {
