@@ -1,8 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { processorPackage } from "../locallm/src/engine/libllama/release.ts";
+import { Registry } from "./release/registry.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { packages } = JSON.parse(readFileSync(`${root}package-lock.json`, "utf8")) as {
@@ -13,6 +16,8 @@ const { packages } = JSON.parse(readFileSync(`${root}package-lock.json`, "utf8")
       os?: string[];
       cpu?: string[];
       optional?: boolean;
+      integrity?: string;
+      link?: boolean;
       optionalDependencies?: Record<string, string>;
     }
   >;
@@ -150,4 +155,25 @@ it("no link is committed, because Windows checks links out as text", () => {
 
 it("every text file has the same line ends on every system", () => {
   expect(readFileSync(`${root}.gitattributes`, "utf8")).toContain("\n* text=auto eol=lf\n");
+});
+
+it("every entry of the lock file has a digest, except the engine's that the registry we reached does not have", () => {
+  const without = Object.entries(packages)
+    .filter(
+      ([path, { link, integrity }]) => path.includes("node_modules/") && !link && integrity === undefined,
+    )
+    .map(([path]) => path);
+  const engines = platforms
+    .filter(([platform]) => platform !== "linux")
+    .map(([platform, arch]) => `node_modules/${processorPackage(platform, arch)}`);
+  // Others come with `node scripts/lock-digests.mjs`.
+  expect(engines).toEqual(expect.arrayContaining(without));
+});
+
+it("an archive takes no part without a digest, and names it", async () => {
+  const registry = new Registry(mkdtempSync(join(tmpdir(), "registry-")));
+  const part = { name: "@node-llama-cpp/mac-x64", version: "3.22.1", integrity: undefined };
+  await expect(registry.files(part)).rejects.toThrow(
+    "@node-llama-cpp/mac-x64 3.22.1 has no digest in package-lock.json",
+  );
 });
