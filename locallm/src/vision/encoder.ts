@@ -77,7 +77,12 @@ export class MediaEncoder {
     // Tensors of another type than the file's may take up to four times its size.
     const bytes = 4 * size + 8 * computeBytes;
     try {
-      await answered(child, { load: request }, { patienceMs: pictureLimits.loadMs, bytes });
+      await answered(
+        child,
+        { load: request },
+        { patienceMs: pictureLimits.loadMs, bytes },
+        "projector_unusable",
+      );
     } catch (error) {
       child.end();
       throw error;
@@ -91,10 +96,11 @@ async function answered(
   child: JobChild<EncodeJob, EncodeAnswer>,
   job: EncodeJob,
   budget: JobBudget,
+  whenEnded: "projector_unusable" | "picture_not_encoded" = "picture_not_encoded",
 ): Promise<EncodeAnswer> {
   const answer = await child.do(job, budget).catch((cause: unknown) => {
     if (!(cause instanceof NoAnswer)) throw cause;
-    throw new LocallmError("picture_not_encoded", { reason: cause.message }, { cause });
+    throw new LocallmError(whenEnded, { reason: cause.message }, { cause });
   });
   if ("error" in answer) throw receiveError(answer.error);
   return answer;
