@@ -22,7 +22,10 @@ const places: Readonly<
   },
   grammar: { sources: ["locallm/src/dialogue/grammar"], tests: ["locallm/src/dialogue/grammar"] },
   library: { sources: ["locallm/src/library/gguf"], tests: ["locallm/src/library"] },
-  limits: { sources: ["dataq/service/src/limits"], tests: ["dataq/service/src/limits"] },
+  limits: {
+    sources: ["dataq/service/src/limits"],
+    tests: ["dataq/service/src/limits", "dataq/service/src/sources/connected.test.ts"],
+  },
   ledger: {
     sources: ["dataq/service/src/ledger"],
     tests: ["dataq/service/src/ledger", "dataq/service/test/ledger-model.test.ts"],

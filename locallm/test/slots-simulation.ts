@@ -396,7 +396,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 const tokensOf = (text: string) => Array.from(text, (word) => word.charCodeAt(0) - 0x4e00);
 
 function range(from: number, length: number): number[] {
-  return Array.from({ length }, (_, at) => 3 + ((from + at * 7) % 61));
+  return Array.from({ length }, (_, at) => (from + at * 7) % 64);
 }
 
 /** Few, so that prompts share beginnings, and long enough to be worth keeping. */

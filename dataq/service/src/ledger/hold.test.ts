@@ -333,6 +333,7 @@ test("credits the same payment once, and the trial once per account", async () =
   const id = await account(0);
   expect(await topUp(database, id, 1_000, "pay:77", why)).toBe(true);
   expect(await topUp(database, id, 1_000, "pay:77", why)).toBe(false);
+  await expect(topUp(database, "nobody", 1_000, "pay:78", why)).rejects.toMatchObject({ code: "not_found" });
   const trial = { tokens: 2_000_000, expiresAt: trialEnd };
   const grants = await Promise.all([1, 2, 3].map(() => grantTrial(database, id, trial, why)));
   expect(grants.filter(Boolean)).toHaveLength(1);

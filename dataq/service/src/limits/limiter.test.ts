@@ -105,6 +105,14 @@ test("a clock that was a day ahead does not empty the bucket of an address for a
   expect(await take(0)).toBe(1);
 });
 
+test("the reset is the time until the whole burst passes, and until one call does if none passes now", async () => {
+  const id = `acc_${++serial}`;
+  const limits = { perSecond: 0.1, burst: 3, concurrent: 100, perDay: null };
+  const resets: number[] = [];
+  for (let n = 0; n < 3; n++) resets.push((await call(id, 0, { limits })).resetS);
+  expect(resets).toEqual([10, 20, 10]);
+});
+
 test("of 40 simultaneous calls exactly the burst passes", async () => {
   const id = `acc_${++serial}`;
   const limits = { perSecond: 2, burst: 10, concurrent: 100, perDay: null };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { normOf, normPerLengthOf } from "./bm25.ts";
+import { normOf, normPerLengthOf, worthOf } from "./bm25.ts";
 
 test("BM25's length normalisation has the standard k1 = 1.2 and b = 0.75", () => {
   for (const [tokens, documents] of [
@@ -21,4 +21,8 @@ test("BM25's length normalisation has the standard k1 = 1.2 and b = 0.75", () =>
   }
   // An empty index divides by nothing.
   expect(normOf(0, normPerLengthOf(0, 0))).toBeCloseTo(0.3, 9);
+});
+
+test("no document gets more from a term than its worth, which is k1 + 1 times its weight", () => {
+  expect(worthOf(3)).toBeCloseTo(6.6, 9);
 });
