@@ -276,6 +276,7 @@ export function echoMakers(context: EchoContext, now: () => number): AnswerMaker
         prompt.flatMap((part) => (isPicture(part) ? pictures.cellsOf(part) : [...part])),
     },
     grammars: {},
+    candidates: { drawLikeliest: () => null },
     dry: {},
     now,
     randomSeed: () => 1,

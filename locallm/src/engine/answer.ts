@@ -8,6 +8,7 @@ import type {
 } from "../wire/inference/generate.ts";
 import { picturesOf } from "../wire/inference/picture.ts";
 import { AnswerLogprobs } from "./answer-logprobs.ts";
+import type { Candidates } from "./candidates.ts";
 import type { Context } from "./context.ts";
 import type { DryStages } from "./dry-stages.ts";
 import type { Grammars } from "./grammar.ts";
@@ -24,6 +25,7 @@ export interface AnswerMakers {
   readonly vocabulary: Vocabulary;
   readonly pictures: Pictures;
   readonly grammars: Grammars;
+  readonly candidates: Candidates;
   readonly dry: DryStages;
   /** Nanoseconds since an arbitrary fixed time. */
   readonly now: () => number;

@@ -10,6 +10,7 @@ import {
 import { Adapters } from "./adapters.ts";
 import { Allocation } from "./allocation.ts";
 import { anonymousBytes } from "./anonymous-bytes.ts";
+import { Candidates } from "./candidates.ts";
 import { type CheckpointNeeds, checkpointNeeds } from "./checkpoints.ts";
 import { clearedMemory } from "./cleared-memory.ts";
 import { Context } from "./context.ts";
@@ -243,6 +244,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
     checkpoints = checkpointsOf(context, allocation);
     // The driver of a GPU may use memory of this process by its physical address.
     if (isOnProcessor) giveBackMemory = cleared.giveBack;
+    const candidates = new Candidates(library, vocabulary.size);
     slots = new Slots({
       context,
       kept,
@@ -257,7 +259,8 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
         library,
         vocabulary,
         pictures,
-        grammars: new Grammars(library, vocabulary),
+        candidates,
+        grammars: new Grammars(library, vocabulary, candidates),
         dry: new DryStages(library, vocabulary),
         now: () => performance.now() * 1e6,
         // The seed is not a secret, and loading `node:crypto` would take 5 ms.

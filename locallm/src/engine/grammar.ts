@@ -1,7 +1,7 @@
 import { LocallmError } from "../wire/errors.ts";
 import type { Grammar } from "../wire/inference/generate.ts";
+import { Candidates } from "./candidates.ts";
 import { Automaton, type Position } from "./grammar/automaton.ts";
-import { Candidates } from "./grammar/candidates.ts";
 import { freeText } from "./grammar/free-text.ts";
 import { TokenTree } from "./grammar/token-tree.ts";
 import { threadTimeMs, Work } from "./grammar/work.ts";
@@ -17,12 +17,18 @@ export class Grammars {
   readonly #vocabulary: Vocabulary;
   readonly #clockMs: () => number;
   readonly #trees = new Map<boolean, TokenTree>();
+  readonly #candidates: Candidates;
   /** Cached, because clients send the same tools and schemas repeatedly. Oldest first. */
   readonly #known = new Map<string, KnownGrammar>();
-  #candidates: Candidates | null = null;
 
-  constructor(library: Functions, vocabulary: Vocabulary, clockMs: () => number = threadTimeMs) {
+  constructor(
+    library: Functions,
+    vocabulary: Vocabulary,
+    candidates = new Candidates(library, vocabulary.size),
+    clockMs: () => number = threadTimeMs,
+  ) {
     this.#library = library;
+    this.#candidates = candidates;
     this.#vocabulary = vocabulary;
     this.#clockMs = clockMs;
   }
@@ -44,7 +50,7 @@ export class Grammars {
       work,
       textOf: (token) => (this.#vocabulary.isEnd(token) ? null : this.#vocabulary.piece(token, special)),
       allowed: (position) => known.allowed(position, () => work.unmeasured(() => this.#tree(special)), work),
-      candidates: () => this.#ownCandidates(),
+      candidates: this.#candidates,
     });
   }
 
@@ -63,11 +69,6 @@ export class Grammars {
       this.#trees.set(special, tree);
     }
     return tree;
-  }
-
-  #ownCandidates(): Candidates {
-    this.#candidates ??= new Candidates(this.#library, this.#vocabulary.size);
-    return this.#candidates;
   }
 }
 
@@ -106,7 +107,7 @@ interface GateParts {
   /** Returns null for a token that ends the answer. */
   readonly textOf: (token: number) => Uint8Array | null;
   readonly allowed: (position: Position) => Uint32Array;
-  readonly candidates: () => Candidates;
+  readonly candidates: Candidates;
 }
 
 /**
@@ -124,17 +125,20 @@ export class GrammarGate {
 
   /**
    * Samples a token that the grammar allows, and accepts it. `remembers` means that the sampler chain counts
-   * accepted tokens, so it must not accept a token that the grammar rejects.
+   * accepted tokens, so it must not accept a token that the grammar rejects. `reach` is how many of the most likely
+   * tokens the chain can draw, or 0.
    */
-  sample(chain: Pointer, remembers: boolean, context: Pointer, index: number): number {
+  sample(chain: Pointer, remembers: boolean, reach: number, context: Pointer, index: number): number {
     const { library, work, candidates } = this.#parts;
-    let token = remembers
-      ? candidates().draw(chain, context, index, null)
-      : library.llama_sampler_sample(chain, context, index);
+    let token =
+      (reach > 0 ? candidates.drawLikeliest(chain, context, index, reach) : null) ??
+      (remembers
+        ? candidates.draw(chain, context, index, null)
+        : library.llama_sampler_sample(chain, context, index));
     work.token(() => {
       let next = this.#after(token);
       if (next === null) {
-        token = candidates().draw(chain, context, index, this.#parts.allowed(this.#position));
+        token = candidates.draw(chain, context, index, this.#parts.allowed(this.#position));
         next = this.#after(token);
         if (next === null) throw new LocallmError("grammar_stuck", {});
       }

@@ -3,9 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import koffi from "koffi";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { seeded } from "../../test/crowd.ts";
 import { loadOf } from "../../test/runner/jobs.ts";
 import { smallLlama } from "../../test/small-llama.ts";
 import { defaultSampling } from "../wire/inference/generate.ts";
+import { Candidates } from "./candidates.ts";
 import { DryStages } from "./dry-stages.ts";
 import { Grammars } from "./grammar.ts";
 import type { Functions } from "./libllama/functions.ts";
@@ -230,6 +232,57 @@ describe("the stages in the library", () => {
   });
 });
 
+describe("the most likely tokens alone", () => {
+  const size = 5003;
+
+  /** Logits like those of a model: few high ones. With `grain`, many are equal. */
+  function logitsOf(random: () => number, grain: number): Float32Array<ArrayBuffer> {
+    return Float32Array.from({ length: size }, () => {
+      const logit = -4 * Math.log(random()) * random() - 3;
+      return grain > 0 ? Math.round(logit / grain) * grain : logit;
+    });
+  }
+
+  it("draw what all of them draw: 1,000 seeded requests, of which each draws several tokens", () => {
+    const random = seeded(38);
+    let logits = new Float32Array(size);
+    const fake: Functions = { ...library, llama_get_logits_ith: () => koffi.address(logits) as bigint };
+    const [few, all] = [new Candidates(fake, size), new Candidates(fake, size)];
+    const dry = new DryStages(library, model.vocabulary);
+    const count = { few: 0, all: 0 };
+    for (let seed = 0; seed < 1000; seed++) {
+      const changes = {
+        ...{
+          topK: [1, 3, 40, 40, 100][seed % 5]!,
+          topP: [0.9, 1, 0.5][seed % 3]!,
+          minP: [0, 0.05][seed % 2]!,
+        },
+        ...{ typicalP: seed % 7 === 0 ? 0.8 : 1, temperature: [0.8, 0, 1.5, 0.3][seed % 4]! },
+        xtc: { probability: seed % 11 === 0 ? 0.5 : 0, threshold: 0.1 },
+      };
+      const stages = samplerStages({ ...defaultSampling, ...changes }, seed, 100);
+      const chains = [0, 1].map(() => {
+        const chain = library.llama_sampler_chain_init({ no_perf: true });
+        for (const stage of stages)
+          library.llama_sampler_chain_add(chain, makeStage({ library, vocabulary: { size }, dry }, stage));
+        return chain;
+      });
+      const reach = stages[0]?.name === "greedy" ? 1 : changes.topK;
+      for (let token = 0; token < 3; token++) {
+        logits = logitsOf(random, seed % 10 === 9 ? 0.25 : 0);
+        const drawn = few.drawLikeliest(chains[0]!, 0n, 0, reach);
+        count[drawn === null ? "all" : "few"]++;
+        const right = all.draw(chains[1]!, 0n, 0, null);
+        expect(drawn ?? few.draw(chains[0]!, 0n, 0, null)).toBe(right);
+      }
+      for (const chain of chains) library.llama_sampler_free(chain);
+    }
+    expect(count.few).toBeGreaterThan(2000);
+    // Equal logits leave the choice to the engine.
+    expect(count.all).toBeGreaterThan(100);
+  });
+});
+
 describe("a sampler", () => {
   const word = { gbnf: 'root ::= "a" [a-z]* "b"' };
   const biases = (...tokens: number[]) => tokens.map((token) => ({ token, bias: 1 }));
@@ -254,7 +307,8 @@ describe("a sampler", () => {
     const make = () => {
       const gate = grammar === null ? null : new Grammars(counted, model.vocabulary).gate(grammar, false);
       const dry = new DryStages(counted, model.vocabulary);
-      const makers = { library: counted, vocabulary: model.vocabulary, dry };
+      const candidates = new Candidates(counted, model.vocabulary.size);
+      const makers = { library: counted, vocabulary: model.vocabulary, dry, candidates };
       return new Sampler(makers, { ...defaultSampling, ...changes }, 1, 100, gate);
     };
     try {

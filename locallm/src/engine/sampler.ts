@@ -1,8 +1,13 @@
 import type { Sampling } from "../wire/inference/generate.ts";
+import type { Candidates } from "./candidates.ts";
 import type { DryStages } from "./dry-stages.ts";
 import type { GrammarGate } from "./grammar.ts";
 import type { Functions, Pointer } from "./libllama/functions.ts";
 import type { Vocabulary } from "./vocabulary.ts";
+
+export interface SamplerMakers extends StageMakers<Vocabulary> {
+  readonly candidates: Candidates;
+}
 
 export interface StageMakers<Words = Pick<Vocabulary, "size">> {
   readonly library: Functions;
@@ -16,9 +21,12 @@ export class Sampler {
   readonly #chain: Pointer;
   readonly #gate: GrammarGate | null;
   readonly #seesTokens: boolean;
+  readonly #candidates: Candidates;
+  /** How many of the most likely tokens the chain can draw. 0 if it has to see them all. */
+  readonly #reach: number;
 
   constructor(
-    makers: StageMakers<Vocabulary>,
+    makers: SamplerMakers,
     sampling: Sampling,
     seed: number,
     window: number,
@@ -27,7 +35,10 @@ export class Sampler {
     const { library, vocabulary } = makers;
     this.#library = library;
     this.#gate = gate;
+    this.#candidates = makers.candidates;
     const stages = samplerStages(sampling, seed, window);
+    const [first] = stages;
+    this.#reach = first?.name === "greedy" ? 1 : first?.name === "top_k" ? first.k : 0;
     this.#seesTokens = stages.some(({ name }) => name === "penalties" || name === "dry");
     // Do everything that can fail before the library allocates memory, because nobody would free it.
     vocabulary.checkIds(sampling.logitBias.map((bias) => bias.token));
@@ -43,8 +54,12 @@ export class Sampler {
 
   /** Samples and accepts the token for the output at `index` of the last step. */
   sample(context: Pointer, index: number): number {
-    if (this.#gate === null) return this.#library.llama_sampler_sample(this.#chain, context, index);
-    return this.#gate.sample(this.#chain, this.#seesTokens, context, index);
+    const [library, chain, reach] = [this.#library, this.#chain, this.#reach];
+    if (this.#gate !== null) return this.#gate.sample(chain, this.#seesTokens, reach, context, index);
+    const token = reach > 0 ? this.#candidates.drawLikeliest(chain, context, index, reach) : null;
+    if (token === null) return library.llama_sampler_sample(chain, context, index);
+    library.llama_sampler_accept(chain, token);
+    return token;
   }
 
   free(): void {

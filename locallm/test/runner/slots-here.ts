@@ -1,3 +1,4 @@
+import { Candidates } from "../../src/engine/candidates.ts";
 import { Context } from "../../src/engine/context.ts";
 import { DryStages } from "../../src/engine/dry-stages.ts";
 import { Grammars } from "../../src/engine/grammar.ts";
@@ -76,6 +77,7 @@ export function newSlots({
       vocabulary,
       pictures,
       grammars: new Grammars(library, vocabulary),
+      candidates: new Candidates(library, vocabulary.size),
       dry: new DryStages(library, vocabulary),
       now: () => performance.now() * 1e6,
       randomSeed: () => 1,
