@@ -104,6 +104,11 @@ describe.skipIf(!chromiumPath)("examples of the documentation, in Debian's chrom
       .toContain('"operation": "research_paper_search"');
     await routes.first().locator("details.fields summary").click();
     expect(await faultsOf(page)).toEqual([]);
+    await visit("zh/dataq/reference");
+    await routes.first().waitFor();
+    await page.getByRole("searchbox").fill("退还一次调用");
+    await expect.poll(() => routes.count()).toBe(1);
+    expect(await routes.first().locator("summary").first().textContent()).toContain("/admin/v1/refunds");
     expect(browser.complaints).toEqual([]);
   });
 });

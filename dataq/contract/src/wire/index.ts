@@ -20,6 +20,7 @@ export * from "./query.ts";
 export * from "./route.ts";
 export * from "./routes.ts";
 export * from "./session.ts";
+export * from "./summaries-zh.ts";
 export * from "./trial.ts";
 export * from "./watch.ts";
 export * from "./webhook.ts";

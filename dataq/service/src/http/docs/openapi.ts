@@ -19,12 +19,13 @@ import {
   requestBody,
   routes,
   severalAnswers,
+  summariesZh,
 } from "@dataq/contract/wire";
 import { z } from "zod";
 import { mostInteger } from "../../query/request/controls.ts";
 import { exampleOf, notice, type TermsOf } from "./terms.ts";
 
-/** The whole public API as OpenAPI 3.1, made from the contract. */
+/** The whole public API as OpenAPI 3.1, made from the contract. `x-zh` has a text in Chinese beside the English one. */
 export function openApi(more: MoreChoices, termsOf: TermsOf): JsonSchema {
   const list: readonly Operation[] = operations;
   const answers = list.map((operation) => [`${operation.name}.answer`, answerSchema(operation)] as const);
@@ -65,14 +66,26 @@ export function openApi(more: MoreChoices, termsOf: TermsOf): JsonSchema {
 }
 
 const tags = [
-  { name: "data", description: "Call operations" },
-  { name: "account", description: "Balance, ledger, usage and requests of your account" },
-  { name: "keys", description: "API keys of your account" },
-  { name: "members", description: "People of your account" },
-  { name: "webhooks", description: "Signed messages to your own endpoints" },
-  { name: "catalog", description: "Operations, prices and the state of the data" },
-  { name: "service", description: "For monitoring" },
-  { name: "admin", description: "For the operator of the service" },
+  { name: "data", description: "Call operations", "x-zh": "调用接口" },
+  {
+    name: "account",
+    description: "Balance, ledger, usage and requests of your account",
+    "x-zh": "账户的余额、账本、用量与请求记录",
+  },
+  { name: "keys", description: "API keys of your account", "x-zh": "账户的 API 密钥" },
+  { name: "members", description: "People of your account", "x-zh": "账户的成员" },
+  {
+    name: "webhooks",
+    description: "Signed messages to your own endpoints",
+    "x-zh": "发往您自己地址的签名消息",
+  },
+  {
+    name: "catalog",
+    description: "Operations, prices and the state of the data",
+    "x-zh": "接口、价格与数据状态",
+  },
+  { name: "service", description: "For monitoring", "x-zh": "监控" },
+  { name: "admin", description: "For the operator of the service", "x-zh": "供服务的运营方使用" },
 ];
 
 function describe(name: string, route: Route): JsonSchema {
@@ -84,6 +97,7 @@ function describe(name: string, route: Route): JsonSchema {
   return {
     operationId: name,
     summary: route.summary,
+    "x-zh": summariesZh[name as keyof typeof routes],
     tags: [route.tag],
     ...(route.access === "public" && { security: [] }),
     parameters: [...pathParameters(route), ...queryParameters(route), ...headers(name)],
