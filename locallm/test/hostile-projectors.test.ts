@@ -21,11 +21,11 @@ describe.skipIf(engines === undefined)("hostile projectors (needs TEST_ENGINES)"
     encoder.close();
     await rm(folder, { recursive: true, force: true });
   });
-  const outcome = async (bytes: Buffer) => {
+  const outcome = async (bytes: Buffer, by = encoder) => {
     const projectorPath = join(folder, "projector.gguf");
     await writeFile(projectorPath, bytes);
     // The same name has other bytes now.
-    encoder.close();
+    by.close();
     const pixels = { from: join(folder, "pixels"), width: 64, height: 64 };
     const files = { ...pixels, to: join(folder, "rows"), identity: "a".repeat(64) };
     const request = {
@@ -33,7 +33,7 @@ describe.skipIf(engines === undefined)("hostile projectors (needs TEST_ENGINES)"
       projectorPath,
       modelPath: join(folder, "model.gguf"),
     };
-    const work = encoder.encode(files, { ...request, threads: 1 }, new AbortController().signal);
+    const work = by.encode(files, { ...request, threads: 1 }, new AbortController().signal);
     return await work.then(
       () => "rows",
       (error: { code: string }) => error.code,
@@ -56,5 +56,12 @@ describe.skipIf(engines === undefined)("hostile projectors (needs TEST_ENGINES)"
   ])("says no to one whose %s is %d, and the next one works", async (key, value, expected) => {
     expect(await outcome(changed(`clip.vision.${key}`, value))).toBe(expected);
     expect(await outcome(good)).toBe("rows");
+  });
+
+  it("refuses one that does not fit into the memory, before it is loaded", async () => {
+    expect(await outcome(good, new MediaEncoder(() => 512 * 2 ** 20))).toBe("projector_unusable");
+    const roomy = new MediaEncoder(() => 512 * 2 ** 20 + good.length);
+    expect(await outcome(good, roomy)).toBe("rows");
+    roomy.close();
   });
 });

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hermesTemplate } from "./hermes-template.ts";
 import { noise, startSeeing } from "./seeing.ts";
 
 const engines = process.env["TEST_ENGINES"];
@@ -95,6 +96,41 @@ describe.skipIf(engines === undefined)("a model that sees (needs TEST_ENGINES)",
       counted.input_tokens,
       counted.input_tokens,
     ]);
+  });
+
+  it("keeps to schemas, choices of tools and stop words with a picture in the prompt", async () => {
+    const create = { model: "tools:1", from: "llava:1", template: hermesTemplate, stream: false };
+    await seeing.server.ask("/api/create", create);
+    const parameters = {
+      type: "object",
+      properties: { city: { enum: ["Rome", "Oslo"] } },
+      required: ["city"],
+      additionalProperties: false,
+    };
+    const tools = [{ type: "function", function: { name: "get_weather", description: "w", parameters } }];
+    const images = [{ type: "image_url", image_url: { url: data() } }];
+    const messages = [{ role: "user", content: [...images, { type: "text", text: "Where?" }] }];
+    const say = async (more: object) => {
+      const body = { messages, max_tokens: 70, ...more };
+      const { choices } = (await ask("/v1/chat/completions", body, "tools:1")) as unknown as {
+        choices: { message: { content: string | null; tool_calls?: object[] }; finish_reason: string }[];
+      };
+      return choices[0]!;
+    };
+    const choice = { type: "function", function: { name: "get_weather" } };
+    for (const tool_choice of ["required", choice])
+      expect((await say({ tools, tool_choice })).message.tool_calls).toMatchObject([
+        { function: { name: "get_weather", arguments: expect.stringContaining("city") } },
+      ]);
+    const free = await say({ tools, tool_choice: "none" });
+    expect(free.message.tool_calls).toBeUndefined();
+    const json_schema = { name: "place", schema: parameters, strict: true };
+    const formed = await say({ response_format: { type: "json_schema", json_schema } });
+    expect(["Rome", "Oslo"]).toContain(JSON.parse(formed.message.content!).city);
+    const whole = free.message.content!;
+    const stopped = await say({ stop: [whole.slice(9, 12)] });
+    expect(stopped).toMatchObject({ finish_reason: "stop" });
+    expect(stopped.message.content).toBe(whole.slice(0, whole.indexOf(whole.slice(9, 12))));
   });
 
   it("answers a raw prompt whose pictures come first, without numbers of tokens", async () => {
