@@ -22,6 +22,7 @@ function shown(name: string): string {
 const messages: Readonly<Partial<Record<Issue["code"], string>>> = {
   invalid_type: "is missing or has the wrong type",
   invalid_value: "is not one of the allowed values",
+  invalid_union: "is not one of the allowed values",
   invalid_format: "has an invalid format",
   too_small: "is too small or too short",
   too_big: "is too large or too long",
@@ -35,6 +36,13 @@ function fixOf(issue: Issue): Fix {
     case "invalid_value": {
       const known = issue.values.map(String).join(", ");
       return [`send one of ${known}`, `可选：${known}`];
+    }
+    case "invalid_union": {
+      // Of a union by one field, the values of that field.
+      const known = "options" in issue && Array.isArray(issue.options) ? issue.options.map(String) : [];
+      return known.length === 0
+        ? ["send one of the forms that /docs shows", "请按 /docs 中的任一形式发送"]
+        : [`send one of ${known.join(", ")}`, `可选：${known.join("、")}`];
     }
     case "invalid_format":
       return formats[issue.format] ?? ["send the format that /docs shows", "请按 /docs 的格式发送"];
