@@ -167,6 +167,35 @@ it.each([false, true])(
   },
 );
 
+it("reuses no cells that were computed after others that are gone, in no slot", () => {
+  const pictures = new Pictures();
+  const memory = new Memory(2, false);
+  const [slot, other] = [0, 1].map((index) => new Slot(index, 0, pictures)) as [Slot, Slot];
+  const reuse = new Reuse({
+    ...{ context: memory, slots: [slot, other], pictures, checkpoints: 0 },
+    longestKept: () => 0,
+  });
+  const prompt = Array.from({ length: 60 }, (_, token) => token);
+  slot.begin(1, answerTo(prompt), 1);
+  reuse.begin(slot, 0, 0);
+  for (const token of prompt) memory.add(0, token, token);
+  slot.commit(prompt.length);
+  expect(reuse.cutOut(slot, 12, 20)).toBe(20);
+  // What is left is the whole beginning of another prompt.
+  const same = [...slot.cached, 99];
+  expect(same).toHaveLength(41);
+  expect(reuse.reusable(slot, same)).toBe(12);
+  other.begin(2, answerTo(same), 2);
+  reuse.begin(other, 0, 0);
+  expect(reuse.hasHead(other, [])).toBe(true);
+  expect(other.cached).toEqual(prompt.slice(0, 12));
+  slot.release();
+  // Once these cells are gone, the rest is like any other.
+  slot.begin(3, answerTo(same), 3);
+  reuse.begin(slot, reuse.reusable(slot, same), 0);
+  expect([slot.cached.length, slot.isShifted]).toEqual([12, false]);
+});
+
 /** The parts of an answer that a slot asks for. */
 function answerTo(prompt: readonly number[]): Answer {
   const job = { sampling: defaultSampling, deterministic: false } as GenerateJob;

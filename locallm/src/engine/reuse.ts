@@ -80,7 +80,8 @@ export class Reuse {
 
   /** How many cells of a prompt a slot can reuse from its cache. */
   reusable(slot: Slot, prompt: Cells): number {
-    return slot.isTuned ? 0 : this.#cuttable(slot, reusable(slot.cached, prompt)).tokens;
+    if (slot.isTuned) return 0;
+    return this.#cuttable(slot, Math.min(slot.exact, reusable(slot.cached, prompt))).tokens;
   }
 
   /** How many of a prompt's first tokens another conversation has, less a few. 0 if no checkpoint is stored there. */
@@ -117,7 +118,7 @@ export class Reuse {
         cached: other.cached,
         // If the memory cannot be cut, the other slot has to stop where the prompts differ. One that is alone must not.
         ahead: ahead.includes(other) && (isAnywhere || !other.isAlone) ? other.answer.prompt : null,
-        cuttable: (tokens: number) => this.#copyable(other, tokens).tokens,
+        cuttable: (tokens: number) => this.#copyable(other, Math.min(other.exact, tokens)).tokens,
       }));
     const least = Math.max(leastCopied, Math.ceil(context.contextPerSequence * copiedShare));
     const head = headFrom(prompt, slot.cached.length, neighbours, least);
@@ -152,7 +153,6 @@ export class Reuse {
       context.copy(from.index, slot.index) && (cut.from === null || context.finishCopy(slot.index));
     const kept = this.#cutTo(slot, isCopied ? cut : wholeCut);
     this.#canCopy = kept > 0;
-    slot.isShifted ||= from.isShifted;
     for (let index = slot.cached.length; index < kept; index++) slot.cached.push(from.cached[index]!);
     const had = slot.checkpoints.upTo(kept)?.tokens ?? 0;
     for (const one of from.checkpoints.held)

@@ -34,9 +34,10 @@ export class Slot {
   /** True if the slot's conversation replaced another one and is not saved yet. */
   isSwitched = false;
   /**
-   * Tokens were removed from the middle of the cache, so its state differs from what the remaining tokens would give.
+   * How many of the first cells were computed after nothing but those before them. Where cells were removed from the
+   * middle, those that follow were computed after them, too, and so tell of them.
    */
-  isShifted = false;
+  exact = Number.POSITIVE_INFINITY;
   /** The cache was computed with adapters that a request chose, so no other request may use it. */
   isTuned = false;
   /** For kinds of memory that cannot be cut anywhere. */
@@ -59,6 +60,11 @@ export class Slot {
 
   get id(): number {
     return this.#id;
+  }
+
+  /** Whether cells were removed from the middle of the cache. */
+  get isShifted(): boolean {
+    return this.exact !== Number.POSITIVE_INFINITY;
   }
 
   get isFree(): boolean {
@@ -137,7 +143,7 @@ export class Slot {
     for (let index = 0; index < cells.length; index++) this.cached[index] = cells[index]!;
     this.#measure();
     this.promptTokens = promptTokens;
-    this.isShifted = false;
+    this.exact = Number.POSITIVE_INFINITY;
   }
 
   /** Records that the cache is empty. */
@@ -146,7 +152,7 @@ export class Slot {
     this.#saved = 0;
     this.checkpoints.cut(0);
     this.promptTokens = 0;
-    this.isShifted = false;
+    this.exact = Number.POSITIVE_INFINITY;
     this.#answered(0, []);
     this.restoredFrom = -1;
   }
@@ -154,6 +160,7 @@ export class Slot {
   /** Records that the cache holds only its first `cells` cells. */
   cutTo(cells: number): void {
     if (cells === 0) this.empty();
+    if (cells <= this.exact) this.exact = Number.POSITIVE_INFINITY;
     this.cached.length = cells;
     this.checkpoints.cut(cells);
     this.#measure();
@@ -219,7 +226,7 @@ export class Slot {
     this.cached.splice(keep, count);
     this.#measure();
     this.checkpoints.cut(keep);
-    this.isShifted = true;
+    this.exact = Math.min(this.exact, keep);
   }
 
   /** Adds the answer's next token, which the next step computes. */
