@@ -1,11 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { tarGz, zip } from "./release/archive.ts";
 import { contentsOf } from "./release/contents.ts";
+import { manifestsOf } from "./release/manifests.ts";
 import { packageOf, packagers } from "./release/packages.ts";
 import type { Lock } from "./release/parts.ts";
 import { type Platform, platforms } from "./release/platforms.ts";
@@ -19,7 +20,7 @@ import type { Tree } from "./release/tree.ts";
 /**
  * Makes the archives of both products for all platforms, from a clean tree: `npm run release`. What the registry does
  * not have is named and stops only the archives that need it. The same commit gives the same bytes in any folder.
- *   npm run release -- [--out FOLDER] [--product NAME]… [--platform NAME]… [--allow-changes]
+ *   npm run release -- [--out FOLDER] [--product NAME]… [--platform NAME]… [--address URL] [--allow-changes]
  */
 const root = fileURLToPath(new URL("../", import.meta.url));
 const { values } = parseArgs({
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     out: { type: "string", default: "release" },
     product: { type: "string", multiple: true, default: products.map(({ name }) => name) },
     platform: { type: "string", multiple: true, default: platforms.map(({ name }) => name) },
+    address: { type: "string" },
     "allow-changes": { type: "boolean", default: false },
   },
 });
@@ -82,12 +84,31 @@ for (const product of products.filter(({ name }) => values.product.includes(name
   }
 cpSync(join(root, "scripts/release/install.sh"), join(out, "install.sh"));
 tell("install.sh");
+cpSync(join(root, "scripts/release/install.ps1"), join(out, "install.ps1"));
+tell("install.ps1");
 // "locallm update" shows what is new in it.
 cpSync(join(root, "CHANGELOG.md"), join(out, "CHANGELOG.md"));
 tell("CHANGELOG.md");
 const sums = Buffer.from(digests.map((line) => `${line}\n`).join(""));
 writeFileSync(join(out, "SHA256SUMS"), sums);
 sign();
+writeManifests();
+
+/** For other package managers. They name the address from which the archives are downloaded. */
+function writeManifests(): void {
+  const { address } = values;
+  if (address === undefined) {
+    console.log("manifests: not made, because --address does not say where the archives will be.");
+    return;
+  }
+  const known = new Map(digests.map((line) => [line.slice(66), line.slice(0, 64)] as const));
+  for (const [path, text] of manifestsOf({ version, address: address.replace(/\/+$/, ""), digests: known })) {
+    const file = join(out, "manifests", path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    console.log(`manifests/${path}`);
+  }
+}
 
 /** With minisign's secret key in RELEASE_SIGNING_KEY. Without it, installers and updates can check digests only. */
 function sign(): void {

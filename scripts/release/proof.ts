@@ -14,6 +14,8 @@ export const title =
   "The release: archives of all platforms, twice the same bytes, and a bare system that runs them";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
+/** Somebody may commit while this runs. */
+const commit = execFileSync("git", ["rev-parse", "HEAD"], { cwd: root, encoding: "utf8" }).trim();
 type Print = (line: string) => void;
 
 /**
@@ -53,6 +55,7 @@ export async function run(print: Print, _results: string, options: readonly stri
 /** Clones this commit, makes the release there, and returns what it says. */
 function release(clone: string, ...options: string[]): string[] {
   execFileSync("git", ["clone", "--quiet", root, clone]);
+  execFileSync("git", ["checkout", "--quiet", commit], { cwd: clone });
   const output = execFileSync("npm", ["run", "release", "--", ...options], {
     cwd: clone,
     encoding: "utf8",
