@@ -142,7 +142,10 @@ export class PaymentProviders implements AsyncDisposable {
   /** Somebody refunds at the provider's own pages. */
   refundOutside(id: string, amountFen: number): Notice {
     const number = this.#number("re_out");
-    this.#trade(id).refunds.push({ number, id: number, amountFen, state: "done" });
+    const trade = this.#trade(id);
+    // Alipay says nothing of a refund that it has not made yet.
+    const state = trade.provider === "alipay" ? "done" : this.refundState;
+    trade.refunds.push({ number, id: number, amountFen, state });
     return this.noticeOfRefund(id, number);
   }
 

@@ -342,12 +342,14 @@ describe("a chargeback", () => {
     expect(await refund(id, 400)).toBeUndefined();
     rig.providers.isDown = false;
     const taken = rig.providers.dispute(id);
+    rig.providers.isDown = true;
     expect(await rig.deliver(taken)).toBe("payment_refused");
-    await rig.ask(60);
+    rig.providers.isDown = false;
+    // Now the refund is asked for, and refused: nothing is left of the payment.
     expect(await rig.deliver(taken)).toBeUndefined();
-    expect((await stateOf(id)).returns.map(({ kind, state }) => [kind, state])).toEqual([
-      ["refund", "failed"],
-      ["chargeback", "done"],
+    expect((await stateOf(id)).returns.map(({ kind, state }) => `${kind} ${state}`).sort()).toEqual([
+      "chargeback done",
+      "refund failed",
     ]);
     await expectAgreement(id);
   });
@@ -382,6 +384,35 @@ test("a refund that comes back gives the tokens back, and older news of it chang
     expect((await stateOf(id)).returns).toMatchObject([{ state: "failed" }]);
     await expectAgreement(id);
   }
+});
+
+test("a refund at the provider's own pages that is under way is not made a second time", async () => {
+  for (const provider of ["stripe", "wechat"] as const) {
+    const { id } = await paid(provider);
+    rig.providers.refundState = "pending";
+    await rig.deliver(rig.providers.refundOutside(id, 300));
+    rig.providers.refundState = "done";
+    await rig.ask(3_600);
+    await rig.ask(3_600);
+    expect(rig.providers.trades.get(id)!.refunds).toHaveLength(1);
+    const { number } = rig.providers.trades.get(id)!.refunds[0]!;
+    await rig.deliver(rig.providers.endRefund(id, number, "done"));
+    expect((await stateOf(id)).returns).toMatchObject([{ state: "done", amountFen: 300 }]);
+    await expectAgreement(id);
+  }
+});
+
+test("a refund that came back unheard does not stand in the way of another one", async () => {
+  const { id } = await paid("stripe");
+  await refund(id, 900);
+  const [one] = (await stateOf(id)).returns;
+  rig.providers.endRefund(id, one!.id, "failed");
+  expect(await rig.deliver(rig.providers.refundOutside(id, 500))).toBeUndefined();
+  expect(await stateOf(id)).toMatchObject({
+    trouble: null,
+    returns: [{ state: "failed" }, { amountFen: 500 }],
+  });
+  await expectAgreement(id);
 });
 
 describe("a bank transfer", () => {

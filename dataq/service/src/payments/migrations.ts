@@ -67,4 +67,9 @@ create table payment_notification (
 );
 `,
   },
+  {
+    name: "payments/2-own-returns",
+    // False: made at the provider, which knows it by its own number only, so that asking for ours would make another.
+    up: "alter table payment_return add column own boolean not null default true",
+  },
 ];

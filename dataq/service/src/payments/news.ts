@@ -19,6 +19,8 @@ import type { News } from "./provider.ts";
 export interface NewsRules {
   readonly freezeOnChargeback: boolean;
   readonly heardBy: PaymentNews;
+  /** Book only what is left of the payment if more went back; false: say `early`. */
+  readonly capsExcess: boolean;
 }
 
 /** How long after the creation of a return its provider is asked for its state. */
@@ -27,8 +29,8 @@ const ASK_RETURN_AFTER_MS = 30_000;
 /**
  * Books what a provider states about a payment, together with the ledger. Every fact is booked once and never goes
  * backwards, so facts may come in any order and any number of times. Returns `unpaid` for money that goes back before
- * we know that it came: the provider must be asked for the payment first. Returns `early` for money that only fits after
- * a refund that is under way has failed.
+ * we know that it came: the provider must be asked for the payment first. Returns `early` for money that does not
+ * fit: a refund that we count has failed meanwhile.
  */
 export async function bookNews(
   transaction: Transaction,
@@ -102,7 +104,7 @@ async function bookReturn(
   payment: Payment,
   news: News & { readonly kind: "refund" | "chargeback" },
   author: Author,
-  { freezeOnChargeback }: NewsRules,
+  { freezeOnChargeback, capsExcess }: NewsRules,
 ): Promise<"booked" | "early"> {
   const returns = await returnsOf(transaction, payment.id);
   const known = returns.find(
@@ -120,7 +122,7 @@ async function bookReturn(
   const reason = news.kind === "refund" ? ownNotes.refund : ownNotes.chargeback;
   const amountFen = Math.min(news.amountFen, payment.amountFen - returnedFen(returns));
   if (amountFen < news.amountFen && news.state !== "failed") {
-    if (returns.some(({ state }) => state === "pending")) return "early";
+    if (!capsExcess || returns.some(({ state }) => state === "pending")) return "early";
     await note(
       transaction,
       payment,
@@ -134,6 +136,7 @@ async function bookReturn(
     amountFen: news.state === "failed" ? 0 : amountFen,
     reason,
     isForced: true,
+    isOwn: false,
   };
   const made = await startReturn(transaction, payment, returns, wanted, author);
   await endReturn(transaction, payment, made!, news, author);
@@ -160,10 +163,11 @@ export async function startReturn(
     readonly amountFen: number;
     readonly reason: string;
     readonly isForced: boolean;
+    readonly isOwn: boolean;
   },
   author: Author,
 ): Promise<MoneyReturn | undefined> {
-  const { kind, amountFen, reason, isForced } = wanted;
+  const { kind, amountFen, reason, isForced, isOwn } = wanted;
   const id = makeIdentifier("ret", author.now);
   const tokens = (payment.tokens / payment.amountFen) * amountFen;
   const reference = ledgerReference(payment.id);
@@ -189,11 +193,12 @@ export async function startReturn(
     ...taken,
     providerId: null,
     reason,
+    isOwn,
     createdAt: author.now,
   };
   await transaction.query(
-    `insert into payment_return (id, payment_id, kind, state, amount_fen, paid, credit, lost, reason, actor, created_at, ask_at)
-     values ($1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11)`,
+    `insert into payment_return (id, payment_id, kind, state, amount_fen, paid, credit, lost, reason, actor, created_at, ask_at, own)
+     values ($1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     [
       id,
       payment.id,
@@ -205,7 +210,8 @@ export async function startReturn(
       reason,
       author.actor,
       author.now,
-      new Date(author.now.getTime() + ASK_RETURN_AFTER_MS),
+      isOwn ? new Date(author.now.getTime() + ASK_RETURN_AFTER_MS) : null,
+      isOwn,
     ],
   );
   await writeAudit(transaction, author, "payment.return", payment.id, null, {

@@ -19,6 +19,8 @@ export interface MoneyReturn {
   readonly lost: number;
   readonly providerId: string | null;
   readonly reason: string;
+  /** False if it was made at the provider. */
+  readonly isOwn: boolean;
   readonly createdAt: Date;
 }
 
@@ -50,7 +52,7 @@ export interface PaymentWithReturns extends Payment {
 const COLUMNS = `p.id, p.account_id as "accountId", p.provider, p.amount_fen as "amountFen", p.tokens, p.state, p.url, p.qr,
   p.reference, p.provider_id as "providerId", p.transaction, p.heard_by as "heardBy", p.trouble,
   p.created_at as "createdAt", p.expires_at as "expiresAt", p.paid_at as "paidAt"`;
-const RETURN_COLUMNS = `id, kind, state, amount_fen as "amountFen", paid, credit, lost, provider_id as "providerId", reason,
+const RETURN_COLUMNS = `id, kind, state, amount_fen as "amountFen", paid, credit, lost, provider_id as "providerId", reason, own as "isOwn",
   created_at as "createdAt"`;
 
 /** The payment, locked until the end of the transaction. */

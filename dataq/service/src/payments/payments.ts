@@ -190,6 +190,12 @@ export class Payments {
       if (first) await this.#bookOnce(provider, first, "question");
       booked = await this.#bookOnce(provider, news, heardBy);
     }
+    if (booked === "early") {
+      const returns = await returnsOf(this.#parts.database, news.paymentId);
+      for (const { id, isOwn, state } of returns)
+        if (isOwn && state !== "failed") await this.#askReturn({ id });
+      booked = await this.#bookOnce(provider, news, heardBy, true);
+    }
     // The provider sends it again later.
     if (booked === "unpaid" || booked === "early")
       throw new Failure(
@@ -199,14 +205,14 @@ export class Payments {
       );
   }
 
-  async #bookOnce(provider: Provider, news: News, heardBy: NewsRules["heardBy"]) {
+  async #bookOnce(provider: Provider, news: News, heardBy: NewsRules["heardBy"], capsExcess = false) {
     const { database, clock, failpoint, settings } = this.#parts;
     const booked = await inTransaction(database, async (transaction) => {
       const payment = await findPayment(transaction, news.paymentId);
       // A provider speaks of its own payments only.
       if (payment?.provider !== provider.name) return "unknown";
       const author = { actor: "system", now: clock() };
-      const rules = { heardBy, freezeOnChargeback: settings.freeze_on_chargeback };
+      const rules = { heardBy, capsExcess, freezeOnChargeback: settings.freeze_on_chargeback };
       const done = await bookNews(transaction, news, author, rules);
       failpoint("before_credit_payment");
       return done;
@@ -266,13 +272,14 @@ export class Payments {
   async #askReturn({ id }: { readonly id: string }): Promise<void> {
     const { database, onWarning } = this.#parts;
     const found = await database.query<Refund & { paymentId: string; kind: string; state: string }>(
-      `select id, payment_id as "paymentId", kind, state, amount_fen as "amountFen", reason from payment_return where id = $1`,
+      `select id, payment_id as "paymentId", kind, state, amount_fen as "amountFen", reason from payment_return where id = $1 and own`,
       [id],
     );
-    const refund = found.rows[0]!;
+    const refund = found.rows[0];
+    if (refund?.kind !== "refund" || refund.state === "failed") return;
     const payment = (await findPayment(database, refund.paymentId))!;
     const provider = this.#providers.get(payment.provider);
-    if (!provider || refund.kind !== "refund" || refund.state !== "pending") return;
+    if (!provider) return;
     try {
       await this.#storeReturn(
         payment,
@@ -320,7 +327,11 @@ export class Payments {
       if (used.rowCount !== 0)
         throw new Failure("already_exists", { what: `A payment by the transfer ${seen.transaction}` });
       const news = { kind: "paid", paymentId: id, currency: "CNY", ...seen } as const;
-      await bookNews(transaction, news, author, { heardBy: "operator", freezeOnChargeback: false });
+      await bookNews(transaction, news, author, {
+        heardBy: "operator",
+        freezeOnChargeback: false,
+        capsExcess: false,
+      });
       await writeAudit(transaction, author, "payment.confirm", id, null, seen);
     });
     return (await this.find(id))!;
@@ -354,7 +365,7 @@ export class Payments {
         transaction,
         locked,
         returns,
-        { kind: "refund", amountFen, reason, isForced: false },
+        { kind: "refund", amountFen, reason, isForced: false, isOwn: true },
         author,
       );
       if (made) return [locked, made] as const;
