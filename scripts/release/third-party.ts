@@ -45,6 +45,10 @@ const inside: readonly (readonly [packages: RegExp, contents: string])[] = [
     "libvips (LGPL-3.0-or-later, licences/LGPL-3.0.txt) and the libraries that the README.md beside it lists, as files of their own: you may replace them",
   ],
   [/^@node-rs\/jieba/, "jieba's dictionary (MIT)"],
+  [
+    /^mpg123-decoder$/,
+    "mpg123's library (LGPL-2.1, licences/LGPL-2.1.txt), compiled to WebAssembly in src/EmscriptenWasm.js: you may replace the file",
+  ],
 ];
 
 /** The page `THIRD_PARTY.md`. Throws if the licence of a part is unknown or forbids use. */
