@@ -117,6 +117,11 @@ export class Answer {
     return true;
   }
 
+  /** Whether the rows of a picture were asked for. */
+  hasAsked(cell: number): boolean {
+    return this.#wanted.has(cell);
+  }
+
   /** Takes rows that were asked for. */
   supply(cell: number, rows: Float32Array): void {
     if (this.#rows.has(cell)) this.#rows.set(cell, rows);

@@ -131,6 +131,11 @@ export class Slot {
     return next < 0 && this.answer.rowsOf(next).length === 0;
   }
 
+  /** The same, if nobody was asked for them: the next plan has to. */
+  get lacksRows(): boolean {
+    return this.awaitsRows && !this.answer.hasAsked(this.#pending[0]!);
+  }
+
   #measure(): void {
     const { cached } = this;
     this.#saved =

@@ -235,7 +235,8 @@ export class Slots {
   }
 
   #isReady(slot: Slot): boolean {
-    return !slot.isFree && !slot.isPaused && !slot.isHeld && !slot.awaitsRows;
+    if (slot.isFree || slot.isPaused || slot.isHeld) return false;
+    return !slot.awaitsRows || slot.lacksRows;
   }
 
   /**
