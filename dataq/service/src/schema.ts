@@ -1,4 +1,5 @@
 import { accountMigrations } from "./accounts/migrations.ts";
+import { alertMigrations } from "./alerts/migrations.ts";
 import { jobMigrations } from "./background/migrations.ts";
 import type { Migration } from "./database/migrations.ts";
 import { importMigrations } from "./importer/runs.ts";
@@ -29,4 +30,5 @@ export const migrations: readonly Migration[] = [
   ...jobMigrations,
   ...webhookMigrations,
   ...watchMigrations,
+  ...alertMigrations,
 ];

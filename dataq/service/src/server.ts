@@ -4,6 +4,7 @@ import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
 import { lastSeal, sealAudit } from "./accounts/audit-chain.ts";
 import { openIdentity } from "./accounts/local-account.ts";
+import { tellLowBalances } from "./alerts/low-balance.ts";
 import { FirstData } from "./background/first-data/first-data.ts";
 import { Jobs } from "./background/import-jobs.ts";
 import { startSchedule } from "./background/refresh/schedule.ts";
@@ -319,6 +320,10 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       seal,
       queue,
       askPayments: () => payments.askDue(),
+      tellLowBalances: async (since) => {
+        if (people.sendsMail)
+          await tellLowBalances(database, since, clock(), (id, low) => people.tellOfLowBalance(id, low));
+      },
     });
     closers.push(() => sweeper.close());
 

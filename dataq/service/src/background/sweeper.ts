@@ -21,17 +21,21 @@ interface SweeperParts {
   /** Seals the audit log. */
   readonly seal: () => Promise<void>;
   readonly queue: Queue;
+  /** Tells accounts whose balance is low; looks at what was spent since a time. */
+  readonly tellLowBalances: (since: Date) => Promise<void>;
   /** Asks providers for payments whose outcome is not known. */
   readonly askPayments: () => Promise<void>;
 }
 
 const SWEEP_EVERY_MS = 10_000;
+const DAY_MS = 86_400_000;
 
 /** Voids the holds of dead processes, seals the audit log, and deletes expired rows, again and again until it is closed. */
 export function startSweeper(parts: SweeperParts): Sweeper {
-  const { database, limiter, cache, clock, logger, seal, queue, askPayments } = parts;
+  const { database, limiter, cache, clock, logger, seal, queue, askPayments, tellLowBalances } = parts;
   const toSeal = new RecentEntries();
   const toSum = new RecentEntries();
+  const toTell = new RecentEntries();
   const sweeper = new Sweeper(
     {
       recover: async () => {
@@ -52,6 +56,11 @@ export function startSweeper(parts: SweeperParts): Sweeper {
       sweepLimits: () => limiter.sweep(clock()),
       sweepKeys: () => sweepKeys(database, clock()),
       sweepSessions: () => sweepSessions(database, clock()),
+      tellLowBalances: () =>
+        toTell.run(clock(), async (since) => {
+          await tellLowBalances(since ?? new Date(clock().getTime() - DAY_MS));
+          return true;
+        }),
       // Last, because a provider may take its time.
       askPayments,
     },

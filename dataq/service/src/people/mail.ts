@@ -39,6 +39,10 @@ export const letters = {
     subject: "dataq: one of your API keys was leaked · API 密钥泄露",
     text: `The API key "${name}" (…${last4}) was reported as leaked and has been revoked. Create a new key, and find out where the old one was exposed:\nAPI 密钥“${name}”（…${last4}）被报告泄露，现已吊销。请新建密钥，并检查旧密钥泄露的位置：\n\n${link}\n`,
   }),
+  lowBalance: ({ balance, mark }: { readonly balance: number; readonly mark: number }, link: string) => ({
+    subject: "dataq: your balance is low · 余额不足提醒",
+    text: `The balance is ${balance.toLocaleString("en")} ${balance === 1 ? "token" : "tokens"}, below your mark of ${mark.toLocaleString("en")}. Calls that cost more are refused. Top up:\n余额为 ${balance.toLocaleString("en")} 点，低于您设置的 ${mark.toLocaleString("en")} 点，余额不够的调用会被拒绝。请充值：\n\n${link}\n\nYou get this email once until tokens are added. The mark can be changed under Webhooks.\n充值之前不会再次提醒。提醒线可在 Webhook 页面修改。\n`,
+  }),
   webhook: (host: string, link: string) => ({
     subject: "dataq: a webhook was disabled · Webhook 已停用",
     text: `The endpoint at ${host} did not accept a message for a day, or answered 410 Gone, so its webhook was disabled. Repair the endpoint, enable the webhook again, and redeliver what it missed:\n${host} 的接收地址持续约一天未能接收消息，或返回了 410 Gone，对应的 Webhook 已停用。请修复后重新启用，并重新发送遗漏的消息：\n\n${link}\n`,

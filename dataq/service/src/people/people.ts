@@ -131,6 +131,14 @@ export class People {
     await this.#tellOwners(accountId, letters.webhook(host, `${this.publicUrl}/console/webhooks`));
   }
 
+  /** Tells the owners of an account that its balance is low. */
+  async tellOfLowBalance(
+    accountId: string,
+    state: { readonly balance: number; readonly mark: number },
+  ): Promise<void> {
+    await this.#tellOwners(accountId, letters.lowBalance(state, `${this.publicUrl}/console/top-up`));
+  }
+
   async #tellOwners(accountId: string, letter: Omit<Letter, "to">): Promise<void> {
     if (!this.sendsMail) return;
     const owners = await this.#database.pool.query<{ email: string }>(
