@@ -407,6 +407,7 @@ test("a refund that came back unheard does not stand in the way of another one",
   await refund(id, 900);
   const [one] = (await stateOf(id)).returns;
   rig.providers.endRefund(id, one!.id, "failed");
+  rig.nowMs += 1;
   expect(await rig.deliver(rig.providers.refundOutside(id, 500))).toBeUndefined();
   expect(await stateOf(id)).toMatchObject({
     trouble: null,
