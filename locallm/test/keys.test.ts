@@ -381,9 +381,11 @@ describe("limits", () => {
     );
     await until("it runs", async () => {
       const { explain } = (await (await send("administer", "GET", "/api/ps?explain")).json()) as {
-        explain: { loaded: { context_length: number; active: number }[] };
+        explain: { loaded: { state: string; context_length: number; active: number }[] };
       };
-      return explain.loaded.some(({ context_length, active }) => context_length === 4096 && active > 0);
+      return explain.loaded.some(
+        ({ state, context_length, active }) => state === "ready" && context_length === 4096 && active > 0,
+      );
     });
     gone.abort();
     await asked.catch(() => {});
