@@ -2,7 +2,16 @@
 // bundles (a tarball then installs without a registry that has them), the built documentation and, for the service, the
 // built console. Run it
 // in the package's folder, with `copy` before and `remove` after packing.
-import { cpSync, existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -22,12 +31,19 @@ if (process.argv[2] === "copy") {
   if (hasSite) await import("../site/scripts/build.mjs");
   if (basename(folder) === "service") await import("../dataq/console/scripts/build.mjs");
   for (const { from, to } of bundled) {
-    files.push([join(from, "dist"), join(to, "dist")]);
     // npm treats a bundled package's dependencies as bundled, too, and installs empty folders for them. The package
-    // that bundles it depends on all of them.
+    // that bundles it depends on all of them. There is no source beside it, for which programs of this repository ask
+    // that run meanwhile.
     const { dependencies, devDependencies, scripts, ...manifest } = manifestOf(from);
-    mkdirSync(to, { recursive: true });
-    writeFileSync(join(to, "package.json"), JSON.stringify(manifest, null, 2));
+    const whole = `${to}.new`;
+    mkdirSync(whole, { recursive: true });
+    cpSync(join(from, "dist"), join(whole, "dist"), { recursive: true });
+    writeFileSync(
+      join(whole, "package.json"),
+      JSON.stringify(manifest, (key, value) => (key === "source" ? undefined : value), 2),
+    );
+    rmSync(to, { recursive: true, force: true });
+    renameSync(whole, to);
   }
   for (const [from, to] of files) if (existsSync(from)) cpSync(from, to, { recursive: true });
 } else {

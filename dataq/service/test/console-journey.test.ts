@@ -256,7 +256,7 @@ describe.skipIf(!chromiumPath)("a customer's journey, in Debian's chromium", () 
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await goTo("refunds", "Refunds");
-    await page.waitForURL("**/docs/dataq/billing#refunds");
+    await page.waitForURL("**/docs/dataq/billing#refunds-of-calls");
   });
 
   test("an invited person verifies their address, joins once and sees the account", async () => {
@@ -319,7 +319,7 @@ describe.skipIf(!chromiumPath)("a customer's journey, in Debian's chromium", () 
     };
     await ask("nobody.here@example.com");
     await ask(email);
-    const letter = await box.next(email);
+    const letter = await box.next(email, "password");
     expect(letter.subject).toBe("dataq: choose a new password · 重置密码");
     expect(letter.text).toContain("It works once, for one hour");
     expect(letter.text).toContain("请打开以下链接重置密码");

@@ -17,8 +17,8 @@ export interface LetterBox {
   /** For SMTP_URL, with the name and password that it requires. */
   readonly url: string;
   readonly letters: ReceivedLetter[];
-  /** The next email to this address that was not yet returned; waits for one that is on its way. */
-  next(to: string): Promise<ReceivedLetter>;
+  /** The next email to this address with these words in its subject that was not yet returned; waits for one that is on its way. */
+  next(to: string, about?: string): Promise<ReceivedLetter>;
   close(): Promise<void>;
 }
 
@@ -47,9 +47,9 @@ export async function openLetterBox(): Promise<LetterBox> {
   return {
     url: `smtp://${encodeURIComponent(user)}:${encodeURIComponent(password)}@127.0.0.1:${port}`,
     letters,
-    async next(to) {
+    async next(to, about = "") {
       for (;;) {
-        const letter = letters.find((one) => one.to === to && !given.has(one));
+        const letter = letters.find((one) => one.to === to && one.subject.includes(about) && !given.has(one));
         if (letter) {
           given.add(letter);
           return letter;

@@ -384,8 +384,9 @@ describe("a call that is cancelled", () => {
         ["hold", -5_000],
         ["void", 5_000],
       ]);
-    const { body } = await service.call("/v1/requests", { key: keys[0]! });
-    expect(body.data).toMatchObject([{ code: "client_closed_request", tokens: 0 }]);
+    await expect
+      .poll(async () => (await service.call("/v1/requests", { key: keys[0]! })).body.data)
+      .toMatchObject([{ code: "client_closed_request", tokens: 0 }]);
   });
 
   test("does not end a call of another session with the same number", async () => {

@@ -1,4 +1,5 @@
 import koffi from "koffi";
+import "../engine/call-stack.ts";
 
 /**
  * Returns a function that tells whether the system's buffer of a connection is less than half full. A line that is much

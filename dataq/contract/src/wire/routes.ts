@@ -218,6 +218,7 @@ export const routes = {
     path: "/v1/statements/{month}",
     summary: "Get the statement of a month; its lines add up to the ledger",
     answer: statement,
+    errors: ["invalid_params"],
   },
   downloadStatement: {
     ...read,

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import koffi, { type LibraryHandle } from "koffi";
+import "../call-stack.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { declareFunctions, type Functions } from "./functions.ts";
 import { layout } from "./layout-0.5.0.ts";
@@ -47,15 +48,6 @@ export function openLibrary(folder: string = platformFolder(), processorFile: st
     },
   };
 }
-
-/**
- * The stack size that koffi gives a call. Some tokenizers match words with a recursive `std::regex`. With
- * koffi's default of 128 KiB, a run of 1,000 equal letters ends the process. With this size, it takes a run
- * of over 32,768 letters.
- */
-const stackBytes = 16 * 1024 * 1024;
-// Set when this module is loaded, because koffi accepts no settings once a library is open.
-koffi.config({ sync_stack_size: stackBytes, async_stack_size: stackBytes });
 
 function findProcessorFile(): string | null {
   try {

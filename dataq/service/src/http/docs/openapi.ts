@@ -221,12 +221,16 @@ function pathParameters({ path }: Route): object[] {
     name,
     in: "path",
     required: true,
-    schema: name === "operation" ? operationName : name === "code" ? errorCode : { type: "string" },
+    schema: pathSchemas[name!] ?? { type: "string" },
   }));
 }
 
 const operationName = { type: "string", enum: operations.map(({ name }) => name) };
-const errorCode = { type: "string", enum: Object.keys(errors) };
+const pathSchemas: Readonly<Record<string, object>> = {
+  operation: operationName,
+  code: { type: "string", enum: Object.keys(errors) },
+  month: { type: "string", pattern: "^20\\d\\d-(0[1-9]|1[0-2])$", examples: ["2026-01"] },
+};
 
 function queryParameters({ query }: Route): object[] {
   if (!query) return [];

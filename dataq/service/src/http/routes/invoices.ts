@@ -140,7 +140,7 @@ function monthOf(text: string): string {
   throw invalid(
     "month",
     "format",
-    "month is not a month",
+    "month must look like 2026-03",
     "send a month such as 2026-03",
     "请使用 2026-03 这样的月份",
   );
