@@ -25,6 +25,10 @@ describe.skipIf(chromiumPath === undefined)("the documentation in a browser (nee
     const page = await browser.newPage({ viewport: { width, height: 900 } });
     const faults: string[] = [];
     page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+    page.on(
+      "response",
+      (answer) => answer.status() >= 400 && faults.push(`${answer.status()} ${answer.url()}`),
+    );
     page.on("pageerror", (error) => faults.push(error.message));
     await openDocumentation(page, server.url + path);
     return { page, faults };

@@ -59,9 +59,12 @@ export class SiteFiles {
   /** The folder that the files are of, and when it was built. */
   #build = "";
 
-  /** A published package has the site in its root; in the repository it is where the build writes it. */
+  /**
+   * In the repository the site is where the build writes it; a published package has it in its root. The first goes
+   * before, because packing copies the site into the root, file by file, and removes it again.
+   */
   constructor(packageRoot: string, built = fileURLToPath(new URL("../../site/dist", import.meta.url))) {
-    this.#folders = [join(packageRoot, "site"), built];
+    this.#folders = [built, join(packageRoot, "site")];
   }
 
   /** Whether the site is there. It may come, and a newer one may replace it, while the product runs. */

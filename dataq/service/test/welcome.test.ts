@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { chromiumPath } from "../../../scripts/chromium.ts";
 import { openBrowser, type TestBrowser } from "./browser.ts";
 import { faultsOf } from "./faults.ts";
@@ -9,6 +9,7 @@ import { importFileInto } from "./pack.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
 const article = "约定的违约金过分高于造成的损失的，人民法院可以根据当事人的请求予以适当减少。<b>粗</b>";
+const waiting = { timeout: 30_000, interval: 250 };
 let service: ServiceProcess;
 beforeAll(async () => {
   service = await startService({ env: { DATAQ_TRIALS: "300" } });
@@ -21,6 +22,15 @@ beforeAll(async () => {
   };
   writeFileSync(laws, JSON.stringify(row));
   await importFileInto(service.folder, "legal_laws", laws);
+  // Another process imported it; the service sees that a moment later.
+  const query = { operation: "legal_laws", params: { query: "违约金过高" }, cache: "bypass" };
+  await vi.waitUntil(
+    async () => (await service.call("/v1/data/query", { body: query })).body.total === 1,
+    waiting,
+  );
+  const isTold = async () =>
+    (await (await page({ "accept-language": "zh" })).text()).includes("不用注册，先试一试");
+  await vi.waitUntil(isTold, waiting);
 });
 afterAll(() => service?.[Symbol.asyncDispose]());
 
