@@ -263,7 +263,8 @@ test.skipIf(strace === "")(
       () => expect(vendor.requests.map(({ line }) => line)).toContain("GET /SHA256SUMS"),
       patience,
     );
-    const seen = await dataq.connections();
+    // Some runs name PostgreSQL's usual port on this machine, where nothing of the embedded one listens.
+    const seen = (await dataq.connections()).filter((one) => !isEmbedded || one !== "127.0.0.1:5432");
     await compare("dataq", seen, {
       laws: index.host,
       import: index.host,
