@@ -76,7 +76,7 @@ async function join(cluster: Cluster, progress: (line: string) => void): Promise
   for (;;) {
     const found = findPostmaster(cluster.data, cluster.password);
     if (!found) return undefined;
-    if (await answers(found.connection)) {
+    if (found.connection && (await answers(found.connection))) {
       // Its last user may have just left, so that it is about to stop: check again.
       await sleep(50);
       if (await answers(found.connection)) return found;

@@ -37,8 +37,14 @@ export interface Postmaster {
 const LONGEST_SOCKET_PATH = 100;
 const LOG_SIZE_BYTES = 16 * 1024 * 1024;
 
+/** A server that has not written yet where it listens. */
+interface StartingPostmaster {
+  readonly pid: number;
+  readonly connection?: undefined;
+}
+
 /** The running server of a cluster, if there is one. */
-export function findPostmaster(data: string, password: string): Postmaster | undefined {
+export function findPostmaster(data: string, password: string): Postmaster | StartingPostmaster | undefined {
   let lines: string[];
   try {
     lines = readFileSync(join(data, "postmaster.pid"), "utf8").split("\n");
@@ -47,12 +53,16 @@ export function findPostmaster(data: string, password: string): Postmaster | und
   }
   const pid = Number(lines[0]);
   if (!Number.isInteger(pid) || pid <= 1 || !isServerOf(pid, data)) return undefined;
-  const socketFolder = lines[4]?.trim();
+  // The folder of its socket, or the address where there are no sockets. They are the last to be written; the usual
+  // address meanwhile may be another PostgreSQL, which must not see the password.
+  const host = lines[4]?.trim() || lines[5]?.trim();
+  const port = Number(lines[3]);
+  if (!host || !port) return { pid };
   return {
     pid,
     connection: {
-      host: socketFolder || lines[5]?.trim() || "127.0.0.1",
-      port: Number(lines[3]) || 5432,
+      host,
+      port,
       user: "dataq",
       password,
       database: "postgres",
@@ -169,7 +179,7 @@ async function firstAnswer(cluster: Cluster, ended: () => string | undefined): P
     const reason = ended();
     if (reason) throw new Error(`PostgreSQL did not start: ${reason}. Its log: ${tailOf(cluster)}`);
     const found = findPostmaster(cluster.data, cluster.password);
-    if (found && (await answers(found.connection))) return found;
+    if (found?.connection && (await answers(found.connection))) return found;
     await sleep(20);
   }
 }
