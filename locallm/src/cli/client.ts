@@ -37,7 +37,7 @@ export class Client {
   /** The key that requests carry. */
   readonly apiKey: string | null;
 
-  constructor(config: CommandConfig) {
+  constructor(config: Pick<CommandConfig, "host" | "apiKey" | "keysFolder">) {
     this.url = baseUrl(config.host);
     // The command line's own key is sent to no other machine.
     const isHere = isLoopback(bareHostname(new URL(this.url)));

@@ -1,5 +1,5 @@
 import type { LoadedVocabulary, Offer, Outlet, Runner } from "../runner/handle.ts";
-import type { ModelInfo } from "../wire/inference/load.ts";
+import type { LoadRequest, ModelInfo } from "../wire/inference/load.ts";
 
 export type { LoadedVocabulary, Offer, Outlet };
 
@@ -24,6 +24,19 @@ export interface RunnableModel {
   };
   /** Context length the model was trained with; null if its file does not say. */
   readonly trainContext: number | null;
+}
+
+/** The files of a load, and what of them its size depends on. */
+export function filesOf({
+  modelPath,
+  furtherPaths,
+  senses,
+}: RunnableModel): Pick<LoadRequest, "modelPath" | "furtherPaths" | "wholePicture"> {
+  return {
+    modelPath,
+    ...(senses === undefined ? {} : { wholePicture: senses.wholePicture }),
+    ...(furtherPaths === undefined ? {} : { furtherPaths }),
+  };
 }
 
 /** Load options of a request. The model may be loaded with a larger `numCtx`; the others must match. */

@@ -1,7 +1,7 @@
 import { type Choice, type Needs, onProcessor, withFewerLayers } from "../gpu/placement.ts";
 import type { LoadedVocabulary, Runner, RunnerStart } from "../runner/handle.ts";
 import { type ErrorCode, LocallmError } from "../wire/errors.ts";
-import type { LoadWish } from "./lease.ts";
+import { filesOf, type LoadWish } from "./lease.ts";
 import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
 import type { Resident } from "./residency.ts";
 
@@ -96,9 +96,7 @@ async function loadOnce(
     parts.conversations?.makeRoom(hostBytes);
     return await parts.startRunner(
       {
-        modelPath: model.modelPath,
-        ...(model.senses === undefined ? {} : { wholePicture: model.senses.wholePicture }),
-        ...(model.furtherPaths === undefined ? {} : { furtherPaths: model.furtherPaths }),
+        ...filesOf(model),
         adapters: model.adapters,
         numCtx: resident.numCtx,
         slots: settings.slots,

@@ -5,7 +5,7 @@ import { headerLengths, headerValue } from "../library/model-details.ts";
 import { RecentlyUsed } from "../library/recently-used.ts";
 import type { Store } from "../library/store.ts";
 import { type LoadRequest, type ModelInfo, mostCheckpoints, onlyProcessor } from "../wire/inference/load.ts";
-import type { RunnableModel } from "./lease.ts";
+import { filesOf, type RunnableModel } from "./lease.ts";
 
 /** The load options that affect memory use. */
 export type MeasuredLoad = Pick<
@@ -94,9 +94,7 @@ export class MemoryNeeds {
     const known = this.#measured.get(key);
     if (known !== undefined) return await known;
     const measuring = this.#parts.measure({
-      modelPath: model.modelPath,
-      ...(model.senses === undefined ? {} : { wholePicture: model.senses.wholePicture }),
-      ...(model.furtherPaths === undefined ? {} : { furtherPaths: model.furtherPaths }),
+      ...filesOf(model),
       adapters: [],
       numThread: 1,
       placement: onlyProcessor,

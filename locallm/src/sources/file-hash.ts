@@ -3,6 +3,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { type Digest, digestFromHex } from "../library/digest.ts";
+import { unlessAborted } from "../wire/unless-aborted.ts";
 
 /** For smaller files a thread costs more than it saves. */
 const threadFromBytes = 16 * 1024 * 1024;
@@ -95,15 +96,7 @@ class HashThread {
   async digest(signal: AbortSignal): Promise<string> {
     this.#worker.ref();
     this.#order("digest");
-    const stopped = Promise.withResolvers<never>();
-    const stop = () => stopped.reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
-    try {
-      signal.throwIfAborted();
-      return await Promise.race([this.#answer, stopped.promise]);
-    } finally {
-      signal.removeEventListener("abort", stop);
-    }
+    return await unlessAborted(this.#answer, signal);
   }
 
   close(): void {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Digest } from "../library/digest.ts";
 import { asWriteError } from "../library/disk-space.ts";
 import { LocallmError } from "../wire/errors.ts";
+import { unlessAborted } from "../wire/unless-aborted.ts";
 import type { Partials } from "./partial.ts";
 import { completedBytes, hasState, PartialFile } from "./partial-file.ts";
 import { Transfer } from "./transfer.ts";
@@ -56,13 +57,9 @@ export class Transfers {
     const listener = (completedBytes: number) => request.onProgress?.(completedBytes);
     shared.listeners.add(listener);
     shared.waiters += 1;
-    const left = Promise.withResolvers<never>();
-    const leave = () => left.reject(request.signal.reason);
-    request.signal.addEventListener("abort", leave, { once: true });
     try {
-      await Promise.race([shared.promise, left.promise]);
+      await unlessAborted(shared.promise, request.signal);
     } finally {
-      request.signal.removeEventListener("abort", leave);
       shared.listeners.delete(listener);
       shared.waiters -= 1;
       if (shared.waiters === 0) shared.stop.abort(request.signal.reason);

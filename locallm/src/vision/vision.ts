@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { PicturePiece } from "../engine/projector.ts";
 import { LocallmError } from "../wire/errors.ts";
+import { unlessAborted } from "../wire/unless-aborted.ts";
 import { MediaDecoder } from "./decoder.ts";
 import { EncodedPictures } from "./encoded-pictures.ts";
 import { MediaEncoder } from "./encoder.ts";
@@ -138,17 +139,5 @@ export class Vision {
     } finally {
       for (const path of Object.values(files)) await rm(path, { force: true });
     }
-  }
-}
-
-async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  signal.throwIfAborted();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const leave = () => reject(signal.reason);
-  signal.addEventListener("abort", leave, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", leave);
   }
 }

@@ -1,6 +1,9 @@
 import { arch, cpus, freemem, release, totalmem, type } from "node:os";
 import { setTimeout } from "node:timers/promises";
+import { z } from "zod";
 import { version } from "../../version.ts";
+import { chatLine, psAnswer, versionAnswer } from "../../wire/api/answers.ts";
+import { type Client, ServerError } from "../client.ts";
 import { humanBytes } from "../text.ts";
 import { OwnServer } from "./server.ts";
 
@@ -49,26 +52,21 @@ export async function selfTest(
   let server: OwnServer | undefined;
   await check("starts", async () => {
     server = await OwnServer.start(modelsFolder);
-    const { version } = await json<{ version: string }>(server.url, "/api/version");
+    const { version } = await server.client.json("/api/version", versionAnswer);
     return `a server of its own; speaks Ollama ${version}`;
   });
   if (server === undefined) return outcomes;
-  const { url } = server;
-  const chat = (messages: readonly Message[], more: object = {}) =>
-    json<Answer>(url, "/v1/chat/completions", {
-      model,
-      messages,
-      temperature: 0,
-      seed: 1,
-      max_tokens: 24,
-      ...more,
+  const { client } = server;
+  const chat = (messages: readonly Message[]) =>
+    client.json("/v1/chat/completions", completion, {
+      body: { model, messages, temperature: 0, seed: 1, max_tokens: 24 },
     });
   const first = [{ role: "user", content: question }];
   const freeBefore = freemem();
 
   const isLoaded = await check("loads", async () => {
-    await json(url, "/api/generate", { model, keep_alive: "10m" });
-    const { models } = await json<{ models: { size: number; size_vram: number }[] }>(url, "/api/ps");
+    await client.json("/api/generate", chatLine, { body: { model, keep_alive: "10m" } });
+    const { models } = await client.json("/api/ps", psAnswer);
     const [loaded] = models;
     if (loaded === undefined) throw new Error("/api/ps lists no model");
     return `${humanBytes(loaded.size)}, ${humanBytes(loaded.size_vram)} of it on GPUs; free memory ${humanBytes(freeBefore)} → ${humanBytes(freemem())}`;
@@ -81,8 +79,8 @@ export async function selfTest(
       if (textOf(await chat(first)) !== said) throw new Error("the same question got another answer");
       return `twice the same: ${JSON.stringify(said.slice(0, 60))}`;
     });
-    await check("streams", () => streams(url, model, first, said));
-    await check("stops", () => stops(url, model));
+    await check("streams", () => streams(client, model, first, said));
+    await check("stops", () => stops(client, model));
     await check("keeps", async () => {
       const other = [{ role: "user", content: "Count from one to twenty in words." }];
       const long = [{ role: "user", content: `${question} `.repeat(12) }];
@@ -102,21 +100,18 @@ export async function selfTest(
       return `${cached} of ${usage.prompt_tokens} tokens came back after another conversation took the slot`;
     });
     await check("survives", async () => {
-      const { explain } = await json<{ explain: { loaded: { pid: number | null }[] } }>(
-        url,
-        "/api/ps?explain",
-      );
-      const pid = explain.loaded[0]?.pid;
+      const { explain } = await client.json("/api/ps?explain", psAnswer);
+      const pid = explain?.loaded?.[0]?.pid;
       if (typeof pid !== "number") throw new Error("/api/ps names no process of the model");
-      await killed(url, model, pid);
+      await killed(client, model, pid);
       if (textOf(await chat(first)) !== said) throw new Error("afterwards the question got another answer");
       return `a model whose process (${pid}) was killed in an answer was loaded again`;
     });
     await check("gives back", async () => {
       const during = freemem();
-      await json(url, "/api/generate", { model, keep_alive: 0 });
+      await client.json("/api/generate", chatLine, { body: { model, keep_alive: 0 } });
       for (let tries = 0; tries < 100; tries++) {
-        const { models } = await json<{ models: unknown[] }>(url, "/api/ps");
+        const { models } = await client.json("/api/ps", psAnswer);
         if (models.length === 0) return `free memory ${humanBytes(during)} → ${humanBytes(freemem())}`;
         await setTimeout(100);
       }
@@ -151,59 +146,36 @@ interface Message {
   readonly content: string;
 }
 
-interface Answer {
-  readonly choices: readonly { readonly message: { readonly content: string | null } }[];
-  readonly usage: {
-    readonly prompt_tokens: number;
-    readonly prompt_tokens_details?: { readonly cached_tokens: number };
-  };
-}
+const completion = z.object({
+  choices: z.array(z.object({ message: z.object({ content: z.string().nullable() }) })),
+  usage: z.object({
+    prompt_tokens: z.number(),
+    prompt_tokens_details: z.object({ cached_tokens: z.number() }).optional(),
+  }),
+});
 
-function textOf({ choices }: Answer): string {
+function textOf({ choices }: z.output<typeof completion>): string {
   return choices[0]?.message.content ?? "";
 }
 
-async function json<Body>(url: string, path: string, body?: object): Promise<Body> {
-  const answer = await send(url, path, body);
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text.slice(0, 300)}`);
-  return JSON.parse(text) as Body;
-}
-
-function send(url: string, path: string, body?: object, signal?: AbortSignal): Promise<Response> {
-  if (body === undefined) return fetch(`${url}${path}`);
-  return fetch(`${url}${path}`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-    ...(signal !== undefined && { signal }),
-  });
-}
-
-async function* pieces(answer: Response): AsyncGenerator<{ message: { content: string }; done: boolean }> {
-  let rest = "";
-  for await (const text of answer.body!.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) if (line !== "") yield JSON.parse(line);
-  }
+/** The lines of an answer that is written while it is made. */
+function linesOf(client: Client, path: string, body: object) {
+  return client.lines(path, chatLine, ({ done }) => done, { body });
 }
 
 async function streams(
-  url: string,
+  client: Client,
   model: string,
   messages: readonly Message[],
   said: string,
 ): Promise<string> {
   const begun = performance.now();
   const options = { temperature: 0, seed: 1, num_predict: 24 };
-  const answer = await send(url, "/api/chat", { model, messages, options });
-  if (!answer.ok) throw new Error(`/api/chat answered ${answer.status}`);
   let text = "";
   let count = 0;
   let firstMs = 0;
-  for await (const { message } of pieces(answer)) {
-    if (message.content === "") continue;
+  for await (const { message } of linesOf(client, "/api/chat", { model, messages, options })) {
+    if (!message?.content) continue;
     if (count++ === 0) firstMs = performance.now() - begun;
     text += message.content;
   }
@@ -214,35 +186,29 @@ async function streams(
 }
 
 /** A reader that leaves in the middle frees the only slot. */
-async function stops(url: string, model: string): Promise<string> {
-  const leaving = new AbortController();
-  const body = { model, prompt: question, raw: true, options: { num_predict: -1, num_ctx: 2048 } };
-  const answer = await send(url, "/api/generate", body, leaving.signal);
-  if (!answer.ok) throw new Error(`/api/generate answered ${answer.status}`);
-  const reader = answer.body!.getReader();
-  await reader.read();
-  leaving.abort();
-  await reader.cancel().catch(() => {});
+async function stops(client: Client, model: string): Promise<string> {
+  const options = { num_predict: -1, num_ctx: 2048 };
+  for await (const _ of linesOf(client, "/api/generate", { model, prompt: question, raw: true, options }))
+    break;
   const begun = performance.now();
-  await json(url, "/api/generate", { model, prompt: "x", stream: false, options: { num_predict: 1 } });
+  const next = { model, prompt: "x", stream: false, options: { num_predict: 1 } };
+  await client.json("/api/generate", chatLine, { body: next });
   return `the next request was answered ${Math.round(performance.now() - begun)} ms after a reader left`;
 }
 
 /** Kills the process of a model in the middle of a stream, which must end with an error. */
-async function killed(url: string, model: string, pid: number): Promise<void> {
+async function killed(client: Client, model: string, pid: number): Promise<void> {
+  const messages = [{ role: "user", content: question }];
   const options = { num_predict: -1, num_ctx: 2048 };
-  const answer = await send(url, "/api/chat", {
-    model,
-    messages: [{ role: "user", content: question }],
-    options,
-  });
-  let last = "";
   let isKilled = false;
-  for await (const piece of pieces(answer)) {
-    if (!isKilled) process.kill(pid, "SIGKILL");
-    isKilled = true;
-    last = JSON.stringify(piece);
+  try {
+    for await (const _ of linesOf(client, "/api/chat", { model, messages, options })) {
+      if (!isKilled) process.kill(pid, "SIGKILL");
+      isKilled = true;
+    }
+  } catch (error) {
+    if (isKilled && error instanceof ServerError) return;
+    throw error;
   }
-  if (!last.includes('"error"'))
-    throw new Error(`the stream of a killed process ended with ${last.slice(0, 200)}`);
+  throw new Error("the stream of a killed process ended without an error");
 }

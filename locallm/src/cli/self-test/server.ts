@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Client } from "../client.ts";
 
 // The source is TypeScript, the published package JavaScript.
 const program = fileURLToPath(new URL(`../locallm${extname(import.meta.url)}`, import.meta.url));
@@ -11,18 +12,19 @@ const stopLimitMs = 20_000;
 
 /** A server of this program with the user's models; all else that it writes is in a folder of its own. */
 export class OwnServer {
-  readonly url: string;
+  readonly client: Client;
   readonly #child: ChildProcess;
   readonly #folder: string;
 
-  private constructor(url: string, child: ChildProcess, folder: string) {
-    this.url = url;
+  private constructor(client: Client, child: ChildProcess, folder: string) {
+    this.client = client;
     this.#child = child;
     this.#folder = folder;
   }
 
   static async start(modelsFolder: string): Promise<OwnServer> {
     const folder = await mkdtemp(join(tmpdir(), "locallm-self-test-"));
+    const keysFolder = join(folder, "keys");
     const child = spawn(process.execPath, [...process.execArgv, program, "serve"], {
       env: {
         // biome-ignore lint/style/noProcessEnv: passed to the child, not read
@@ -31,7 +33,7 @@ export class OwnServer {
         LOCALLM_MODELS: modelsFolder,
         LOCALLM_NUM_PARALLEL: "1",
         LOCALLM_API_KEY: "",
-        LOCALLM_KEYS: join(folder, "keys"),
+        LOCALLM_KEYS: keysFolder,
         LOCALLM_CACHE_FOLDER: join(folder, "cache"),
         LOCALLM_RESPONSES_FOLDER: join(folder, "responses"),
       },
@@ -43,7 +45,9 @@ export class OwnServer {
       said = (said + data.toString("utf8")).slice(-2_000);
     });
     try {
-      return new OwnServer(await addressOf(child, () => said), child, folder);
+      const { hostname, port } = new URL(await addressOf(child, () => said));
+      const host = { scheme: "http", hostname, port: Number(port), path: "" } as const;
+      return new OwnServer(new Client({ host, apiKey: null, keysFolder }), child, folder);
     } catch (error) {
       child.kill("SIGKILL");
       await rm(folder, { recursive: true, force: true });

@@ -30,6 +30,7 @@ const keptAnswer = z.object({ count: z.number(), bytes: z.number(), limit_bytes:
 
 const windowAnswer = z.object({
   model: z.string(),
+  pid: count,
   context_length: z.number(),
   context_why: optional(z.string()),
   context_limit: count,
