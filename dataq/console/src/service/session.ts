@@ -1,4 +1,4 @@
-import type { Session, SignedIn } from "@dataq/contract/wire";
+import type { Scope, Session, SignedIn } from "@dataq/contract/wire";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { call } from "./call.ts";
 
@@ -11,6 +11,14 @@ export const sessionQuery = queryOptions({
 /** Whether users must open a link in an email before they can sign in. */
 export function verifiesAddresses(session: Session | undefined): boolean {
   return session?.mode === "hosted" && session.mail;
+}
+
+/** Whether somebody may use a right of operators; `admin` includes its parts. */
+export function mayOperate(
+  { scopes }: Pick<SignedIn, "scopes">,
+  scope: Extract<Scope, `admin${string}`>,
+): boolean {
+  return scopes.includes("admin") || scopes.includes(scope);
 }
 
 /** The signed-in user. Pages inside the shell always have a signed-in user. */

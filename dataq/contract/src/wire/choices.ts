@@ -12,11 +12,18 @@ export const scopes = [
   "manage:billing",
   "manage:webhooks",
   "admin",
+  // Parts of `admin`, for the people and programs of an operator that have one task each.
+  "admin:read",
+  "admin:support",
+  "admin:finance",
 ] as const;
 export type Scope = (typeof scopes)[number];
 
-/** What a member may do in an account; the service maps each role to scopes. */
-export const memberRoles = ["owner", "developer", "finance", "read-only"] as const;
+/** What a key may be created for instead of a list of scopes. */
+export const keyRoles = ["owner", "developer", "finance", "read-only"] as const;
+
+/** What a member may do in an account; the service maps each role to scopes. Only the operator's account has `support`. */
+export const memberRoles = [...keyRoles, "support"] as const;
 export type Role = (typeof memberRoles)[number];
 
 /** Rate limits depend on the tier; `trial` becomes `standard` with the first top-up. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isNetworkBlock } from "../values/network-block.ts";
 import type { Received } from "./answer.ts";
-import { keyModes, memberRoles, revocationReasons, scopes } from "./choices.ts";
+import { keyModes, keyRoles, revocationReasons, scopes } from "./choices.ts";
 import { moment } from "./moment.ts";
 import { tokenCount } from "./page.ts";
 import { wellFormed } from "./well-formed.ts";
@@ -73,7 +73,7 @@ const scopeList = z
 export const changedKey = z.strictObject({
   name: name.optional(),
   scopes: scopeList.optional(),
-  role: z.enum(memberRoles).optional().meta({ description: "The scopes of this role; instead of scopes" }),
+  role: z.enum(keyRoles).optional().meta({ description: "The scopes of this role; instead of scopes" }),
   monthly_cap: z.number().int().min(0).nullable().optional(),
   session_budget: z.number().int().min(0).nullable().optional(),
   per_second: z.number().min(0.01).max(10_000).nullable().optional(),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Received } from "./answer.ts";
-import { accountRoles, memberRoles } from "./choices.ts";
+import { accountRoles, memberRoles, scopes } from "./choices.ts";
 import { moment } from "./moment.ts";
 
 const role = z.enum(memberRoles);
@@ -30,6 +30,8 @@ const signedIn = z.strictObject({
   member_role: role.nullable(),
   accounts: z.array(z.strictObject({ id: z.string(), name: z.string(), role })),
   role: z.enum(accountRoles),
+  /** What they may do in it. */
+  scopes: z.array(z.enum(scopes)),
   is_verified: z.boolean(),
   is_approved: z.boolean(),
   /** The owner of this machine. They have no password and sign in with the link that is printed at startup. */

@@ -2,7 +2,7 @@ import { counted, Failure } from "@dataq/contract";
 import type { Account } from "./account.ts";
 import { areWithin } from "./address.ts";
 import type { ApiKey, Grant, NewKey } from "./grant.ts";
-import { defaultScopes, type Role, rights, type Scope } from "./scope.ts";
+import { defaultScopes, holds, isOperators, type Role, rights, type Scope } from "./scope.ts";
 
 /** A grant for which no key may exist yet. */
 type WantedGrant = Omit<Grant, "spendAs"> & { readonly spendAs?: string | undefined };
@@ -45,13 +45,23 @@ export const actions = {
   "members.remove": { scope: "manage:members", allowsTestKeys: false, exceptSelf: true },
   /** Lists, creates, changes and deletes webhooks, and sends their messages again. */
   "webhooks.manage": { scope: "manage:webhooks", allowsTestKeys: false },
-  /** Operates the service: accounts, money, prices, imports and people. */
+  /** Sees what operators see: all accounts, money, jobs, sources and the audit log. */
+  "service.read": { scope: "admin:read", allowsTestKeys: false },
+  /** Helps customers: freezes accounts, lets people in, writes notes. */
+  "service.support": { scope: "admin:support", allowsTestKeys: false },
+  /** Moves money by hand and sets prices. */
+  "service.finance": { scope: "admin:finance", allowsTestKeys: false },
+  /** Gives tokens of a call back. */
+  "service.refund": { scope: "admin:support", or: "admin:finance", allowsTestKeys: false },
+  /** Everything else: new accounts and their keys, imports, vendors and models. */
   "service.operate": { scope: "admin", allowsTestKeys: false },
 } as const satisfies Record<string, Requirement>;
 export type Action = keyof typeof actions;
 
 interface Requirement {
   readonly scope: Scope;
+  /** Another scope that suffices. */
+  readonly or?: Scope;
   readonly allowsTestKeys: boolean;
   /** The action needs no scope when it concerns only the member who asks. */
   readonly exceptSelf?: true;
@@ -62,10 +72,11 @@ interface Requirement {
  * `assertMayGrant` checks the rights of the key or member concerned.
  */
 export function authorise(principal: Principal, action: Action, targetId?: string): void {
-  const { scope, allowsTestKeys, exceptSelf }: Requirement = actions[action];
+  const { scope, or, allowsTestKeys, exceptSelf }: Requirement = actions[action];
   if (exceptSelf && isSelf(principal, targetId)) return;
-  const isForeign = scope === "admin" && principal.account.role !== "admin";
-  if (isForeign || !principal.scopes.includes(scope)) throw new Failure("scope_denied", { scope });
+  const isForeign = isOperators(scope) && principal.account.role !== "admin";
+  const isHeld = holds(principal.scopes, scope) || (or !== undefined && holds(principal.scopes, or));
+  if (isForeign || !isHeld) throw new Failure("scope_denied", { scope });
   if (principal.mode === "test" && !allowsTestKeys) throw new Failure("live_key_required");
 }
 
@@ -78,7 +89,7 @@ export function isSelf(principal: Principal, personId: string | undefined): bool
  * more rights. `param` is the field of the request that asks for them.
  */
 export function assertMayGrant(principal: Principal, grant: WantedGrant, param?: string): void {
-  const scope = grant.scopes.find((one) => !principal.scopes.includes(one));
+  const scope = grant.scopes.find((one) => !holds(principal.scopes, one));
   if (scope) throw new Failure("scope_denied", { scope, ...(param && { param }) });
   const excess = excessOf(principal, grant);
   if (excess) throw new Failure("grant_denied", { right: excess[1], param: param ?? excess[0] });

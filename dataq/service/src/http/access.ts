@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isLoopback } from "../accounts/address.ts";
 import { type Action, authorise } from "../accounts/principal.ts";
+import { readJson } from "./body.ts";
 import { takeAllowance } from "./call-limits.ts";
 import { authenticate, findVisitor } from "./caller.ts";
 import { isLocalHost } from "./host.ts";
@@ -17,6 +18,8 @@ export interface RouteAccess {
   readonly access: Access;
   /** What a request takes from the account's allowance for management; see `manageLimitsOf`. */
   readonly cost: number;
+  /** What fields of the body need besides `access`. */
+  readonly fields?: Readonly<Record<string, Action>>;
   /** Why a public route may do more than read. Without it, a public route is a GET. */
   readonly why?: string;
 }
@@ -100,41 +103,44 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /v1/webhooks/low-balance": row("webhooks.manage"),
   "PATCH /v1/webhooks/low-balance": row("webhooks.manage"),
 
-  "GET /admin/v1/accounts": row("service.operate"),
+  "GET /admin/v1/accounts": row("service.read"),
   "POST /admin/v1/accounts": row("service.operate"),
-  "GET /admin/v1/accounts/:id": row("service.operate"),
-  "PATCH /admin/v1/accounts/:id": row("service.operate"),
+  "GET /admin/v1/accounts/:id": row("service.read"),
+  "PATCH /admin/v1/accounts/:id": {
+    ...row("service.read"),
+    fields: { tier: "service.support", frozen: "service.support", credit_limit: "service.finance" },
+  },
   "POST /admin/v1/accounts/:id/keys": row("service.operate"),
-  "POST /admin/v1/accounts/:id/adjust": row("service.operate"),
-  "POST /admin/v1/accounts/:id/topups": row("service.operate"),
-  "POST /admin/v1/refunds": row("service.operate"),
-  "GET /admin/v1/payments": row("service.operate"),
-  "POST /admin/v1/payments/:id/confirm": row("service.operate"),
-  "POST /admin/v1/payments/:id/refunds": row("service.operate"),
-  "GET /admin/v1/invoices": row("service.operate"),
-  "GET /admin/v1/invoices/export": row("service.operate", 20),
-  "POST /admin/v1/invoices/:id/issue": row("service.operate"),
-  "GET /admin/v1/vouchers": row("service.operate"),
-  "POST /admin/v1/vouchers": row("service.operate"),
-  "POST /admin/v1/prices": row("service.operate"),
-  "GET /admin/v1/audit": row("service.operate"),
-  "GET /admin/v1/audit/export": row("service.operate", 20),
-  "GET /admin/v1/ledger/verify": row("service.operate", 50),
-  "GET /admin/v1/jobs": row("service.operate"),
+  "POST /admin/v1/accounts/:id/adjust": row("service.finance"),
+  "POST /admin/v1/accounts/:id/topups": row("service.finance"),
+  "POST /admin/v1/refunds": row("service.refund"),
+  "GET /admin/v1/payments": row("service.read"),
+  "POST /admin/v1/payments/:id/confirm": row("service.finance"),
+  "POST /admin/v1/payments/:id/refunds": row("service.finance"),
+  "GET /admin/v1/invoices": row("service.read"),
+  "GET /admin/v1/invoices/export": row("service.read", 20),
+  "POST /admin/v1/invoices/:id/issue": row("service.finance"),
+  "GET /admin/v1/vouchers": row("service.read"),
+  "POST /admin/v1/vouchers": row("service.finance"),
+  "POST /admin/v1/prices": row("service.finance"),
+  "GET /admin/v1/audit": row("service.read"),
+  "GET /admin/v1/audit/export": row("service.read", 20),
+  "GET /admin/v1/ledger/verify": row("service.read", 50),
+  "GET /admin/v1/jobs": row("service.read"),
   "POST /admin/v1/imports": row("service.operate"),
   "POST /admin/v1/index/refresh": row("service.operate"),
-  "GET /admin/v1/jobs/:id": row("service.operate"),
+  "GET /admin/v1/jobs/:id": row("service.read"),
   "POST /admin/v1/uploads": row("service.operate"),
   // A large file is uploaded in thousands of pieces.
   "POST /admin/v1/uploads/:id": row("service.operate", 0),
-  "GET /admin/v1/open-data": row("service.operate"),
+  "GET /admin/v1/open-data": row("service.read"),
   "POST /admin/v1/open-data/:name": row("service.operate"),
-  "GET /admin/v1/datasets": row("service.operate"),
-  "GET /admin/v1/datasets/:operation/:name": row("service.operate"),
+  "GET /admin/v1/datasets": row("service.read"),
+  "GET /admin/v1/datasets/:operation/:name": row("service.read"),
   "POST /admin/v1/datasets/:operation/:name/remove": row("service.operate"),
   "POST /admin/v1/datasets/:operation/:name/restore": row("service.operate"),
-  "GET /admin/v1/connectors": row("service.operate"),
-  "GET /admin/v1/vendors": row("service.operate"),
+  "GET /admin/v1/connectors": row("service.read"),
+  "GET /admin/v1/vendors": row("service.read"),
   "POST /admin/v1/connectors": row("service.operate"),
   "DELETE /admin/v1/connectors/:name": row("service.operate"),
   "POST /admin/v1/connectors/:operation/test": row("service.operate"),
@@ -148,9 +154,9 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "DELETE /console/api/sessions/:id": row("visitor"),
   "POST /console/api/join": row("visitor"),
   "POST /console/api/account": row("visitor"),
-  "GET /console/api/people": row("service.operate"),
-  "POST /console/api/people/:id/approve": row("service.operate"),
-  "POST /console/api/people/:id/reset-link": row("service.operate"),
+  "GET /console/api/people": row("service.read"),
+  "POST /console/api/people/:id/approve": row("service.support"),
+  "POST /console/api/people/:id/reset-link": row("service.support"),
   "GET /console/api/models/tags": row("service.operate"),
   "GET /console/api/models/ps": row("service.operate"),
   "POST /console/api/models/pull": row("service.operate"),
@@ -172,20 +178,28 @@ export function enforceAccess(app: FastifyInstance, parts: HttpParts): void {
 
   app.addHook("preHandler", async (request) => {
     if (request.is404 || request.routeOptions.url === undefined) return;
-    const { access, cost } = routeAccess[nameOf(request.method, request.routeOptions.url)]!;
+    const { access, cost, fields } = routeAccess[nameOf(request.method, request.routeOptions.url)]!;
     if (access === "public") return;
     if (access === "visitor") {
       request.visitor = await findVisitor(parts, request);
       return;
     }
     if (access === "local or operator") {
-      if (!isFromHere(request)) authorise(await authenticate(parts, request), "service.operate");
+      if (!isFromHere(request)) authorise(await authenticate(parts, request), "service.read");
       return;
     }
     const principal = await authenticate(parts, request);
     authorise(principal, access, (request.params as { id?: string }).id);
+    for (const [field, action] of Object.entries(fields ?? {}))
+      if (hasField(request, field)) authorise(principal, action);
     await takeAllowance(parts, principal, cost);
   });
+}
+
+/** Whether the body names a field, whatever its value. */
+function hasField(request: FastifyRequest, field: string): boolean {
+  const body = readJson(request);
+  return typeof body === "object" && body !== null && field in body;
 }
 
 /**

@@ -117,4 +117,17 @@ create table people.invitation (
 create index invitation_email on people.invitation (email);
 `,
   },
+  {
+    name: "people/3-support",
+    // The older version answers a member with a role that it does not know with an error.
+    contract: { oldest: "0.1.0" },
+    up: `
+alter table people.member drop constraint member_role_check;
+alter table people.member add constraint member_role_check
+  check (role in ('owner', 'developer', 'finance', 'read-only', 'support'));
+alter table people.invitation drop constraint invitation_role_check;
+alter table people.invitation add constraint invitation_role_check
+  check (role in ('owner', 'developer', 'finance', 'read-only', 'support'));
+`,
+  },
 ];

@@ -12,6 +12,7 @@ import {
   makeResetLink,
   peopleQuery,
 } from "../../service/admin.ts";
+import { mayOperate, useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Code } from "../../ui/code.tsx";
@@ -29,6 +30,7 @@ import { useToast } from "../../ui/toast.tsx";
 export function Accounts() {
   const t = useText();
   const format = useFormat();
+  const user = useSignedIn();
   const [wanted, setWanted] = useState("");
   const search = useSettled(wanted.trim());
   const query = useInfiniteQuery({ ...accountsQuery(search), placeholderData: keepPreviousData });
@@ -39,9 +41,11 @@ export function Accounts() {
         title={t.pages.accounts}
         about={t.accounts.about}
         actions={
-          <Button kind="primary" icon={<Plus className="size-4" />} onClick={() => setMaking(true)}>
-            {t.accounts.make}
-          </Button>
+          mayOperate(user, "admin") && (
+            <Button kind="primary" icon={<Plus className="size-4" />} onClick={() => setMaking(true)}>
+              {t.accounts.make}
+            </Button>
+          )
         }
       />
       <People />
@@ -130,6 +134,7 @@ function People() {
   const t = useText();
   const say = useToast();
   const format = useFormat();
+  const user = useSignedIn();
   const client = useQueryClient();
   const query = useQuery(peopleQuery);
   const [link, setLink] = useState("");
@@ -190,22 +195,23 @@ function People() {
               {
                 name: t.actions,
                 isWide: true,
-                cell: (person) => (
-                  <span className="flex gap-1.5">
-                    {!person.account_id && (
-                      <Button size="small" kind="primary" onClick={() => void approve(person.id)}>
-                        {t.accounts.approve}
+                cell: (person) =>
+                  mayOperate(user, "admin:support") && (
+                    <span className="flex gap-1.5">
+                      {!person.account_id && (
+                        <Button size="small" kind="primary" onClick={() => void approve(person.id)}>
+                          {t.accounts.approve}
+                        </Button>
+                      )}
+                      <Button
+                        size="small"
+                        aria-label={`${t.accounts.resetLink}: ${person.email}`}
+                        onClick={() => void reset(person.id)}
+                      >
+                        {t.accounts.resetLink}
                       </Button>
-                    )}
-                    <Button
-                      size="small"
-                      aria-label={`${t.accounts.resetLink}: ${person.email}`}
-                      onClick={() => void reset(person.id)}
-                    >
-                      {t.accounts.resetLink}
-                    </Button>
-                  </span>
-                ),
+                    </span>
+                  ),
               },
             ]}
           />

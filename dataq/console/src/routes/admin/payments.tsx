@@ -9,6 +9,7 @@ import {
   paymentOptionsQuery,
   returnPayment,
 } from "../../service/payments.ts";
+import { mayOperate, useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -80,6 +81,7 @@ export function Payments() {
 function Rows({ rows, onAct }: { readonly rows: readonly AnyPayment[]; readonly onAct: (act: Act) => void }) {
   const t = useText();
   const format = useFormat();
+  const user = useSignedIn();
   const columns = usePaymentColumns<AnyPayment>();
   return (
     <Table
@@ -119,7 +121,8 @@ function Rows({ rows, onAct }: { readonly rows: readonly AnyPayment[]; readonly 
         {
           name: t.payments.act,
           cell: (payment) =>
-            payment.state === "paid" && payment.returned_fen < payment.amount_fen ? (
+            !mayOperate(user, "admin:finance") ? null : payment.state === "paid" &&
+              payment.returned_fen < payment.amount_fen ? (
               <Button size="small" onClick={() => onAct({ kind: "refund", payment })}>
                 {t.payments.refund}
               </Button>

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { publishPrice } from "../../service/admin.ts";
 import { pricingQuery } from "../../service/money.ts";
+import { mayOperate, useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import { useFormat } from "../../ui/format.tsx";
@@ -19,6 +20,7 @@ export function Prices() {
   const say = useToast();
   const format = useFormat();
   const nameOf = useOperationName();
+  const user = useSignedIn();
   const client = useQueryClient();
   const query = useQuery(pricingQuery);
   const [operation, setOperation] = useState("");
@@ -72,72 +74,78 @@ export function Prices() {
             )}
           </Loaded>
         </Panel>
-        <Panel title={t.prices.publish} about={t.prices.publishAbout}>
-          <SettingForm
-            key={`${chosen} ${current?.version ?? 0}`}
-            action={t.prices.publish}
-            onSend={async ({ tokens = "", cached = "", from = "" }) => {
-              await publishPrice({
-                operation: chosen as NewPrice["operation"],
-                tokens: Number(tokens),
-                cached_tokens: cached === "" ? null : Number(cached),
-                effective_from: new Date(from).toISOString(),
-              });
-              await client.invalidateQueries({ queryKey: pricingQuery.queryKey });
-              say(t.prices.published);
-            }}
-          >
-            <Field label={t.requests.operation}>
-              {(attributes) => (
-                <Select {...attributes} value={chosen} onChange={(event) => setOperation(event.target.value)}>
-                  {names.map((name) => (
-                    <option key={name} value={name}>
-                      {nameOf(name)}
-                    </option>
-                  ))}
-                </Select>
-              )}
-            </Field>
-            <Field label={`${t.pricing.call} (${t.tokens})`}>
-              {(attributes) => (
-                <Input
-                  {...attributes}
-                  name="tokens"
-                  type="number"
-                  min="1"
-                  required
-                  defaultValue={current?.tokens}
-                />
-              )}
-            </Field>
-            <Field
-              label={`${t.pricing.repeat} (${t.tokens})`}
-              optionalText={t.optional}
-              hint={t.prices.repeatHint}
+        {mayOperate(user, "admin:finance") && (
+          <Panel title={t.prices.publish} about={t.prices.publishAbout}>
+            <SettingForm
+              key={`${chosen} ${current?.version ?? 0}`}
+              action={t.prices.publish}
+              onSend={async ({ tokens = "", cached = "", from = "" }) => {
+                await publishPrice({
+                  operation: chosen as NewPrice["operation"],
+                  tokens: Number(tokens),
+                  cached_tokens: cached === "" ? null : Number(cached),
+                  effective_from: new Date(from).toISOString(),
+                });
+                await client.invalidateQueries({ queryKey: pricingQuery.queryKey });
+                say(t.prices.published);
+              }}
             >
-              {(attributes) => (
-                <Input
-                  {...attributes}
-                  name="cached"
-                  type="number"
-                  min="1"
-                  defaultValue={current?.cached_tokens ?? ""}
-                />
-              )}
-            </Field>
-            <Field label={t.pricing.since} hint={t.prices.sinceHint}>
-              {(attributes) => (
-                <Input
-                  {...attributes}
-                  name="from"
-                  type="datetime-local"
-                  required
-                  defaultValue={inThirtyDays()}
-                />
-              )}
-            </Field>
-          </SettingForm>
-        </Panel>
+              <Field label={t.requests.operation}>
+                {(attributes) => (
+                  <Select
+                    {...attributes}
+                    value={chosen}
+                    onChange={(event) => setOperation(event.target.value)}
+                  >
+                    {names.map((name) => (
+                      <option key={name} value={name}>
+                        {nameOf(name)}
+                      </option>
+                    ))}
+                  </Select>
+                )}
+              </Field>
+              <Field label={`${t.pricing.call} (${t.tokens})`}>
+                {(attributes) => (
+                  <Input
+                    {...attributes}
+                    name="tokens"
+                    type="number"
+                    min="1"
+                    required
+                    defaultValue={current?.tokens}
+                  />
+                )}
+              </Field>
+              <Field
+                label={`${t.pricing.repeat} (${t.tokens})`}
+                optionalText={t.optional}
+                hint={t.prices.repeatHint}
+              >
+                {(attributes) => (
+                  <Input
+                    {...attributes}
+                    name="cached"
+                    type="number"
+                    min="1"
+                    defaultValue={current?.cached_tokens ?? ""}
+                  />
+                )}
+              </Field>
+              <Field label={t.pricing.since} hint={t.prices.sinceHint}>
+                {(attributes) => (
+                  <Input
+                    {...attributes}
+                    name="from"
+                    type="datetime-local"
+                    required
+                    defaultValue={inThirtyDays()}
+                  />
+                )}
+              </Field>
+            </SettingForm>
+          </Panel>
+        )}
       </div>
     </>
   );

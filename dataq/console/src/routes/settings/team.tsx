@@ -9,7 +9,7 @@ import {
   setMemberRole,
   withdrawInvitation,
 } from "../../service/members.ts";
-import { useSignedIn } from "../../service/session.ts";
+import { mayOperate, useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Code } from "../../ui/code.tsx";
@@ -32,6 +32,8 @@ export function Team() {
   const [made, setMade] = useState<{ readonly email: string; readonly link: string } | null>(null);
   const [going, setGoing] = useState<{ readonly id: string; readonly name: string } | null>(null);
   const isOwner = user.member_role === "owner";
+  // Only the account of the operator has customers to support.
+  const roles = memberRoles.filter((role) => role !== "support" || mayOperate(user, "admin"));
   const change = async (changing: Promise<unknown>) => {
     try {
       await changing;
@@ -62,7 +64,7 @@ export function Team() {
                       value={role}
                       onChange={(event) => void change(setMemberRole(id, event.target.value as Role))}
                     >
-                      {memberRoles.map((one) => (
+                      {roles.map((one) => (
                         <option key={one} value={one}>
                           {t.team.roles[one]}
                         </option>
@@ -122,7 +124,7 @@ export function Team() {
               <Field label={t.team.role}>
                 {(attributes) => (
                   <Select {...attributes} name="role" defaultValue="developer">
-                    {memberRoles.map((one) => (
+                    {roles.map((one) => (
                       <option key={one} value={one}>
                         {t.team.roles[one]}
                       </option>

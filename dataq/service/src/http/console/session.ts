@@ -12,7 +12,7 @@ import {
 } from "@dataq/contract/wire";
 import type { FastifyInstance } from "fastify";
 import { assertMayGrant, grantOf } from "../../accounts/principal.ts";
-import type { Role } from "../../accounts/scope.ts";
+import { holds, type Role, rights, type Scope } from "../../accounts/scope.ts";
 import { acceptInvitation, accountsOf, actFor } from "../../people/members.ts";
 import type { Person, SignedIn } from "../../people/people.ts";
 import { check, readJson } from "../body.ts";
@@ -40,7 +40,7 @@ export function addSessionRoutes(app: FastifyInstance, parts: HttpParts, setting
       mode: settings.mode,
       signup: settings.signup,
       mail: people.sendsMail,
-      models: settings.locallm !== undefined && signedIn !== undefined && isOperator(signedIn),
+      models: settings.locallm !== undefined && signedIn !== undefined && holds(scopesOf(signedIn), "admin"),
       user: signedIn
         ? { ...userBody(signedIn), accounts: await accountsOf(database, signedIn.person.id) }
         : null,
@@ -107,14 +107,16 @@ export function addSessionRoutes(app: FastifyInstance, parts: HttpParts, setting
   );
 }
 
-/** The operator pages are for owners of an admin account. */
-function isOperator({ person, account }: SignedIn): boolean {
-  return account?.role === "admin" && person.role === "owner";
+function scopesOf({ person, account }: SignedIn): readonly Scope[] {
+  return account && person.role ? rights[account.role][person.role] : [];
 }
 
 function userBody(signedIn: SignedIn): Omit<NonNullable<Sent<typeof session>["user"]>, "accounts"> {
   const { role: member_role, created_at: _, ...own } = personBody(signedIn.person);
-  return { ...own, member_role, role: isOperator(signedIn) ? "admin" : "customer" };
+  const scopes = scopesOf(signedIn);
+  // Whoever sees what operators see has their pages.
+  const role = holds(scopes, "admin:read") ? "admin" : "customer";
+  return { ...own, member_role, role, scopes: [...scopes] };
 }
 
 function personBody(one: Person): Sent<typeof person> {

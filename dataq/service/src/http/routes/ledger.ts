@@ -10,6 +10,7 @@ import {
 } from "@dataq/contract/wire";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { writeAudit } from "../../accounts/audit.ts";
+import { holds } from "../../accounts/scope.ts";
 import type { Queries } from "../../database/database.ts";
 import {
   chainNext,
@@ -80,7 +81,7 @@ export function addLedgerRoutes(app: FastifyInstance, parts: HttpParts): void {
       await parts.requestLog.flush();
       const { id } = request.params;
       // Operators see the calls of all accounts, and why a source failed.
-      const isOperator = account.role === "admin" && scopes.includes("admin");
+      const isOperator = account.role === "admin" && holds(scopes, "admin:read");
       const any = isOperator ? await findAnyRequest(parts.database, id) : undefined;
       const found = any ?? (await findRequest(parts.database, account.id, id));
       const entries = await entriesOfRequest(parts.database, any?.account_id ?? account.id, id);

@@ -1,3 +1,4 @@
+import { invalid } from "@dataq/contract";
 import {
   type changedMember,
   type createdInvitation,
@@ -77,7 +78,17 @@ export function addMemberRoutes(app: FastifyInstance, parts: HttpParts): void {
 /** Nobody grants or removes a role with more rights than their own. */
 function permitOf(request: FastifyRequest): PermitRole {
   const principal = principalOf(request);
-  return (role) => assertMayGrant(principal, grantOf(role, principal.account.role), "role");
+  return (role) => {
+    assertMayGrant(principal, grantOf(role, principal.account.role), "role");
+    if (role === "support" && principal.account.role !== "admin")
+      throw invalid(
+        "role",
+        "choice",
+        "role must not be support: only the operator of the service has it",
+        "send read-only, finance, developer or owner",
+        "请使用 read-only、finance、developer 或 owner",
+      );
+  };
 }
 
 function memberBody({ id, name, email, role: as, createdAt }: Member): Sent<typeof member> {
