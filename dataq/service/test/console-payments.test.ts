@@ -185,4 +185,33 @@ describe.skipIf(!chromiumPath)("in the console, in Debian's chromium", () => {
     await page.getByText("¥5.00 returned").waitFor();
     expect(browser.complaints).toEqual([]);
   });
+
+  test("an invoice is requested for a payment and issued; the statement has what was paid", async () => {
+    await visit(page, "/invoices");
+    await page.getByText("Save the invoice details first.").waitFor();
+    await page.getByLabel("Name on the invoice").fill("北京某某科技有限公司");
+    const taxNumber = page.getByLabel("Tax number");
+    await taxNumber.fill("91350100M000100Y42");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("the check character of the first 17 is 3").waitFor();
+    await taxNumber.fill("91350100m000100y43");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Invoice over ¥0.00").waitFor();
+    await page.getByRole("checkbox", { name: "¥12.34" }).check();
+    await page.getByText("Invoice over ¥12.34").waitFor();
+    await page.getByRole("button", { name: "Request an invoice" }).click();
+    await page.getByRole("row").filter({ hasText: "¥12.34" }).getByText("Requested", { exact: true }).waitFor();
+    await page.getByRole("checkbox", { name: "¥12.34" }).waitFor({ state: "detached" });
+    const statement = page.getByRole("table", { name: "Monthly statement" });
+    await statement.getByRole("row").filter({ hasText: "Payment by Alipay" }).getByText("617,000").waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    await visit(page, "/admin/invoices");
+    await page.getByRole("button", { name: "Record the number" }).click();
+    await page.getByRole("dialog").getByLabel("Invoice number").fill("26112000000012345678");
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await faultsOf(page)).toEqual([]);
+    await visit(page, "/invoices");
+    await page.getByText("26112000000012345678").waitFor();
+  });
 });

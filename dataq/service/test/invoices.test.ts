@@ -2,8 +2,10 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import yauzl from "yauzl";
 import { type InProcessService, startInProcess } from "./in-process.ts";
 import { PaymentProviders } from "./payment-providers.ts";
 
@@ -213,19 +215,31 @@ describe("an invoice", () => {
     // A later change of the buyer does not alter what was asked for.
     await call("/v1/invoices/buyer", { title: "Somebody", tax_number: "" }, "PATCH");
 
-    const { text } = await service.call("/admin/v1/invoices/export");
-    const [head, row, ...rest] = text.replace("\ufeff", "").trim().split("\r\n");
-    expect(rest).toEqual([]);
-    const cells = Object.fromEntries(head!.split(",").map((name, n) => [name, splitRow(row!)[n]]));
-    expect(cells).toMatchObject({
-      发票流水号: made.id.slice(-20),
-      受票方自然人标识: "否",
-      购买方名称: `'${buyer.title}`,
-      购买方纳税人识别号: "91350100M000100Y43",
-      项目名称: "*信息技术服务*数据查询服务",
-      商品和服务税收编码: "3040203000000000000",
-      金额: "30.00",
-      税率: "0.06",
+    const sheets = await exported();
+    const serial = made.id.slice(-20);
+    expect(sheets).toEqual({
+      "1-发票基本信息": [
+        {
+          发票流水号: serial,
+          发票类型: "普通发票",
+          是否含税: "是",
+          受票方自然人标识: "否",
+          购买方名称: buyer.title,
+          购买方纳税人识别号: "91350100M000100Y43",
+          购买方邮箱: "a@b.example",
+          备注: made.id,
+        },
+      ],
+      "2-发票明细信息": [
+        {
+          发票流水号: serial,
+          项目名称: "*信息技术服务*数据查询服务",
+          商品和服务税收编码: "3040203000000000000",
+          金额: "30.00",
+          税率: "0.06",
+          是否使用优惠政策: "否",
+        },
+      ],
     });
 
     const issue = (number: string) =>
@@ -239,9 +253,31 @@ describe("an invoice", () => {
   });
 });
 
-/** The cells of a line of CSV. */
-function splitRow(line: string): string[] {
-  return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
-    ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain!,
+/** The exported workbook: for each sheet, what its rows have under which names. */
+async function exported(): Promise<Record<string, Record<string, string>[]>> {
+  const response = await fetch(`${service.url}/admin/v1/invoices/export`, {
+    headers: { authorization: `Bearer ${service.key}` },
+  });
+  const parts: Record<string, string> = {};
+  const zip = await yauzl.fromBufferPromise(Buffer.from(await response.arrayBuffer()));
+  for await (const entry of zip.eachEntry())
+    parts[entry.fileName] = await text(await zip.openReadStreamPromise(entry));
+  const names = [...parts["xl/workbook.xml"]!.matchAll(/<sheet name="([^"]*)"/g)];
+  return Object.fromEntries(
+    names.map(([, name], n) => [name, rowsOf(parts[`xl/worksheets/sheet${n + 1}.xml`]!)]),
   );
+}
+
+/** The rows of a sheet below the third, which has the names. */
+function rowsOf(sheet: string): Record<string, string>[] {
+  const cells = [...sheet.matchAll(/<c r="([A-Z]+)(\d+)" t="inlineStr"><is><t[^>]*>([^<]*)</g)];
+  const names = new Map(cells.flatMap(([, column, row, name]) => (row === "3" ? [[column, name!]] : [])));
+  const rows = Map.groupBy(cells, ([, , row]) => Number(row));
+  return [...rows]
+    .filter(([row]) => row > 3)
+    .map(([, list]) =>
+      Object.fromEntries(
+        list.map(([, column, , value]) => [names.get(column), value!.replaceAll("&quot;", '"')]),
+      ),
+    );
 }

@@ -75,6 +75,11 @@ const topUp = createRoute({
   },
   component: lazyPage(() => import("../routes/top-up/top-up.tsx"), "TopUp"),
 });
+const invoices = createRoute({
+  ...page,
+  path: "/invoices",
+  component: lazyPage(() => import("../routes/invoices/invoices.tsx"), "Invoices"),
+});
 const pricing = createRoute({
   ...page,
   path: "/pricing",
@@ -109,6 +114,7 @@ export const accountRoutes = [
   request,
   ledger,
   topUp,
+  invoices,
   pricing,
   operation,
   quickStart,

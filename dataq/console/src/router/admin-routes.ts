@@ -31,6 +31,11 @@ const payments = createRoute({
   path: "/admin/payments",
   component: lazyPage(() => import("../routes/admin/payments.tsx"), "Payments"),
 });
+const invoices = createRoute({
+  ...adminPage,
+  path: "/admin/invoices",
+  component: lazyPage(() => import("../routes/admin/invoices.tsx"), "AllInvoices"),
+});
 const vouchers = createRoute({
   ...adminPage,
   path: "/admin/vouchers",
@@ -75,6 +80,7 @@ export const adminRoutes = admin.addChildren([
   accounts,
   account,
   payments,
+  invoices,
   vouchers,
   prices,
   sources,

@@ -31,6 +31,7 @@ const pages = [
   ["/requests", "requests"],
   ["/ledger", "ledger"],
   ["/top-up", "topUp"],
+  ["/invoices", "invoices"],
   ["/pricing", "pricing"],
   ["/quick-start", "quickStart"],
   ["/settings", "settings"],
@@ -39,6 +40,7 @@ const pages = [
 const adminPages = [
   ["/admin/accounts", "accounts"],
   ["/admin/payments", "payments"],
+  ["/admin/invoices", "allInvoices"],
   ["/admin/vouchers", "vouchers"],
   ["/admin/prices", "prices"],
   ["/admin/sources", "sources"],

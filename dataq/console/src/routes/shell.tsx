@@ -9,6 +9,7 @@ import ChartColumn from "~icons/lucide/chart-column";
 import CircleDollarSign from "~icons/lucide/circle-dollar-sign";
 import Cpu from "~icons/lucide/cpu";
 import DatabaseZap from "~icons/lucide/database-zap";
+import FileText from "~icons/lucide/file-text";
 import FlaskConical from "~icons/lucide/flask-conical";
 import KeyRound from "~icons/lucide/key-round";
 import LayoutDashboard from "~icons/lucide/layout-dashboard";
@@ -185,6 +186,7 @@ function Way() {
           <Step to="/requests" icon={<Activity className={icon} />} name={t.pages.requests} />
           <Step to="/ledger" icon={<ScrollText className={icon} />} name={t.pages.ledger} />
           <Step to="/top-up" icon={<CircleDollarSign className={icon} />} name={t.pages.topUp} />
+          <Step to="/invoices" icon={<FileText className={icon} />} name={t.pages.invoices} />
         </Group>
         <Group name={t.shell.reference}>
           <Step to="/pricing" icon={<Tags className={icon} />} name={t.pages.pricing} />
@@ -194,6 +196,7 @@ function Way() {
           <Group name={t.shell.admin}>
             <Step to="/admin/accounts" icon={<Users className={icon} />} name={t.pages.accounts} />
             <Step to="/admin/payments" icon={<WalletCards className={icon} />} name={t.pages.payments} />
+            <Step to="/admin/invoices" icon={<FileText className={icon} />} name={t.pages.allInvoices} />
             <Step to="/admin/vouchers" icon={<Ticket className={icon} />} name={t.pages.vouchers} />
             <Step to="/admin/prices" icon={<ReceiptText className={icon} />} name={t.pages.prices} />
             <Step to="/admin/sources" icon={<DatabaseZap className={icon} />} name={t.pages.sources} />
@@ -257,11 +260,13 @@ type Destination =
   | "/requests"
   | "/ledger"
   | "/top-up"
+  | "/invoices"
   | "/pricing"
   | "/quick-start"
   | "/settings"
   | "/admin/accounts"
   | "/admin/payments"
+  | "/admin/invoices"
   | "/admin/vouchers"
   | "/admin/prices"
   | "/admin/sources"

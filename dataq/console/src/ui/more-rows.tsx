@@ -16,7 +16,8 @@ export function MoreRows({ query }: { query: PagedQuery }) {
   );
 }
 
-interface PagedQuery {
+/** A query whose pages are loaded one after the other. */
+export interface PagedQuery {
   readonly hasNextPage: boolean;
   readonly isFetchingNextPage: boolean;
   readonly isFetchNextPageError: boolean;

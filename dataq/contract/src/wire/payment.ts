@@ -43,6 +43,7 @@ export const payment = z.strictObject({
   paid_at: moment.nullable(),
   returned_fen: fen.meta({ description: "What went back, by refunds and chargebacks" }),
   returns: z.array(moneyReturn),
+  invoice_id: z.string().nullable().meta({ description: "The invoice that it is on" }),
 });
 export type Payment = Received<typeof payment>;
 

@@ -41,6 +41,7 @@ type MediaType =
   | "application/x-ndjson"
   | "text/plain"
   | "application/pdf"
+  | "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
   | "text/html";
 
 /** Returns every error that a route can return: its own, and those that all such routes share. */

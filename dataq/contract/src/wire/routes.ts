@@ -740,9 +740,10 @@ export const routes = {
     ...admin,
     method: "GET",
     path: "/admin/v1/invoices/export",
-    summary: "Download the requested invoices with the columns that tax software imports",
+    summary:
+      "Download the requested invoices as a workbook with the columns of the tax bureau's batch template",
     status: 200,
-    answer: "text/csv",
+    answer: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
   },
   issueInvoice: {
     ...admin,

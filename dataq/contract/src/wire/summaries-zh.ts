@@ -75,7 +75,7 @@ export const summariesZh: Readonly<Record<keyof typeof routes, string>> = {
   confirmPayment: "为已到账的银行转账入账",
   returnPayment: "全额或部分退还一笔支付",
   listAllInvoices: "列出所有账户的发票，由新到旧",
-  exportInvoices: "下载已申请的发票，列与开票软件的导入格式一致",
+  exportInvoices: "下载已申请的发票（xlsx），列与电子税务局批量开票模板一致",
   issueInvoice: "登记一张发票已开具",
   listVouchers: "列出充值码（不含码本身），由新到旧",
   createVouchers: "生成充值码",

@@ -46,6 +46,7 @@ export interface Payment {
 
 export interface PaymentWithReturns extends Payment {
   readonly accountName: string;
+  readonly invoiceId: string | null;
   readonly returns: readonly MoneyReturn[];
 }
 
@@ -83,8 +84,9 @@ export async function listPayments(
   queries: Queries,
   { id, accountId, state, provider, after, limit }: PaymentFilter,
 ): Promise<PaymentWithReturns[]> {
-  const found = await queries.query<Payment & { accountName: string }>(
-    `select ${COLUMNS}, a.name as "accountName" from payment p join account a on a.id = p.account_id
+  const found = await queries.query<Omit<PaymentWithReturns, "returns">>(
+    `select ${COLUMNS}, a.name as "accountName", i.invoice_id as "invoiceId"
+     from payment p join account a on a.id = p.account_id left join invoice_payment i on i.payment_id = p.id
      where ($2::text is null or p.id = $2) and ($3::text is null or p.account_id = $3)
        and ($4::text is null or p.state = $4) and ($5::text is null or p.provider = $5)
        and ($6::text is null or p.id < $6)

@@ -1,4 +1,4 @@
-import { type AnyPayment, type PaymentState, paymentStates } from "@dataq/contract/wire";
+import type { AnyPayment, PaymentState } from "@dataq/contract/wire";
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -13,12 +13,12 @@ import { mayOperate, useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Field, Input, Select } from "../../ui/field.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { FilteredList } from "../../ui/filtered-list.tsx";
 import { TOKENS_PER_FEN, useFormat } from "../../ui/format.tsx";
-import { MoreRows } from "../../ui/more-rows.tsx";
-import { PageHead, Panel } from "../../ui/panel.tsx";
+import { PageHead } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
-import { Empty, Loaded, Notice } from "../../ui/states.tsx";
+import { Empty, Notice } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { usePaymentColumns } from "../top-up/payment-table.tsx";
@@ -40,39 +40,20 @@ export function Payments() {
           <Notice title={t.payments.off}>{t.payments.offAbout}</Notice>
         </div>
       )}
-      <Panel
+      <FilteredList<AnyPayment, PaymentState>
         title={t.pay.list}
-        isFlush
-        actions={
-          <Select
-            aria-label={t.keys.state}
-            className="w-36"
-            value={state}
-            onChange={(event) => setState(event.target.value as PaymentState | "")}
-          >
-            <option value="">{t.vouchers.anyState}</option>
-            {paymentStates.map((name) => (
-              <option key={name} value={name}>
-                {t.pay.states[name]}
-              </option>
-            ))}
-          </Select>
+        query={query}
+        states={t.pay.states}
+        state={state}
+        onState={setState}
+        empty={
+          <Empty icon={<WalletCards className="size-5" />} title={t.payments.none}>
+            {t.payments.noneAbout}
+          </Empty>
         }
       >
-        <Loaded query={query} lines={6}>
-          {({ pages }) => {
-            const rows = pages.flatMap(({ data }) => data);
-            return rows.length === 0 ? (
-              <Empty icon={<WalletCards className="size-5" />} title={t.payments.none}>
-                {t.payments.noneAbout}
-              </Empty>
-            ) : (
-              <Rows rows={rows} onAct={setAct} />
-            );
-          }}
-        </Loaded>
-        <MoreRows query={query} />
-      </Panel>
+        {(rows) => <Rows rows={rows} onAct={setAct} />}
+      </FilteredList>
       {act && <ActDialog act={act} onClose={() => setAct(null)} />}
     </>
   );

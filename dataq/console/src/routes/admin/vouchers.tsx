@@ -1,4 +1,4 @@
-import { type CreatedVouchers, type VoucherState, voucherStates } from "@dataq/contract/wire";
+import type { CreatedVouchers, Voucher, VoucherState } from "@dataq/contract/wire";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -8,12 +8,12 @@ import { createVouchers, stateOfVoucher, vouchersQuery } from "../../service/adm
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Code } from "../../ui/code.tsx";
-import { Field, Input, Select } from "../../ui/field.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { FilteredList } from "../../ui/filtered-list.tsx";
 import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
-import { MoreRows } from "../../ui/more-rows.tsx";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
-import { Empty, Loaded, Notice } from "../../ui/states.tsx";
+import { Empty, Notice } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 
 /** Creates vouchers and lists their status. */
@@ -108,96 +108,79 @@ function Made() {
   const query = useInfiniteQuery(vouchersQuery(state));
   const tones = { open: "accent", redeemed: "good", expired: "plain" } as const;
   return (
-    <Panel
+    <FilteredList<Voucher, VoucherState>
       title={t.vouchers.list}
       about={t.vouchers.listAbout}
-      isFlush
-      actions={
-        <Select
-          aria-label={t.keys.state}
-          className="w-36"
-          value={state}
-          onChange={(event) => setState(event.target.value as VoucherState | "")}
-        >
-          <option value="">{t.vouchers.anyState}</option>
-          {voucherStates.map((name) => (
-            <option key={name} value={name}>
-              {t.vouchers.states[name]}
-            </option>
-          ))}
-        </Select>
+      query={query}
+      states={t.vouchers.states}
+      state={state}
+      onState={setState}
+      empty={
+        <Empty icon={<Ticket className="size-5" />} title={t.vouchers.none}>
+          {t.vouchers.noneAbout}
+        </Empty>
       }
     >
-      <Loaded query={query} lines={6}>
-        {({ pages }) => {
-          const rows = pages.flatMap(({ data }) => data);
-          return rows.length === 0 ? (
-            <Empty icon={<Ticket className="size-5" />} title={t.vouchers.none}>
-              {t.vouchers.noneAbout}
-            </Empty>
-          ) : (
-            <Table
-              label={t.vouchers.list}
-              rows={rows}
-              keyOf={({ hint, created_at }) => `${hint} ${created_at}`}
-              columns={[
-                {
-                  name: t.topUp.code,
-                  cell: ({ hint }) => <code className="font-mono text-xs whitespace-nowrap">…{hint}</code>,
-                },
-                {
-                  name: t.vouchers.worth,
-                  isNumber: true,
-                  className: "whitespace-nowrap",
-                  cell: ({ tokens }) => format.yuan(tokens),
-                },
-                {
-                  name: t.keys.state,
-                  cell: (voucher) => {
-                    const now = stateOfVoucher(voucher);
-                    return (
-                      <>
-                        <Badge tone={tones[now]}>{t.vouchers.states[now]}</Badge>
-                        {voucher.redeemed_by && (
-                          <Link
-                            to="/admin/accounts/$id"
-                            params={{ id: voucher.redeemed_by }}
-                            className="tabular mt-1 block text-xs whitespace-nowrap text-accent underline-offset-4 hover:underline"
-                          >
-                            {format.moment(voucher.redeemed_at)}
-                          </Link>
-                        )}
-                        {now !== "redeemed" && voucher.expires_at && (
-                          <span className="tabular mt-1 block text-xs whitespace-nowrap text-faint">
-                            {t.keys.until(format.moment(voucher.expires_at))}
-                          </span>
-                        )}
-                      </>
-                    );
-                  },
-                },
-                {
-                  name: t.vouchers.batch,
-                  className: "max-w-48 min-w-24",
-                  cell: ({ batch }) => (
-                    <span className="block truncate" title={batch}>
-                      {batch}
-                    </span>
-                  ),
-                },
-                {
-                  name: t.accounts.since,
-                  isExtra: true,
-                  className: "tabular whitespace-nowrap",
-                  cell: (voucher) => format.moment(voucher.created_at),
-                },
-              ]}
-            />
-          );
-        }}
-      </Loaded>
-      <MoreRows query={query} />
-    </Panel>
+      {(rows) => (
+        <Table
+          label={t.vouchers.list}
+          rows={rows}
+          keyOf={({ hint, created_at }) => `${hint} ${created_at}`}
+          columns={[
+            {
+              name: t.topUp.code,
+              cell: ({ hint }) => <code className="font-mono text-xs whitespace-nowrap">…{hint}</code>,
+            },
+            {
+              name: t.vouchers.worth,
+              isNumber: true,
+              className: "whitespace-nowrap",
+              cell: ({ tokens }) => format.yuan(tokens),
+            },
+            {
+              name: t.keys.state,
+              cell: (voucher) => {
+                const now = stateOfVoucher(voucher);
+                return (
+                  <>
+                    <Badge tone={tones[now]}>{t.vouchers.states[now]}</Badge>
+                    {voucher.redeemed_by && (
+                      <Link
+                        to="/admin/accounts/$id"
+                        params={{ id: voucher.redeemed_by }}
+                        className="tabular mt-1 block text-xs whitespace-nowrap text-accent underline-offset-4 hover:underline"
+                      >
+                        {format.moment(voucher.redeemed_at)}
+                      </Link>
+                    )}
+                    {now !== "redeemed" && voucher.expires_at && (
+                      <span className="tabular mt-1 block text-xs whitespace-nowrap text-faint">
+                        {t.keys.until(format.moment(voucher.expires_at))}
+                      </span>
+                    )}
+                  </>
+                );
+              },
+            },
+            {
+              name: t.vouchers.batch,
+              className: "max-w-48 min-w-24",
+              cell: ({ batch }) => (
+                <span className="block truncate" title={batch}>
+                  {batch}
+                </span>
+              ),
+            },
+            {
+              name: t.accounts.since,
+              isExtra: true,
+              className: "tabular whitespace-nowrap",
+              cell: (voucher) => format.moment(voucher.created_at),
+            },
+          ]}
+        />
+      )}
+    </FilteredList>
   );
 }
 

@@ -84,7 +84,7 @@ export function EntryTable({ rows }: { readonly rows: readonly LedgerLine[] }) {
 }
 
 /** Translates notes that the service wrote. Notes that people wrote stay as they are. */
-function noteIn(notes: Readonly<Record<string, string>>, note: string): string {
+export function noteIn(notes: Readonly<Record<string, string>>, note: string): string {
   const own = Object.keys(notes).find((one) => note === one || (one.endsWith("…") && note.startsWith(one)));
   return own === undefined ? note : `${notes[own]}${note.slice(own.length)}`;
 }

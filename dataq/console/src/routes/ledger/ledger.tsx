@@ -1,11 +1,12 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import Download from "~icons/lucide/download";
+import FileText from "~icons/lucide/file-text";
 import ScrollText from "~icons/lucide/scroll-text";
-import { balanceQuery, chinaDay, ledgerQuery } from "../../service/money.ts";
+import { balanceQuery, ledgerQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { useFormat } from "../../ui/format.tsx";
-import { useLook } from "../../ui/look.ts";
 import { MoreRows } from "../../ui/more-rows.tsx";
 import { PageHead, Panel, Stat, Stats } from "../../ui/panel.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
@@ -16,10 +17,7 @@ import { EntryTable } from "./entry-table.tsx";
 export function Ledger() {
   const t = useText();
   const format = useFormat();
-  const { language } = useLook();
   const query = useInfiniteQuery(ledgerQuery);
-  // The day before this month began.
-  const lastMonth = chinaDay(Number(chinaDay().slice(8))).slice(0, 7);
   const { data: balance } = useQuery(balanceQuery);
   return (
     <>
@@ -28,14 +26,10 @@ export function Ledger() {
         about={t.ledger.about}
         actions={
           <>
-            <a
-              href={`/v1/statements/${lastMonth}/pdf?language=${language}`}
-              download
-              className={buttonClass()}
-            >
-              <Download className="size-4" />
-              {t.ledger.statement(lastMonth)}
-            </a>
+            <Link to="/invoices" className={buttonClass()}>
+              <FileText className="size-4" />
+              {t.invoices.statement}
+            </Link>
             <a href="/v1/ledger/export?format=csv" download className={buttonClass()}>
               <Download className="size-4" />
               {t.csv}

@@ -24,15 +24,16 @@ import {
   setBuyer,
 } from "../../invoices/invoice.ts";
 import { readStatement } from "../../invoices/statement.ts";
-import { taxColumns, taxRow } from "../../invoices/tax-export.ts";
+import { taxWorkbook } from "../../invoices/tax-export.ts";
 import type { Payments } from "../../payments/payments.ts";
 import { check, readJson } from "../body.ts";
 import { authorOf, principalOf } from "../caller.ts";
-import { csvLine } from "../csv.ts";
 import type { HttpParts } from "../parts.ts";
 
 type ById = { Params: { id: string } };
 type ByMonth = { Params: { month: string } };
+
+const XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
 /** Receipts, statements and invoices. */
 export function addInvoiceRoutes(app: FastifyInstance, parts: HttpParts, payments: Payments): void {
@@ -118,10 +119,8 @@ export function addInvoiceRoutes(app: FastifyInstance, parts: HttpParts, payment
   app.get("/admin/v1/invoices/export", async (_request, reply) => {
     const open = await listInvoices(database, { state: "requested", limit: 10_000 });
     const from = seller ?? { name: "", tax_number: "", item: "", tax_code: "", tax_rate: 0 };
-    const lines = [csvLine(taxColumns), ...open.toReversed().map((one) => csvLine(taxRow(one, from)))];
-    reply.header("content-disposition", 'attachment; filename="invoices.csv"');
-    // Spreadsheets take a file without this mark for one in the old Chinese encoding.
-    return reply.type("text/csv; charset=utf-8").send(`\ufeff${lines.join("")}`);
+    reply.header("content-disposition", 'attachment; filename="invoices.xlsx"');
+    return reply.type(XLSX).send(taxWorkbook(open.toReversed(), from));
   });
 
   app.post<ById>("/admin/v1/invoices/:id/issue", async (request): Promise<Sent<typeof anyInvoice>> => {

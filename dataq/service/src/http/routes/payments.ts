@@ -130,6 +130,7 @@ function paymentBody(
       reason: one.reason,
       created_at: one.createdAt,
     })),
+    invoice_id: payment.invoiceId,
   };
 }
 

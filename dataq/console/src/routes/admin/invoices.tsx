@@ -1,0 +1,141 @@
+import type { AnyInvoice, InvoiceState } from "@dataq/contract/wire";
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import Download from "~icons/lucide/download";
+import FileText from "~icons/lucide/file-text";
+import { allInvoicesQuery, issueInvoice } from "../../service/invoices.ts";
+import { useText } from "../../text/text.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { FilteredList } from "../../ui/filtered-list.tsx";
+import { TOKENS_PER_FEN, useFormat } from "../../ui/format.tsx";
+import { Badge, PageHead } from "../../ui/panel.tsx";
+import { SettingForm } from "../../ui/setting-form.tsx";
+import { Empty } from "../../ui/states.tsx";
+import { Table } from "../../ui/table.tsx";
+import { useToast } from "../../ui/toast.tsx";
+import { invoiceTones } from "../invoices/invoices.tsx";
+
+/** Invoices that customers asked for: exported for the tax bureau, and marked as issued. */
+export function AllInvoices() {
+  const t = useText();
+  const format = useFormat();
+  const [state, setState] = useState<InvoiceState | "">("requested");
+  const [open, setOpen] = useState<AnyInvoice | null>(null);
+  const query = useInfiniteQuery(allInvoicesQuery(state));
+  return (
+    <>
+      <PageHead
+        title={t.pages.allInvoices}
+        about={t.allInvoices.about}
+        actions={
+          <a href="/admin/v1/invoices/export" download className={buttonClass()}>
+            <Download className="size-4" />
+            {t.allInvoices.export}
+          </a>
+        }
+      />
+      <FilteredList<AnyInvoice, InvoiceState>
+        title={t.invoices.list}
+        query={query}
+        states={t.invoices.states}
+        state={state}
+        onState={setState}
+        empty={
+          <Empty icon={<FileText className="size-5" />} title={t.allInvoices.none}>
+            {t.allInvoices.noneAbout}
+          </Empty>
+        }
+      >
+        {(rows) => (
+          <Table
+            label={t.invoices.list}
+            rows={rows}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                name: t.invoices.title,
+                className: "wrap-anywhere",
+                cell: ({ buyer, account_id }) => (
+                  <>
+                    <Link
+                      to="/admin/accounts/$id"
+                      params={{ id: account_id }}
+                      className="text-accent underline-offset-4 hover:underline"
+                    >
+                      {buyer.title}
+                    </Link>
+                    <code className="block font-mono text-xs break-all text-faint">
+                      {buyer.tax_number || t.allInvoices.person}
+                    </code>
+                  </>
+                ),
+              },
+              {
+                name: t.requests.time,
+                isExtra: true,
+                className: "tabular whitespace-nowrap",
+                cell: ({ created_at }) => format.moment(created_at),
+              },
+              {
+                name: t.pay.amount,
+                isNumber: true,
+                className: "whitespace-nowrap",
+                cell: ({ amount_fen }) => format.yuan(amount_fen * TOKENS_PER_FEN),
+              },
+              {
+                name: t.keys.state,
+                cell: (invoice) =>
+                  invoice.state === "issued" ? (
+                    <>
+                      <Badge tone={invoiceTones.issued}>{t.invoices.states.issued}</Badge>
+                      <code className="mt-1 block font-mono text-xs break-all">{invoice.number}</code>
+                    </>
+                  ) : (
+                    <Button size="small" onClick={() => setOpen(invoice)}>
+                      {t.allInvoices.issue}
+                    </Button>
+                  ),
+              },
+            ]}
+          />
+        )}
+      </FilteredList>
+      {open && <Issue invoice={open} onClose={() => setOpen(null)} />}
+    </>
+  );
+}
+
+function Issue({ invoice, onClose }: { readonly invoice: AnyInvoice; readonly onClose: () => void }) {
+  const t = useText();
+  const say = useToast();
+  const client = useQueryClient();
+  return (
+    <Dialog isOpen onClose={onClose} title={t.allInvoices.issue} about={t.allInvoices.issueAbout}>
+      <SettingForm
+        action={t.save}
+        onSend={async ({ number = "" }) => {
+          await issueInvoice(invoice.id, number.trim());
+          await client.invalidateQueries({ queryKey: ["admin", "invoices"] });
+          say(t.settings.saved);
+          onClose();
+        }}
+      >
+        <Field label={t.invoices.number} hint={t.allInvoices.numberHint}>
+          {(attributes) => (
+            <Input
+              {...attributes}
+              name="number"
+              className="font-mono"
+              required
+              maxLength={50}
+              autoComplete="off"
+            />
+          )}
+        </Field>
+      </SettingForm>
+    </Dialog>
+  );
+}
