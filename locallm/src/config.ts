@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { GpuSettings } from "./gpu/machine.ts";
 import { parseDuration, parseKeepAlive } from "./wire/duration.ts";
 import { LocallmError } from "./wire/errors.ts";
+import { mostSlots } from "./wire/inference/load.ts";
 import { type NamedHosts, parseNamedHosts } from "./wire/remote-address.ts";
 
 /** Settings that every command needs. Only this file reads the environment. */
@@ -224,7 +225,7 @@ export function readConfig(environment: Environment = process.env): Config {
   return {
     ...readCommandConfig(environment),
     ...readGpuSettings(environment),
-    numParallel: read("LOCALLM_NUM_PARALLEL", integerBetween(1, 64)),
+    numParallel: read("LOCALLM_NUM_PARALLEL", integerBetween(1, mostSlots)),
     maxLoadedModels: read("LOCALLM_MAX_LOADED_MODELS", integerBetween(1, 1000)),
     maxQueue: read("LOCALLM_MAX_QUEUE", integerBetween(1, 1_000_000)),
     keepAliveMs: read("LOCALLM_KEEP_ALIVE", parseKeepAliveSetting),

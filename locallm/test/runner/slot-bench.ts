@@ -31,6 +31,8 @@ export class Bench {
   #ids = 0;
   /** Called before each step. */
   beforeStep = () => {};
+  /** Called for each event of a job. */
+  onEvent = (_: SlotEvent) => {};
   /** Sends jobs without the rows of their pictures, which come later. */
   isLate = false;
   /** How often rows were asked for. */
@@ -63,6 +65,7 @@ export class Bench {
   }
 
   #hear(event: SlotEvent): void {
+    this.onEvent(event);
     for (const { top_logprobs } of event.logprobs ?? []) {
       const all = top_logprobs.map(({ token, logprob }): [string, number] => [token, logprob]);
       this.#logprobs.get(event.id)!.push(new Map(all));

@@ -9,11 +9,12 @@ import { Pictures } from "../../src/engine/pictures.ts";
 import { type SlotEvent, Slots } from "../../src/engine/slots.ts";
 
 export const library = openLibrary();
-/** Rows of a step. */
-const batch = 64;
+/** Rows of a step, or more if there are more slots. */
+const rows = 64;
 
 /** A context of this many tokens for each slot. */
 export function newContext(model: Model, slots: number, window: number): Context {
+  const batch = Math.max(rows, slots);
   return new Context(library, model.pointer, {
     sequences: slots,
     contextPerSequence: window,

@@ -49,6 +49,9 @@ export interface Device {
   readonly totalBytes: number;
 }
 
+/** The engine's limit for the sequences of one context, `LLAMA_MAX_SEQ`. */
+export const mostSlots = 256;
+
 /** The maximum number of checkpoints that a slot keeps; see `engine/checkpoints.ts`. */
 export const mostCheckpoints = 3;
 
