@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import type { AcceleratorSettings } from "./gpu/accelerator.ts";
 import type { GpuSettings } from "./gpu/machine.ts";
 import { parseDuration, parseKeepAlive } from "./wire/duration.ts";
 import { LocallmError } from "./wire/errors.ts";
@@ -35,7 +36,7 @@ export interface ReleaseSettings {
 }
 
 /** All settings of the server. */
-export interface Config extends CommandConfig, GpuSettings {
+export interface Config extends CommandConfig, GpuSettings, AcceleratorSettings {
   /** Requests that one loaded model answers in parallel. */
   readonly numParallel: number;
   readonly maxLoadedModels: number;
@@ -201,6 +202,17 @@ export const settings: readonly Setting[] = [
   ),
   setting("LOCALLM_DEBUG", "false", "true logs every decision"),
   setting("LOCALLM_INTEL_GPU", "", "1 uses an Intel GPU with Vulkan, on Linux"),
+  setting("LOCALLM_GPU_MARGIN", "1GiB", "memory of each GPU that models leave free"),
+  setting(
+    "LOCALLM_N_CPU_MOE",
+    "",
+    "the experts of so many first layers stay on the CPU; empty: as few as fit",
+  ),
+  setting(
+    "LOCALLM_TENSOR_SPLIT",
+    "",
+    "how models are divided among GPUs, such as 3,1; empty: by their free memory",
+  ),
   setting("CUDA_VISIBLE_DEVICES", "", "NVIDIA GPUs to use; -1 or empty: none"),
   setting("GGML_VK_VISIBLE_DEVICES", "", "GPUs to use with Vulkan; -1 or empty: none"),
   setting(
@@ -235,6 +247,11 @@ export function readConfig(environment: Environment = process.env): Config {
     origins: read("LOCALLM_ORIGINS", parseOrigins),
     contextLength: read("LOCALLM_CONTEXT_LENGTH", parseContextLength),
     flashAttention,
+    marginBytes: read("LOCALLM_GPU_MARGIN", parseMargin),
+    cpuExperts: read("LOCALLM_N_CPU_MOE", (text) =>
+      text === "" ? null : integerBetween(0, 1_000_000)(text),
+    ),
+    tensorSplit: read("LOCALLM_TENSOR_SPLIT", parseShares),
     kvCacheType: read("LOCALLM_KV_CACHE_TYPE", (text) => parseKvCacheType(text, flashAttention)),
     cacheRamBytes,
     cacheDiskBytes: read("LOCALLM_CACHE_DISK", (text) => parseCacheDisk(text, cacheRamBytes)),
@@ -447,6 +464,19 @@ function parseCacheDisk(text: string, cacheRamBytes: Config["cacheRamBytes"]): n
 
 function parseResponses(text: string): number | Problem {
   return parseSize(text) ?? new Problem("must be a size such as 64MiB or 500MB, or 0");
+}
+
+function parseMargin(text: string): number | Problem {
+  return parseSize(text) ?? new Problem("must be a size such as 1GiB or 500MB, or 0");
+}
+
+function parseShares(text: string): readonly number[] | null | Problem {
+  if (text === "") return null;
+  const shares = text.split(",").map((share) => (share.trim() === "" ? Number.NaN : Number(share)));
+  const isRight = shares.length <= 16 && shares.every((share) => share >= 0 && share <= 1e9);
+  return isRight && shares.some(Boolean)
+    ? shares
+    : new Problem("must be at most 16 numbers from 0 on, separated by commas, of which one is larger");
 }
 
 /**

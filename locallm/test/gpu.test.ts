@@ -126,7 +126,7 @@ describe("layerNeeds", () => {
     const needs = await memory.of(runnable, load);
     const { tensors } = await readGguf(join(path));
     const weights = tensors.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-    const layers = needs.layers.reduce((sum, bytes) => sum + bytes, 0);
+    const layers = needs.layers.reduce((sum, { bytes }) => sum + bytes, 0);
     const isTied = !tensors.some(({ name }) => name === "output.weight");
     const once = layers + needs.output + (isTied ? 0 : needs.lookup);
     expect(needs.total - needs.compute - once).toBe(0);

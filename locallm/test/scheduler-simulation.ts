@@ -135,7 +135,7 @@ export async function simulateScheduler(seed: number): Promise<Simulated> {
           throw new Error("the simulation ends here");
         }
         const total = sizes.get(modelPath)!;
-        return { layers: [total], output: 0, compute: 0, lookup: 0, total };
+        return { layers: [], hasExperts: false, output: 0, compute: 0, lookup: 0, total };
       },
       place: async (needs) => onProcessor(needs, "no GPU found"),
       availableBytes: () => memory - [...runners].reduce((sum, { path }) => sum + sizes.get(path)!, 0),

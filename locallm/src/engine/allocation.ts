@@ -34,11 +34,14 @@ export class Allocation {
   }
 
   /**
-   * Returns the memory on a device, including weights. The engine logs host memory that a device only reads
-   * under another name.
+   * Returns the memory on a device, including weights. Metal has several kinds, such as `MTL0_Mapped`. The engine logs
+   * host memory that a device only reads under another name, such as `CUDA_Host`.
    */
   onDevice(name: string): number {
-    return this.#byDevice.get(name) ?? 0;
+    let bytes = 0;
+    for (const [buffer, size] of this.#byDevice)
+      if (buffer === name || buffer.startsWith(`${name}_`)) bytes += size;
+    return bytes;
   }
 }
 

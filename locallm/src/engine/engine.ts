@@ -120,10 +120,10 @@ export function loadVocabulary(
   const first = loading.listen(() => Model.load(library, only, () => {}, "vocabulary"));
   return {
     ...vocabularyOf(first, loading.allocation),
-    finish: ({ numCtx, placement: { devices } }) => {
+    finish: ({ numCtx, placement: chosenPlacement }) => {
       first.free();
       // The library is already open, even if no layer fits on its devices.
-      const placement = { library: request.placement.library, devices };
+      const placement = { ...chosenPlacement, library: request.placement.library };
       const chosen = { ...request, numCtx, placement };
       return loading.listen(() => {
         const model = Model.load(library, chosen, events.onProgress);

@@ -1,6 +1,6 @@
 import koffi from "koffi";
 import { LocallmError } from "../wire/errors.ts";
-import type { LoadRequest, Placement } from "../wire/inference/load.ts";
+import { elsewherePattern, type LoadRequest, type Overflow, type Placement } from "../wire/inference/load.ts";
 import type { ContextRequest, MemoryKind } from "./context.ts";
 import { deviceAddresses } from "./libllama/devices.ts";
 import type { Functions, Pointer } from "./libllama/functions.ts";
@@ -183,7 +183,7 @@ export class Model {
 }
 
 /** The engine assigns the first layers to the first device, in proportion to the shares. */
-function devicesOf(library: Library, { library: folder, devices }: Placement) {
+function devicesOf(library: Library, { library: folder, devices, overflows = [] }: Placement) {
   const ordered = devices.toReversed();
   const names = ordered.map(({ name }) => name);
   const addresses = deviceAddresses(library, names);
@@ -194,15 +194,36 @@ function devicesOf(library: Library, { library: folder, devices }: Placement) {
   }
   const shares = new Float32Array(mostDevices);
   for (const [index, { layers }] of ordered.entries()) shares[index] = layers;
-  const held = [addresses, shares];
+  const overrides = overridesOf(library, overflows);
+  const held = [addresses, shares, overrides];
   return {
     params: {
       n_gpu_layers: ordered.reduce((sum, { layers }) => sum + layers, 0),
       // An empty list keeps a GPU build from using every GPU it finds.
       ...(folder === null ? {} : { devices: koffi.address(addresses), tensor_split: koffi.address(shares) }),
+      ...(overrides === null ? {} : { tensor_buft_overrides: koffi.address(overrides.table) }),
     },
     release: () => held.splice(0),
   };
+}
+
+/**
+ * The engine's table of tensors that are not on their layer's device: pairs of a pattern and a kind of buffer, which end
+ * with two zeros. Returns null if there are none.
+ */
+function overridesOf(library: Library, overflows: readonly Overflow[]) {
+  if (overflows.length === 0) return null;
+  const patterns = overflows.map(({ layer, kept }) => Buffer.from(`${elsewherePattern(layer, kept)}\0`));
+  const table = new BigUint64Array(2 * overflows.length + 2);
+  for (const [index, { device }] of overflows.entries()) {
+    const pointer = device === null ? null : library.ggml_backend_dev_by_name(device);
+    table[2 * index] = koffi.address(patterns[index]!);
+    table[2 * index + 1] =
+      pointer === null
+        ? library.ggml_backend_cpu_buffer_type()
+        : library.ggml_backend_dev_buffer_type(pointer);
+  }
+  return { table, patterns };
 }
 
 /** More devices than the engine supports. */

@@ -257,6 +257,8 @@ function loadWish(options: CompleteOptions, { numCtx, why, isAutomatic }: Window
     numThread: options.num_thread || null,
     numGpu: options.num_gpu === undefined || options.num_gpu < 0 ? null : options.num_gpu,
     mainGpu: options.main_gpu ?? null,
+    cpuExperts: options.n_cpu_moe ?? null,
+    shares: options.tensor_split ?? null,
     useMmap: options.use_mmap ?? null,
   };
 }

@@ -38,7 +38,7 @@ function machine(memoryBytes: number, slots = 2) {
       },
       needs: async (_, { numCtx }) => {
         const total = weights + size(numCtx);
-        return { layers: [total], output: 0, compute: 0, lookup: 0, total };
+        return { layers: [], hasExperts: false, output: 0, compute: 0, lookup: 0, total };
       },
       place: async (needs) => onProcessor(needs, "no GPU found"),
       // Mapped weights count as available.

@@ -52,6 +52,10 @@ export interface LoadWish {
   readonly numGpu: number | null;
   /** The index of the GPU to fill first. Null selects the GPU with the most free memory. */
   readonly mainGpu: number | null;
+  /** The experts of so many first layers stay on the CPU. Missing or null means what the server is set to. */
+  readonly cpuExperts?: number | null;
+  /** Divides the layers among the GPUs. Missing or null means by their memory. */
+  readonly shares?: readonly number[] | null;
   readonly useMmap: boolean | null;
 }
 

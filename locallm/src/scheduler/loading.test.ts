@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Choice, type Needs, onProcessor, place } from "../gpu/placement.ts";
+import { type Choice, type LayerNeeds, type Needs, onProcessor, place } from "../gpu/placement.ts";
 import type { LoadedVocabulary, Runner, RunnerExit, StartRunner } from "../runner/handle.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Device } from "../wire/inference/load.ts";
@@ -19,8 +19,17 @@ function world(
 ) {
   /** A window of 2,048 tokens takes as much as the weights. */
   const needs = (numCtx: number): Needs => {
-    const layers = new Array<number>(7).fill(layerGib * gib * (numCtx < 2048 ? 1 : 2));
-    return { layers, output: gib, compute: 0, lookup: 0, total: numCtx < 2048 ? 8 * gib : 15 * gib };
+    const bytes = layerGib * gib * (numCtx < 2048 ? 1 : 2);
+    const elsewhere = { attention: 0, up: 0, gate: 0, dense: 0 };
+    const layers = new Array<LayerNeeds>(7).fill({ bytes, elsewhere });
+    return {
+      layers,
+      hasExperts: false,
+      output: gib,
+      compute: 0,
+      lookup: 0,
+      total: numCtx < 2048 ? 8 * gib : 15 * gib,
+    };
   };
   const tried: number[] = [];
   const taken = new Map<string, number>();
@@ -71,7 +80,9 @@ function world(
       startRunner,
       needs: async (_, { numCtx }) => needs(numCtx),
       place: async (needed, wish): Promise<Choice> =>
-        gpuGib === 0 ? onProcessor(needed, "no GPU found") : place("/lib", [device()], needed, wish),
+        gpuGib === 0
+          ? onProcessor(needed, "no GPU found")
+          : place("/lib", [device()], needed, { ...wish, marginBytes: gib / 4 }),
       availableBytes: () => 64 * gib,
     },
   );
@@ -110,17 +121,20 @@ describe("a load on a GPU", () => {
   it("is retried with fewer layers if it fails", async () => {
     const { scheduler, tried } = world(24, (layers) => (layers > 4 ? noMemory : null));
     await scheduler.lease(request());
-    expect(tried).toEqual([8, 4]);
-    expect(retries(scheduler)).toEqual(["4 layers instead of 8: model failed to load: out of device memory"]);
-    expect(scheduler.view().residents[0]?.whyThere).toBe(retries(scheduler)[0]);
+    expect(tried).toEqual([8, 5, 3]);
+    expect(retries(scheduler)).toEqual([
+      "5 layers instead of 8: model failed to load: out of device memory",
+      "3 layers instead of 5: model failed to load: out of device memory",
+    ]);
+    expect(scheduler.view().residents[0]?.whyThere).toBe(retries(scheduler)[1]);
     await scheduler.close(0);
   });
 
-  it("falls back to the CPU if it fails twice, even by a driver crash", async () => {
+  it("falls back to the CPU if it fails three times, even by a driver crash", async () => {
     const { scheduler, tried } = world(24, (layers) => (layers > 0 ? crash : null));
     await scheduler.lease(request());
-    expect(tried).toEqual([8, 4, 0]);
-    expect(retries(scheduler)[1]).toMatch(/^CPU instead of GPU: .*SIGSEGV/);
+    expect(tried).toEqual([8, 5, 3, 0]);
+    expect(retries(scheduler)[2]).toMatch(/^CPU instead of GPU: .*SIGSEGV/);
     expect(scheduler.view().residents[0]?.devices).toEqual([]);
     await scheduler.close(0);
   });
@@ -128,7 +142,7 @@ describe("a load on a GPU", () => {
   it("fails with the last error if every placement fails", async () => {
     const { scheduler, tried } = world(24, () => noMemory);
     await expect(scheduler.lease(request())).rejects.toBe(noMemory);
-    expect(tried).toEqual([8, 4, 0]);
+    expect(tried).toEqual([8, 5, 3, 0]);
   });
 
   it("is not retried if no other placement could help", async () => {
@@ -180,7 +194,7 @@ describe("a window that is chosen by the vocabulary", () => {
     const { asked, sizings } = long();
     const { info } = await scheduler.lease(asked);
     expect(info).toMatchObject({ contextLength: 2048, devices: [] });
-    expect([tried, sizings()]).toEqual([[6, 3, 0], 1]);
+    expect([tried, sizings()]).toEqual([[6, 4, 2, 0], 1]);
     await scheduler.close(0);
   });
 

@@ -1,4 +1,4 @@
-import { type Choice, type Needs, onProcessor, withFewerLayers } from "../gpu/placement.ts";
+import { type Choice, type Needs, onProcessor } from "../gpu/placement.ts";
 import type { LoadedVocabulary, Runner, RunnerStart } from "../runner/handle.ts";
 import { type ErrorCode, LocallmError } from "../wire/errors.ts";
 import { filesOf, type LoadWish } from "./lease.ts";
@@ -6,7 +6,7 @@ import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
 import type { Resident } from "./residency.ts";
 
 /**
- * Starts the runner at the chosen placement. If loading on a GPU fails, retries with fewer GPU layers, then on the
+ * Starts the runner at the chosen placement. If loading on a GPU fails, retries with less of its memory, then on the
  * CPU, and reports each retry to `onRetry`. Rejects with the engine's error, with `model_load_failed` if the load
  * makes no progress, or with the reason of `resident.abortLoad`.
  */
@@ -28,8 +28,9 @@ export async function loadRunner(
     try {
       return await loadOnce(settings, parts, resident, choice, isChosen ? undefined : choose);
     } catch (error) {
-      const next = fallback(choice, needs, tries);
-      if (next === null || !isEngineError(error)) throw error;
+      if (choice.smaller === null || !isEngineError(error)) throw error;
+      const smaller = tries <= smallerTries ? await choice.smaller() : null;
+      const next = smaller ?? onProcessor(needs, "CPU instead of GPU");
       choice = { ...next, why: `${next.why}: ${error.message}` };
       onRetry(choice.why);
     }
@@ -49,12 +50,8 @@ export interface Placed {
   readonly choice: Choice;
 }
 
-/** Returns the choice after a failed load. Null if no other choice could help. */
-function fallback(choice: Choice, needs: Needs, tries: number): Choice | null {
-  if (choice.deviceBytes === 0) return null;
-  const fewer = tries === 1 ? withFewerLayers(choice, needs) : null;
-  return fewer ?? onProcessor(needs, "CPU instead of GPU");
-}
+/** So many smaller loads are tried on GPUs before the CPU. */
+const smallerTries = 2;
 
 const engineErrors: readonly ErrorCode[] = [
   "model_load_failed",

@@ -4,7 +4,14 @@ import type { GgufHeader } from "../library/gguf/header.ts";
 import { headerLengths, headerValue } from "../library/model-details.ts";
 import { RecentlyUsed } from "../library/recently-used.ts";
 import type { Store } from "../library/store.ts";
-import { type LoadRequest, type ModelInfo, mostCheckpoints, onlyProcessor } from "../wire/inference/load.ts";
+import {
+  elsewherePattern,
+  type Kept,
+  type LoadRequest,
+  type ModelInfo,
+  mostCheckpoints,
+  onlyProcessor,
+} from "../wire/inference/load.ts";
 import { filesOf, type RunnableModel } from "./lease.ts";
 
 /** The load options that affect memory use. */
@@ -114,22 +121,32 @@ export class MemoryNeeds {
 export function layerNeeds(
   header: GgufHeader,
   contextBytes: number,
-): Pick<Needs, "layers" | "output" | "lookup"> {
+): Pick<Needs, "layers" | "hasExperts" | "output" | "lookup"> {
   const count = numberOf(header, "block_count", 1);
-  const layers = new Array<number>(count).fill(contextBytes / count);
+  const layers = Array.from({ length: count }, () => ({
+    bytes: contextBytes / count,
+    elsewhere: { attention: 0, up: 0, gate: 0, dense: 0 },
+  }));
   let output = 0;
   let lookup = 0;
   for (const { name, sizeBytes } of header.tensors) {
-    const layer = /^blk\.(\d+)\./.exec(name)?.[1];
-    if (layer !== undefined && Number(layer) < count) layers[Number(layer)]! += sizeBytes;
-    else if (name === "token_embd.weight") lookup = sizeBytes;
+    const number = Number(/^blk\.(\d+)\./.exec(name)?.[1] ?? Number.NaN);
+    const layer = layers[number];
+    if (layer !== undefined) {
+      layer.bytes += sizeBytes;
+      for (const kept of kinds)
+        if (new RegExp(elsewherePattern(number, kept)).test(name)) layer.elsewhere[kept] += sizeBytes;
+    } else if (name === "token_embd.weight") lookup = sizeBytes;
     else if (name.startsWith("output")) output += sizeBytes;
   }
   // If the output is tied to the token embeddings, the engine loads the embeddings a second time for the
   // output.
   const isTied = !header.tensors.some(({ name }) => name === "output.weight");
-  return { layers, output: isTied ? output + lookup : output, lookup };
+  const hasExperts = numberOf(header, "expert_count", 0) > 0;
+  return { layers, hasExperts, output: isTied ? output + lookup : output, lookup };
 }
+
+const kinds: readonly Kept[] = ["attention", "up", "gate", "dense"];
 
 /**
  * Returns an upper bound for a model of these dimensions. It assumes 32-bit keys, values and attention scores

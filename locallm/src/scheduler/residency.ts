@@ -16,6 +16,8 @@ export function lineOf(model: RunnableModel, load: LoadWish): string {
     load.numThread,
     load.numGpu,
     load.mainGpu,
+    load.cpuExperts ?? null,
+    load.shares ?? null,
     load.useMmap,
   ]);
 }

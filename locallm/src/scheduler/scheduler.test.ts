@@ -88,7 +88,7 @@ function world(
     startRunner,
     needs: async (model) => {
       const total = sizes.get(model.name) ?? 1;
-      return { layers: [total], output: 0, compute: 0, lookup: 0, total };
+      return { layers: [], hasExperts: false, output: 0, compute: 0, lookup: 0, total };
     },
     place: async (needs) => onProcessor(needs, "no GPU found"),
     availableBytes: () =>

@@ -24,7 +24,7 @@ export async function largestWindow(
   { model, load, wanted, loaded, availableBytes }: Wanted,
 ): Promise<WindowLimit> {
   const { slots, kvCacheType, flashAttention } = settings;
-  const { numBatch, numGpu, mainGpu } = load;
+  const { numBatch } = load;
   const steps = windowSteps(model.trainContext);
   const most = steps.at(-1)!;
   let why =
@@ -34,7 +34,7 @@ export async function largestWindow(
   const enough = steps.find((step) => step >= wanted) ?? most;
   for (const numCtx of steps.filter((step) => step <= enough && step > loaded).reverse()) {
     const needs = await parts.needs(model, { numCtx, numBatch, slots, kvCacheType, flashAttention });
-    const { hostBytes } = await parts.place(needs, { numGpu, mainGpu });
+    const { hostBytes } = await parts.place(needs, load);
     const available = availableBytes();
     if (hostBytes <= available) return { tokens: numCtx, why };
     why = `a window of ${numCtx} tokens needs ${gib(hostBytes)} of memory, ${gib(available)} is available`;

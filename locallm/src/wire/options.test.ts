@@ -58,6 +58,7 @@ describe("parseOptions", () => {
     const words = {
       ...{ strings: "array of strings", biases: "object of numbers by token id" },
       adapters: "array of at most 64 objects",
+      shares: "list of at most 16 numbers",
     };
     const wanted = type in words ? words[type as keyof typeof words] : type;
     const values: [value: unknown, ...types: OptionRule["type"][]][] = [
@@ -68,7 +69,9 @@ describe("parseOptions", () => {
       [{ "1": 1 }, "biases"],
       [[{ id: 0, scale: -0.5 }], "adapters"],
       [[{ id: 0, scale: 101 }]],
-      [[1]],
+      [[1], "shares"],
+      [[0]],
+      [[1, -1]],
       [{ x: "y" }],
       [Number.NaN],
     ];

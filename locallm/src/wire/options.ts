@@ -6,7 +6,9 @@ import type { AdapterScale } from "./inference/generate.ts";
 export type OptionRule =
   | { readonly type: "integer" | "number" | "biases"; readonly min: number; readonly max: number }
   | { readonly type: "boolean" | "adapters" }
-  | { readonly type: "strings"; readonly most: number; readonly longest: number };
+  | { readonly type: "strings"; readonly most: number; readonly longest: number }
+  /** Numbers from 0 on, of which one is larger. */
+  | { readonly type: "shares"; readonly most: number };
 
 const int32Max = 2 ** 31 - 1;
 
@@ -20,6 +22,9 @@ export const optionRules = {
   num_batch: { type: "integer", min: 1, max: 65_536 },
   num_gpu: { type: "integer", min: -1, max: int32Max },
   main_gpu: { type: "integer", min: 0, max: 255 },
+  /** An extension of locallm, as the next one: the names are llama-server's. */
+  tensor_split: { type: "shares", most: 16 },
+  n_cpu_moe: { type: "integer", min: 0, max: int32Max },
   use_mmap: { type: "boolean" },
   num_thread: { type: "integer", min: 0, max: 1024 },
   num_keep: { type: "integer", min: -1, max: int32Max },
@@ -69,11 +74,13 @@ type OptionValue<Rule> = Rule extends { type: "boolean" }
   ? boolean
   : Rule extends { type: "strings" }
     ? readonly string[]
-    : Rule extends { type: "biases" }
-      ? Readonly<Record<string, number>>
-      : Rule extends { type: "adapters" }
-        ? readonly AdapterScale[]
-        : number;
+    : Rule extends { type: "shares" }
+      ? readonly number[]
+      : Rule extends { type: "biases" }
+        ? Readonly<Record<string, number>>
+        : Rule extends { type: "adapters" }
+          ? readonly AdapterScale[]
+          : number;
 
 /** Checked options; those not given are absent. */
 export type Options = { readonly [Name in OptionName]?: OptionValue<(typeof optionRules)[Name]> };
@@ -166,6 +173,9 @@ export function checkOption<Name extends OptionName>(
       break;
     case "strings":
       return checkStrings(name, typeof value === "string" ? [value] : value, rule) as never;
+    case "shares":
+      checkShares(name, value, rule);
+      break;
     case "biases":
       checkBiases(name, value, rule);
       break;
@@ -187,6 +197,8 @@ export function parseOptionText(name: OptionName, text: string): NonNullable<Opt
     case "boolean":
       if (text !== "true" && text !== "false") throw wrongType(name, "boolean");
       return text === "true";
+    case "shares":
+      return checkOption(name, text.split(",").map(Number));
     case "biases":
       throw wrongType(name, typeNames.biases);
     case "adapters":
@@ -245,6 +257,12 @@ function checkBiases(name: OptionName, value: unknown, rule: { min: number; max:
     if (!/^\d{1,9}$/.test(token) || typeof bias !== "number") throw wrongType(name, typeNames.biases);
     if (!(bias >= rule.min && bias <= rule.max)) throw wrongRange(name, rule);
   }
+}
+
+function checkShares(name: OptionName, value: unknown, { most }: { most: number }): void {
+  const isShare = (share: unknown) => typeof share === "number" && share >= 0 && share <= 1e9;
+  const isRight = Array.isArray(value) && value.length <= most && value.every(isShare) && value.some(Boolean);
+  if (!isRight) throw wrongType(name, `list of at most ${most} numbers from 0 on, of which one is larger`);
 }
 
 function checkAdapters(name: OptionName, value: unknown): void {

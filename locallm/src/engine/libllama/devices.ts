@@ -7,15 +7,19 @@ import { type Library, platformBackend } from "./library.ts";
 /** ggml's device types for GPUs. Other types are processors and their accelerators. */
 const kinds: Readonly<Record<number, Device["kind"]>> = { 1: "gpu", 2: "integrated" };
 
+/** The engine calls Apple's GPUs discrete, but they use the host's memory. */
+const appleDevice = /^(MTL|Metal)\d*$/;
+
 /** Lists the GPUs that the libraries find, in the engine's order. */
 export function listDevices(library: Library): Device[] {
   return Array.from({ length: library.ggml_backend_dev_count() }, (_, index) =>
     library.ggml_backend_dev_get(index),
   ).flatMap((pointer) => {
-    const kind = kinds[library.ggml_backend_dev_type(pointer)];
-    if (kind === undefined) return [];
+    const told = kinds[library.ggml_backend_dev_type(pointer)];
+    if (told === undefined) return [];
     const memory = library.deviceMemory(pointer);
     const name = library.ggml_backend_dev_name(pointer);
+    const kind = appleDevice.test(name) ? "integrated" : told;
     return [{ name, description: library.ggml_backend_dev_description(pointer), kind, ...memory }];
   });
 }

@@ -68,6 +68,9 @@ export interface Functions {
    * accelerator of the CPU.
    */
   ggml_backend_dev_type(device: Pointer): number;
+  /** The kinds of memory of a device, and of the processor. */
+  ggml_backend_dev_buffer_type(device: Pointer): Pointer;
+  ggml_backend_cpu_buffer_type(): Pointer;
   deviceMemory(device: Pointer): { freeBytes: number; totalBytes: number };
   llama_backend_init(): void;
   llama_version(): string;
@@ -302,6 +305,8 @@ const ggmlSignatures: Readonly<Record<string, string[]>> = {
   ggml_backend_dev_name: ["str", "void *"],
   ggml_backend_dev_description: ["str", "void *"],
   ggml_backend_dev_type: ["int32_t", "void *"],
+  ggml_backend_dev_buffer_type: ["void *", "void *"],
+  ggml_backend_cpu_buffer_type: ["void *"],
 };
 
 export function declareFunctions(

@@ -34,7 +34,31 @@ export interface Placement {
    * CPU only.
    */
   readonly devices: readonly { readonly name: string; readonly layers: number }[];
+  /** Layers of which a part runs elsewhere. Missing means none. */
+  readonly overflows?: readonly Overflow[];
 }
+
+/** Which tensors of a layer stay on its device. `dense`: all but those of the experts. */
+export type Kept = "attention" | "up" | "gate" | "dense";
+
+/** The tensors of a layer that are not kept on its device run on another one, by its name, or on the processor (null). */
+export interface Overflow {
+  readonly layer: number;
+  readonly kept: Kept;
+  readonly device: string | null;
+}
+
+/** The names of a layer's tensors that run elsewhere, as a regular expression of C++ and JavaScript. */
+export function elsewherePattern(layer: number, kept: Kept): string {
+  return `blk\\.${layer}\\.${elsewhere[kept]}`;
+}
+
+const elsewhere: Readonly<Record<Kept, string>> = {
+  attention: "ffn_(gate|up|gate_up|down).*",
+  up: "ffn_(gate|gate_up|down).*",
+  gate: "ffn_down.*",
+  dense: "ffn_(up|down|gate_up|gate)_(ch|)exps",
+};
 
 export const onlyProcessor: Placement = { library: null, devices: [] };
 
@@ -43,7 +67,7 @@ export interface Device {
   /** The engine's name for the device, such as `CUDA0` or `Vulkan1`. */
   readonly name: string;
   readonly description: string;
-  /** `integrated` means that the GPU shares the host's memory. */
+  /** `integrated` means that the GPU uses the host's memory, as those of Apple do. */
   readonly kind: "gpu" | "integrated";
   readonly freeBytes: number;
   readonly totalBytes: number;
