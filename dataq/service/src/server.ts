@@ -4,6 +4,7 @@ import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
 import { lastSeal, sealAudit } from "./accounts/audit-chain.ts";
 import { openIdentity } from "./accounts/local-account.ts";
+import { takeAlerts } from "./alerts/alerts.ts";
 import { tellLowBalances } from "./alerts/low-balance.ts";
 import { FirstData } from "./background/first-data/first-data.ts";
 import { Jobs } from "./background/import-jobs.ts";
@@ -31,6 +32,7 @@ import { createMetrics } from "./http/metrics.ts";
 import type { HttpParts } from "./http/parts.ts";
 import { addAccountRoutes } from "./http/routes/account.ts";
 import { addAdminRoutes } from "./http/routes/admin/admin.ts";
+import { addAlertRoutes } from "./http/routes/alerts.ts";
 import { addCatalogRoutes } from "./http/routes/catalog.ts";
 import { addConnectorRoutes } from "./http/routes/connectors.ts";
 import { addDatasetRoutes } from "./http/routes/datasets.ts";
@@ -300,6 +302,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     });
     closers.push(() => queue.close());
     addWatchRoutes(app, parts);
+    addAlertRoutes(app, parts);
     addWebhookRoutes(app, parts, {
       webhooks: new Webhooks(database, box, config.webhookTargets),
       queue,
@@ -320,7 +323,8 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       seal,
       queue,
       askPayments: () => payments.askDue(),
-      tellLowBalances: async (since) => {
+      tellAlerts: async (since) => {
+        for (const alert of await takeAlerts(database, since, clock())) await people.tellOfAlert(alert);
         if (people.sendsMail)
           await tellLowBalances(database, since, clock(), (id, low) => people.tellOfLowBalance(id, low));
       },

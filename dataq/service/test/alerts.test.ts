@@ -1,5 +1,8 @@
+import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Alert, takeAlerts } from "../src/alerts/alerts.ts";
 import { tellLowBalances } from "../src/alerts/low-balance.ts";
+import { setThresholds } from "../src/alerts/thresholds.ts";
 import { adjust, topUp } from "../src/ledger/movement.ts";
 import { People } from "../src/people/people.ts";
 import { type LetterBox, openLetterBox } from "./letter-box.ts";
@@ -15,11 +18,9 @@ afterAll(async () => {
   await box?.close();
 });
 
-test("owners get one email when calls bring the balance below the mark, and another after a top-up", async () => {
-  const accountId = await rig.account();
-  const { database } = rig;
-  const people = new People({
-    database,
+function openPeople(): People {
+  return new People({
+    database: rig.database,
     secret: "x".repeat(32),
     mode: "hosted",
     signup: "open",
@@ -30,6 +31,12 @@ test("owners get one email when calls bring the balance below the mark, and anot
       throw error;
     },
   });
+}
+
+test("owners get one email when calls bring the balance below the mark, and another after a top-up", async () => {
+  const accountId = await rig.account();
+  const { database } = rig;
+  const people = openPeople();
   await database.query(
     `insert into people."user" ("id", "name", "email", "emailVerified") values ('u', 'Wang', 'wang@example.com', true)`,
   );
@@ -78,4 +85,151 @@ test("owners get one email when calls bring the balance below the mark, and anot
   await call(1);
   await tell();
   expect(box.letters).toHaveLength(2);
+});
+
+let serial = 0;
+/** A key of an account with a webhook that wants every event. */
+async function keyed(cap: number | null) {
+  const accountId = await rig.account();
+  const keyId = `key_${++serial}`;
+  await rig.database.query(
+    `insert into api_key (id, account_id, mode, name, hmac, prefix, last4, scopes, monthly_cap, created_at)
+     values ($1, $2, 'live', 'shop', $3, 'dq_live_', 'abcd', '{data:query}', $4, $5)`,
+    [keyId, accountId, Buffer.from(keyId), cap, new Date(rig.nowMs)],
+  );
+  await rig.database.query(
+    `insert into webhook (id, account_id, url, events, enabled, secret, created_at)
+     values ($1, $2, 'https://shop.example', '{key.near_cap,key.unusual,vendor.failing}', true, '', $3)`,
+    [`wh_${keyId}`, accountId, new Date(rig.nowMs)],
+  );
+  return { accountId, keyId };
+}
+
+/** The account has spent just now, so that it is looked at. */
+const entry = (accountId: string) =>
+  rig.database.query(
+    `insert into entry (account_id, seq, at, kind, paid, adjustments, balance_after, actor, note)
+     select $1, coalesce(max(seq), 0) + 1, $2, 'adjust', 0, 0, 0, 'test', 'test' from entry where account_id = $1`,
+    [accountId, new Date(rig.nowMs)],
+  );
+const take = async (accountId: string): Promise<Alert[]> => {
+  const taken = await takeAlerts(rig.database, new Date(rig.nowMs - 60_000), new Date(rig.nowMs));
+  return taken.filter((alert) => alert.accountId === accountId);
+};
+const messages = async (accountId: string) =>
+  (
+    await rig.database.query<{ type: string; data: object }>(
+      "select type, body::jsonb -> 'data' as data from webhook_message where account_id = $1 order by created_at, type",
+      [accountId],
+    )
+  ).rows;
+
+test("a key near its cap is told once a month, with its share from the settings", async () => {
+  const { accountId, keyId } = await keyed(1_000);
+  const spend = async (tokens: number, month: string) => {
+    await rig.database.query(
+      `insert into key_spend (key_id, month, tokens) values ($1, $2, $3)
+       on conflict (key_id, month) do update set tokens = excluded.tokens`,
+      [keyId, month, tokens],
+    );
+    await entry(accountId);
+  };
+  rig.nowMs = Date.parse("2026-03-20T04:00:00Z");
+  await spend(799, "2026-03");
+  expect(await take(accountId)).toEqual([]);
+  await spend(800, "2026-03");
+  const data = { key_id: keyId, name: "shop", last4: "abcd", month: "2026-03", spent: 800, cap: 1_000 };
+  const twice = await Promise.all([take(accountId), take(accountId)]);
+  expect(twice.flat()).toEqual([{ accountId, kind: "key.near_cap", data }]);
+  expect(await messages(accountId)).toEqual([{ type: "key.near_cap", data }]);
+  await spend(1_000, "2026-03");
+  expect(await take(accountId)).toEqual([]);
+  // April begins in China eight hours before it does in UTC.
+  rig.nowMs = Date.parse("2026-03-31T16:00:00Z");
+  await spend(900, "2026-04");
+  await setThresholds(rig.database, accountId, { cap_percent: 95 });
+  expect(await take(accountId)).toEqual([]);
+  await setThresholds(rig.database, accountId, { cap_percent: 0 });
+  await spend(1_000, "2026-04");
+  expect(await take(accountId)).toEqual([]);
+  await setThresholds(rig.database, accountId, { cap_percent: 90 });
+  expect(await take(accountId)).toHaveLength(1);
+  const people = openPeople();
+  await rig.database.query("update people.member set account_id = $1 where user_id = 'u'", [accountId]);
+  await people.tellOfAlert(twice.flat()[0]!);
+  const letter = await box.next("wang@example.com", "monthly cap");
+  expect(letter.text).toContain("800 tokens in 2026-03 of a cap of 1,000");
+  expect(letter.link).toBe("https://data.example/console/keys");
+});
+
+test("unusual is what exceeds the key's own last four weeks by the factor, whatever it spent when", async () => {
+  const day = fc.record({
+    back: fc.integer({ min: 1, max: 40 }),
+    tokens: fc.integer({ min: 0, max: 400_000 }),
+  });
+  const history = fc.record({
+    days: fc.uniqueArray(day, { maxLength: 8, selector: ({ back }) => back }),
+    spent: fc.integer({ min: 0, max: 1_000_000 }),
+    factor: fc.constantFrom(0, 1, 2.5, 3),
+  });
+  await fc.assert(
+    fc.asyncProperty(history, async ({ days, spent, factor }) => {
+      rig.nowMs += 86_400_000;
+      const { accountId, keyId } = await keyed(null);
+      await setThresholds(rig.database, accountId, { spend_factor: factor });
+      for (const { back, tokens } of [...days, { back: 0, tokens: spent }])
+        await rig.database.query(
+          `insert into usage_quarter (account_id, at, operation, key_id, calls, billed, cached, failed, tokens)
+           values ($1, $2, 'x', $3, 1, 1, 0, 0, $4)`,
+          [accountId, new Date(rig.nowMs - back * 86_400_000), keyId, tokens],
+        );
+      await entry(accountId);
+      const known = days.filter(({ back }) => back <= 28);
+      const most = Math.max(0, ...known.map(({ tokens }) => tokens));
+      const isInUse = known.some(({ back }) => back >= 7);
+      const isUnusual = isInUse && factor > 0 && spent >= 50_000 && spent > most * factor;
+      const told = await take(accountId);
+      expect(told.map(({ kind, data }) => [kind, data])).toEqual(
+        isUnusual
+          ? [["key.unusual", expect.objectContaining({ key_id: keyId, spent, usual_most: most })]]
+          : [],
+      );
+      expect(await take(accountId)).toEqual([]);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("operators are told of a vendor that fails, once until it works again", async () => {
+  const { accountId } = await keyed(null);
+  await rig.database.query("update account set role = 'admin' where id = $1", [accountId]);
+  let run = 0;
+  const leave = async (outcome: "failed" | "answered") => {
+    rig.nowMs += 1_000;
+    const id = `call_${++run}`;
+    await rig.database.query(
+      "select leave_contract('qichacha', $1, $2, $3, 'upstream_timeout', 3, null, null, 504, 9)",
+      [id, rig.nowMs, outcome],
+    );
+  };
+  await rig.database.query("insert into contract_state (contract) values ('qichacha')");
+  for (let i = 0; i < 2; i++) await leave("failed");
+  expect(await take(accountId)).toEqual([]);
+  await leave("failed");
+  const told = await take(accountId);
+  const data = { contract: "qichacha", failures: 3, last_failure: "upstream_timeout" };
+  expect(told).toEqual([{ accountId, kind: "vendor.failing", data }]);
+  expect(await messages(accountId)).toEqual([{ type: "vendor.failing", data }]);
+  await leave("failed");
+  expect(await take(accountId)).toEqual([]);
+  // A vendor that comes and goes is told once an hour.
+  await leave("answered");
+  expect(await take(accountId)).toEqual([]);
+  for (let i = 0; i < 3; i++) await leave("failed");
+  expect(await take(accountId)).toEqual([]);
+  await leave("answered");
+  rig.nowMs += 3_700_000;
+  expect(await take(accountId)).toEqual([]);
+  for (let i = 0; i < 3; i++) await leave("failed");
+  expect(await take(accountId)).toHaveLength(1);
 });

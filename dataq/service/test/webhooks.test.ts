@@ -158,9 +158,13 @@ describe("messages", () => {
   test("a balance that falls below the mark sends one message; holds and refunds repeat none, a top-up allows the next", async () => {
     const shop = await customer(22_000);
     const { id } = await webhook(shop, ["balance.low"]);
-    expect((await shop.call("/v1/webhooks/low-balance")).body).toEqual({ tokens: 100_000 });
-    const set = { method: "PATCH", body: { tokens: 18_000 } };
-    expect((await shop.call("/v1/webhooks/low-balance", set)).body).toEqual({ tokens: 18_000 });
+    expect((await shop.call("/v1/alerts")).body).toMatchObject({ low_balance: 100_000 });
+    const set = { method: "PATCH", body: { low_balance: 18_000 } };
+    expect((await shop.call("/v1/alerts", set)).body).toEqual({
+      low_balance: 18_000,
+      cap_percent: 80,
+      spend_factor: 3,
+    });
 
     const ask = (query: string) => shop.call("/v1/data/query", { body: law(query) });
     // The hold lowers the balance below the mark and the void raises it again, so this call sends the message.

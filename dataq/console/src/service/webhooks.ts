@@ -1,10 +1,10 @@
 import type {
+  AlertThresholds,
   ChangedWatch,
   ChangedWebhook,
   CreatedWatch,
   CreatedWebhook,
   Delivery,
-  LowBalance,
   NewWatch,
   NewWebhook,
   Watch,
@@ -19,13 +19,13 @@ export const webhooksQuery = queryOptions({
   queryFn: ({ signal }) => call<{ data: readonly Webhook[] }>("/v1/webhooks", { signal }),
 });
 
-export const lowBalanceQuery = queryOptions({
-  queryKey: ["low-balance"],
-  queryFn: ({ signal }) => call<LowBalance>("/v1/webhooks/low-balance", { signal }),
+export const alertsQuery = queryOptions({
+  queryKey: ["alerts"],
+  queryFn: ({ signal }) => call<AlertThresholds>("/v1/alerts", { signal }),
 });
 
-export function setLowBalance(tokens: number): Promise<LowBalance> {
-  return call("/v1/webhooks/low-balance", { method: "PATCH", body: { tokens } });
+export function setAlerts(wishes: Partial<AlertThresholds>): Promise<AlertThresholds> {
+  return call("/v1/alerts", { method: "PATCH", body: wishes });
 }
 
 export function createWebhook(wishes: NewWebhook): Promise<CreatedWebhook> {

@@ -444,6 +444,23 @@ export const en = {
     graces: { 0: "Stops now", 3600: "1 hour", 86400: "24 hours", 604800: "7 days" } as Record<number, string>,
   },
 
+  alerts: {
+    title: "Warnings",
+    about: "Owners get an email, and webhooks with the event a message. 0 turns a warning off.",
+    low_balance: {
+      label: "Low balance (tokens)",
+      hint: "When the balance falls below, once until tokens are added.",
+    },
+    cap_percent: {
+      label: "Key near its cap (%)",
+      hint: "When a key has spent this share of its monthly limit, once a month.",
+    },
+    spend_factor: {
+      label: "Unusual spending (times)",
+      hint: "When a key spends more than this many times its highest day of the last four weeks.",
+    },
+  },
+
   webhooks: {
     about: "Endpoints of yours that get signed messages.",
     make: "Create webhook",
@@ -465,10 +482,13 @@ export const en = {
     events: {
       "balance.low": "Low balance",
       "key.refused": "API key rejected",
+      "key.near_cap": "API key near its cap",
+      "key.unusual": "Unusual spending",
       "watch.found": "New records of a watch",
       "watch.stopped": "Watch stopped",
       "import.done": "Import done",
       "refresh.done": "Refresh done",
+      "vendor.failing": "Vendor failing",
     },
     change: "Edit",
     changeTitle: "Edit webhook",
@@ -483,8 +503,6 @@ export const en = {
     once: "This secret is shown only once.",
     onceAbout: "Your endpoint verifies messages with it. If you lose it, rotate it.",
     kept: "I have saved the secret",
-    lowBalance: "Send when the balance falls below (tokens)",
-    lowBalanceSaved: "Saved.",
     deliveries: "Messages",
     noDeliveries: "No messages yet",
     noDeliveriesAbout: "Messages of the last 30 days appear here.",

@@ -425,6 +425,14 @@ export const zh: Text = {
     graces: { 0: "立即失效", 3600: "1 小时", 86400: "24 小时", 604800: "7 天" },
   },
 
+  alerts: {
+    title: "提醒",
+    about: "所有者会收到邮件，订阅了相应事件的 Webhook 会收到消息。填 0 表示不提醒。",
+    low_balance: { label: "余额不足（点）", hint: "余额低于此值时提醒，充值之前不再重复。" },
+    cap_percent: { label: "密钥接近限额（%）", hint: "密钥当月用量达到限额的这一比例时提醒，每月一次。" },
+    spend_factor: { label: "消费异常（倍）", hint: "密钥当天消费超过近四周单日最高值的这一倍数时提醒。" },
+  },
+
   webhooks: {
     about: "事件发生时，向您的地址推送签名消息。",
     make: "创建 Webhook",
@@ -443,10 +451,13 @@ export const zh: Text = {
     events: {
       "balance.low": "余额不足",
       "key.refused": "API 密钥被拒绝",
+      "key.near_cap": "密钥即将达到限额",
+      "key.unusual": "消费异常",
       "watch.found": "监控发现新记录",
       "watch.stopped": "监控停止",
       "import.done": "导入完成",
       "refresh.done": "更新完成",
+      "vendor.failing": "数据供应商故障",
     },
     change: "编辑",
     changeTitle: "编辑 Webhook",
@@ -461,8 +472,6 @@ export const zh: Text = {
     once: "该密钥仅显示一次。",
     onceAbout: "接收程序用它验证消息。如果丢失，请轮换密钥。",
     kept: "我已保存该密钥",
-    lowBalance: "余额低于此点数时通知",
-    lowBalanceSaved: "已保存。",
     deliveries: "推送记录",
     noDeliveries: "还没有推送",
     noDeliveriesAbout: "这里显示最近 30 天的推送。",

@@ -102,13 +102,16 @@ export type VoucherState = (typeof voucherStates)[number];
 export const webhookEvents = [
   "balance.low",
   "key.refused",
+  "key.near_cap",
+  "key.unusual",
   "watch.found",
   "watch.stopped",
   "import.done",
   "refresh.done",
+  "vendor.failing",
 ] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
-export const operatorEvents: readonly WebhookEvent[] = ["import.done", "refresh.done"];
+export const operatorEvents: readonly WebhookEvent[] = ["import.done", "refresh.done", "vendor.failing"];
 
 /** Why the service disabled a webhook: a message failed for a day, or the endpoint answered 410. */
 export const disabledReasons = ["failing", "gone"] as const;

@@ -1,5 +1,6 @@
 export * from "./account.ts";
 export * from "./admin.ts";
+export * from "./alert.ts";
 export * from "./answer.ts";
 export * from "./body-schema.ts";
 export * from "./catalog.ts";

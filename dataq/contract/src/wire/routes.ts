@@ -22,6 +22,7 @@ import {
   voucher,
   vouchersQuery,
 } from "./admin.ts";
+import { alertThresholds, changedAlertThresholds } from "./alert.ts";
 import { catalog, catalogEntry, catalogQuery, olderCapabilities, price, pricing, status } from "./catalog.ts";
 import { connected, connector, connectorTest, connectorTrial, newConnector, vendor } from "./connector.ts";
 import { dataset } from "./dataset.ts";
@@ -70,7 +71,6 @@ import {
   createdWebhook,
   deliveriesQuery,
   delivery,
-  lowBalance,
   newWebhook,
   secretRotation,
   webhook,
@@ -487,21 +487,22 @@ export const routes = {
     answer: delivery,
     errors: ["webhook_disabled"],
   },
-  getLowBalance: {
+  getAlerts: {
     ...read,
-    tag: "webhooks",
-    path: "/v1/webhooks/low-balance",
-    summary: "Get the balance below which balance.low is sent",
-    answer: lowBalance,
+    tag: "account",
+    path: "/v1/alerts",
+    summary: "Get when the account is warned",
+    answer: alertThresholds,
   },
-  setLowBalance: {
+  setAlerts: {
     ...webhooks,
+    tag: "account",
     method: "PATCH",
-    path: "/v1/webhooks/low-balance",
-    summary: "Set the balance below which balance.low is sent",
-    body: lowBalance,
+    path: "/v1/alerts",
+    summary: "Set when the account is warned",
+    body: changedAlertThresholds,
     status: 200,
-    answer: lowBalance,
+    answer: alertThresholds,
   },
 
   listWatches: {

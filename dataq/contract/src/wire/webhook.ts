@@ -18,7 +18,9 @@ const events = z
   .array(z.enum(webhookEvents))
   .min(1)
   .transform((chosen) => [...new Set(chosen)])
-  .meta({ description: "Events to send; `import.done` and `refresh.done` are for operators" });
+  .meta({
+    description: "Events to send; `import.done`, `refresh.done` and `vendor.failing` are for operators",
+  });
 
 /** An endpoint that gets signed messages. Its secret is in the answers that create or rotate it, and nowhere else. */
 export const webhook = z.strictObject({
@@ -82,14 +84,3 @@ export const deliveriesQuery = z.strictObject({
   limit: pageLimit,
   state: z.enum(deliveryStates).optional(),
 });
-
-/** When the account's webhooks get `balance.low`. */
-export const lowBalance = z.strictObject({
-  tokens: z
-    .number()
-    .int()
-    .min(0)
-    .max(1e12)
-    .meta({ description: "`balance.low` is sent when the balance falls below this" }),
-});
-export type LowBalance = Received<typeof lowBalance>;

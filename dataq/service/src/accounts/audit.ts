@@ -17,6 +17,7 @@ export const auditActions = [
   "account.freeze",
   "account.tier",
   "account.unfreeze",
+  "alerts.change",
   "export.audit",
   "export.ledger",
   "import.start",

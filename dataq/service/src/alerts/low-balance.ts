@@ -1,6 +1,6 @@
 import type { Queries } from "../database/database.ts";
 
-/** An account whose balance fell below its mark (`PATCH /v1/webhooks/low-balance`). */
+/** An account whose balance fell below its mark (`PATCH /v1/alerts`). */
 interface LowBalance {
   readonly accountId: string;
   readonly balance: number;

@@ -21,8 +21,8 @@ interface SweeperParts {
   /** Seals the audit log. */
   readonly seal: () => Promise<void>;
   readonly queue: Queue;
-  /** Tells accounts whose balance is low; looks at what was spent since a time. */
-  readonly tellLowBalances: (since: Date) => Promise<void>;
+  /** Warns accounts and operators; looks at what was spent since a time. */
+  readonly tellAlerts: (since: Date) => Promise<void>;
   /** Asks providers for payments whose outcome is not known. */
   readonly askPayments: () => Promise<void>;
 }
@@ -32,7 +32,7 @@ const DAY_MS = 86_400_000;
 
 /** Voids the holds of dead processes, seals the audit log, and deletes expired rows, again and again until it is closed. */
 export function startSweeper(parts: SweeperParts): Sweeper {
-  const { database, limiter, cache, clock, logger, seal, queue, askPayments, tellLowBalances } = parts;
+  const { database, limiter, cache, clock, logger, seal, queue, askPayments, tellAlerts } = parts;
   const toSeal = new RecentEntries();
   const toSum = new RecentEntries();
   const toTell = new RecentEntries();
@@ -56,9 +56,10 @@ export function startSweeper(parts: SweeperParts): Sweeper {
       sweepLimits: () => limiter.sweep(clock()),
       sweepKeys: () => sweepKeys(database, clock()),
       sweepSessions: () => sweepSessions(database, clock()),
-      tellLowBalances: () =>
+      // After the sums of usage, which it reads.
+      tellAlerts: () =>
         toTell.run(clock(), async (since) => {
-          await tellLowBalances(since ?? new Date(clock().getTime() - DAY_MS));
+          await tellAlerts(since ?? new Date(clock().getTime() - DAY_MS));
           return true;
         }),
       // Last, because a provider may take its time.

@@ -100,8 +100,8 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "POST /v1/watches": row("webhooks.manage", 0),
   "PATCH /v1/watches/:id": row("webhooks.manage"),
   "DELETE /v1/watches/:id": row("webhooks.manage"),
-  "GET /v1/webhooks/low-balance": row("webhooks.manage"),
-  "PATCH /v1/webhooks/low-balance": row("webhooks.manage"),
+  "GET /v1/alerts": row("account.read"),
+  "PATCH /v1/alerts": row("webhooks.manage"),
 
   "GET /admin/v1/accounts": row("service.read"),
   "POST /admin/v1/accounts": row("service.operate"),

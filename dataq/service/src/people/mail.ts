@@ -1,4 +1,6 @@
+import { counted } from "@dataq/contract";
 import type { Transporter } from "nodemailer";
+import type { NearCap, Unusual, VendorFailing } from "../alerts/alerts.ts";
 
 /** An email with one link. */
 export interface Letter {
@@ -43,8 +45,24 @@ export const letters = {
     subject: "dataq: your balance is low · 余额不足提醒",
     text: `The balance is ${balance.toLocaleString("en")} ${balance === 1 ? "token" : "tokens"}, below your mark of ${mark.toLocaleString("en")}. Calls that cost more are refused. Top up:\n余额为 ${balance.toLocaleString("en")} 点，低于您设置的 ${mark.toLocaleString("en")} 点，余额不够的调用会被拒绝。请充值：\n\n${link}\n\nYou get this email once until tokens are added. The mark can be changed under Webhooks.\n充值之前不会再次提醒。提醒线可在 Webhook 页面修改。\n`,
   }),
+  nearCap: ({ name, key_id, last4, month, spent, cap }: NearCap, link: string) => ({
+    subject: "dataq: an API key is near its monthly cap · 密钥即将达到月度限额",
+    text: `The API key "${name || key_id}" (…${last4 ?? ""}) has spent ${counted(spent, "token")} in ${month} of a cap of ${grouped(cap)}. Calls beyond the cap are refused. Raise the cap, or find out what it is used for:\n密钥“${name || key_id}”（…${last4 ?? ""}）在 ${month} 已用 ${grouped(spent)} 点，限额 ${grouped(cap)} 点，超出后调用会被拒绝。请提高限额或检查用途：\n\n${link}\n\nYou get this email once a month for each key. The share can be changed under Webhooks.\n每个密钥每月提醒一次，提醒比例可在 Webhook 页面修改。\n`,
+  }),
+  unusual: ({ name, key_id, day, spent, usual_most }: Unusual, link: string) => ({
+    subject: "dataq: unusual spending · 消费异常提醒",
+    text: `"${name || key_id}" has spent ${counted(spent, "token")} on ${day}. Its highest day of the four weeks before was ${grouped(usual_most)}. If this is not you, revoke the key:\n“${name || key_id}”在 ${day} 已消费 ${grouped(spent)} 点，此前四周单日最高为 ${grouped(usual_most)} 点。如非本人使用，请吊销密钥：\n\n${link}\n\nYou get this email once a day for each key. The factor can be changed under Webhooks.\n每个密钥每天提醒一次，倍数可在 Webhook 页面修改。\n`,
+  }),
+  vendorFailing: ({ contract, failures, last_failure }: VendorFailing, link: string) => ({
+    subject: `dataq: ${contract} is failing · 数据供应商故障`,
+    text: `${contract} has failed ${failures === 1 ? "once" : `${failures} times`} in a row, the last time with ${last_failure ?? "no reason"}. It is paused and tried again by itself; meanwhile calls get what other sources have, or an error for which nobody pays:\n${contract} 已连续失败 ${failures} 次，最近一次的原因是 ${last_failure ?? "未知"}。系统已暂停调用并会自动重试；期间调用由其他来源回答，否则返回错误且不扣费：\n\n${link}\n\nYou get this email once until it works again.\n恢复之前不会再次提醒。\n`,
+  }),
   webhook: (host: string, link: string) => ({
     subject: "dataq: a webhook was disabled · Webhook 已停用",
     text: `The endpoint at ${host} did not accept a message for a day, or answered 410 Gone, so its webhook was disabled. Repair the endpoint, enable the webhook again, and redeliver what it missed:\n${host} 的接收地址持续约一天未能接收消息，或返回了 410 Gone，对应的 Webhook 已停用。请修复后重新启用，并重新发送遗漏的消息：\n\n${link}\n`,
   }),
 } as const;
+
+function grouped(value: number): string {
+  return value.toLocaleString("en");
+}

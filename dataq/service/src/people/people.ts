@@ -4,6 +4,7 @@ import { type Account, createAccount, findAccount, type NewAccount } from "../ac
 import { type Author, writeAudit } from "../accounts/audit.ts";
 import { grantOf, type Principal } from "../accounts/principal.ts";
 import type { Role } from "../accounts/scope.ts";
+import type { Alert } from "../alerts/alerts.ts";
 import type { Database } from "../database/database.ts";
 import { lockTransaction } from "../database/locks.ts";
 import { inTransaction, type Transaction } from "../database/transaction.ts";
@@ -137,6 +138,22 @@ export class People {
     state: { readonly balance: number; readonly mark: number },
   ): Promise<void> {
     await this.#tellOwners(accountId, letters.lowBalance(state, `${this.publicUrl}/console/top-up`));
+  }
+
+  /** Tells the owners of an account of a key or a vendor that needs a look. */
+  async tellOfAlert(alert: Alert): Promise<void> {
+    const page = { "key.near_cap": "keys", "key.unusual": "usage", "vendor.failing": "admin/sources" }[
+      alert.kind
+    ];
+    const link = `${this.publicUrl}/console/${page}`;
+    const { kind, data } = alert;
+    const letter =
+      kind === "key.near_cap"
+        ? letters.nearCap(data, link)
+        : kind === "key.unusual"
+          ? letters.unusual(data, link)
+          : letters.vendorFailing(data, link);
+    await this.#tellOwners(alert.accountId, letter);
   }
 
   async #tellOwners(accountId: string, letter: Omit<Letter, "to">): Promise<void> {

@@ -138,21 +138,6 @@ export class Webhooks {
       return { webhook: rotated.rows[0]!, secret };
     });
   }
-
-  async readLowBalance(accountId: string): Promise<number> {
-    const found = await this.#database.query<{ low_balance: number }>(
-      "select low_balance from wallet where account_id = $1",
-      [accountId],
-    );
-    return found.rows[0]!.low_balance;
-  }
-
-  async setLowBalance(accountId: string, tokens: number): Promise<void> {
-    await this.#database.query("update wallet set low_balance = $2 where account_id = $1", [
-      accountId,
-      tokens,
-    ]);
-  }
 }
 
 async function lockWebhook(queries: Queries, accountId: string, id: string): Promise<Webhook> {

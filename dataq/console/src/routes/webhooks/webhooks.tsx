@@ -12,7 +12,7 @@ import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
-import { LowBalanceForm } from "./low-balance-form.tsx";
+import { AlertsForm } from "./alerts-form.tsx";
 import { NewSecret } from "./new-secret.tsx";
 import { Watches } from "./watches.tsx";
 import { WebhookForm } from "./webhook-form.tsx";
@@ -60,7 +60,7 @@ export function Webhooks() {
             }
           </Loaded>
         </Panel>
-        <LowBalanceForm />
+        <AlertsForm />
         <Watches />
       </div>
       {(doing?.what === "make" || doing?.what === "change") && (

@@ -4,7 +4,6 @@ import {
   type createdWebhook,
   deliveriesQuery,
   type delivery,
-  lowBalance,
   newWebhook,
   operatorEvents,
   type Sent,
@@ -93,16 +92,6 @@ export function addWebhookRoutes(
       return deliveryBody(sent);
     },
   );
-
-  app.get("/v1/webhooks/low-balance", async (request): Promise<Sent<typeof lowBalance>> => {
-    return { tokens: await webhooks.readLowBalance(principalOf(request).account.id) };
-  });
-
-  app.patch("/v1/webhooks/low-balance", async (request): Promise<Sent<typeof lowBalance>> => {
-    const { tokens } = check(lowBalance, readJson(request));
-    await webhooks.setLowBalance(principalOf(request).account.id, tokens);
-    return { tokens };
-  });
 }
 
 function assertEvents({ role }: Pick<Account, "role">, events: readonly WebhookEvent[]): void {
