@@ -1,8 +1,11 @@
-import { execFile } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { parseSync, Visitor } from "oxc-parser";
+import { equivalents } from "./equivalent-mutants.ts";
+import type { Answered, Asked } from "./mutant-runner.ts";
 import { Random } from "./random.ts";
 
 export const title = "Mutations: one operator changed at a time, and whether a test fails";
@@ -70,68 +73,158 @@ const others: Readonly<Record<string, string>> = {
 };
 
 /**
- * `--only` names one place, `--most` (40) bounds the mutants of each, chosen by `--seed` (1). A file is changed where it
- * stands and put back after its tests; run it in a work tree that nobody else uses.
+ * Writes how each mutant died into a file for each place. `--only` names one place, `--file` the files whose path contains it, `--most` (40) bounds the mutants of each place,
+ * chosen by `--seed` (1). A file is changed where it stands and put back after its tests; run it in a work tree that
+ * nobody else uses.
  */
 export async function run(
   print: (line: string) => void,
-  _: string,
+  folder: string,
   args: readonly string[] = [],
 ): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
     options: {
       only: { type: "string" },
+      file: { type: "string", default: "" },
       most: { type: "string", default: "40" },
       seed: { type: "string", default: "1" },
     },
   });
   if (values.only !== undefined && !(values.only in places))
     throw new Error(`--only must be one of ${Object.keys(places).join(", ")}, not ${values.only}.`);
-  print("| place | possible | tried | killed | score |");
-  print("| --- | --: | --: | --: | --: |");
-  const survivors: string[] = [];
+  print("| place | possible | the same | tried | killed | score |");
+  print("| --- | --: | --: | --: | --: | --: |");
   for (const [name, { sources, tests }] of Object.entries(places)) {
     if (values.only !== undefined && values.only !== name) continue;
-    const all = sources.flatMap(mutantsIn);
+    const possible = sources.flatMap(mutantsIn).filter(({ path }) => path.includes(values.file));
+    const all = possible.filter((mutant) => !isExplained(mutant));
     const random = new Random(Number(values.seed));
     const tried: Mutant[] = [];
     for (const left = [...all]; left.length > 0 && tried.length < Number(values.most); )
       tried.push(...left.splice(random.below(left.length), 1));
-    if (!(await passes(tests))) throw new Error(`the tests of ${name} fail without a mutation`);
+    writeFileSync(`${folder}/${name}.txt`, "");
+    const runner = new Runner(tests);
     let killed = 0;
-    for (const mutant of tried) {
-      const text = readFileSync(root + mutant.path, "utf8");
-      try {
-        writeFileSync(
-          root + mutant.path,
-          text.slice(0, mutant.start) + mutant.becomes + text.slice(mutant.end),
-        );
-        if (await passes(tests))
-          survivors.push(
-            `${mutant.path}:${mutant.line}: ${text.slice(mutant.start, mutant.end)} → ${mutant.becomes}`,
-          );
-        else killed++;
-      } finally {
-        writeFileSync(root + mutant.path, text);
+    try {
+      await runner.begin();
+      for (const mutant of tried) {
+        const failed = await runner.firstToFail(mutant);
+        if (failed !== null) killed++;
+        const line = `${failed === null ? "survives" : "killed"}: ${described(mutant)}`;
+        if (failed === null) console.log(`- ${line}`);
+        appendFileSync(`${folder}/${name}.txt`, `${line}${failed === null ? "" : `\n  by ${failed}`}\n`);
       }
+    } finally {
+      await runner.end();
     }
     const score = tried.length === 0 ? "–" : `${((100 * killed) / tried.length).toFixed(0)} %`;
-    print(`| ${name} | ${all.length} | ${tried.length} | ${killed} | ${score} |`);
+    print(
+      `| ${name} | ${possible.length} | ${possible.length - all.length} | ${tried.length} | ${killed} | ${score} |`,
+    );
   }
-  for (const line of survivors) print(`- survives: ${line}`);
 }
 
-/** Whether the tests pass. One that does not end within two minutes fails: a mutant may loop. */
-function passes(tests: readonly string[]): Promise<boolean> {
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [`${root}node_modules/vitest/vitest.mjs`, "run", "--maxWorkers=1", "--bail=1", ...tests],
-      { cwd: root, timeout: 120_000, killSignal: "SIGKILL" },
-      (error) => resolve(error === null),
-    );
-  });
+/** Runs the tests of a place in a process of its own, which is replaced when a mutant keeps it busy for ever. */
+class Runner {
+  readonly #tests: readonly string[];
+  #child: ChildProcess | null = null;
+  #limitMs = 600_000;
+
+  constructor(tests: readonly string[]) {
+    this.#tests = tests;
+  }
+
+  /** The tests must pass as they are; how long they take says when a mutant loops. */
+  async begin(): Promise<void> {
+    await this.#ask(null);
+    const began = performance.now();
+    const failed = await this.#ask(null);
+    if (failed !== null) throw new Error(`${failed} fails without a mutation`);
+    this.#limitMs = 30_000 + 5 * (performance.now() - began);
+  }
+
+  async firstToFail({ path, start, end, becomes }: Mutant): Promise<string | null> {
+    const text = readFileSync(root + path, "utf8");
+    try {
+      writeFileSync(root + path, text.slice(0, start) + becomes + text.slice(end));
+      const failed = await this.#ask({ changed: root + path });
+      // A busy machine may be the reason.
+      return failed?.includes("timed out") === true ? await this.#ask({ changed: root + path }) : failed;
+    } finally {
+      writeFileSync(root + path, text);
+    }
+  }
+
+  /** Lets it remove what its tests share, such as a database. */
+  async end(): Promise<void> {
+    const child = this.#child;
+    if (child === null) return;
+    child.disconnect();
+    const late = setTimeout(() => this.#kill(), 60_000);
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+    clearTimeout(late);
+    this.#child = null;
+  }
+
+  /** With the servers that its tests started. */
+  #kill(): void {
+    const pid = this.#child?.pid;
+    this.#child = null;
+    if (pid !== undefined) process.kill(-pid, "SIGKILL");
+  }
+
+  /** Returns the first test file that failed. One that does not end in time fails. */
+  async #ask(asked: Asked): Promise<string | null> {
+    const child = this.#child ?? (await this.#start());
+    return new Promise((resolve) => {
+      const answer = (failed: string | null) => {
+        clearTimeout(timer);
+        child.removeAllListeners();
+        resolve(failed);
+      };
+      const lose = (what: string) => {
+        if (this.#child === child) this.#kill();
+        answer(what);
+      };
+      const timer = setTimeout(() => lose("a run that did not end"), this.#limitMs);
+      child.on("message", ({ failed }: Answered) => answer(failed));
+      child.on("exit", () => {
+        this.#child = null;
+        answer("a run whose process ended");
+      });
+      child.send({ asked });
+    });
+  }
+
+  async #start(): Promise<ChildProcess> {
+    const child = fork(`${root}fuzz/mutant-runner.ts`, this.#tests, {
+      cwd: root,
+      detached: true,
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+    });
+    await new Promise((resolve, reject) => {
+      child.once("message", resolve);
+      child.once("exit", () => reject(new Error("Vitest did not start")));
+    });
+    child.removeAllListeners();
+    this.#child = child;
+    return child;
+  }
+}
+
+function described({ path, line, start, end, becomes }: Mutant): string {
+  const text = readFileSync(root + path, "utf8");
+  return `${path}:${line}: ${text.slice(start, end)} → ${becomes} in ${text.split("\n")[line - 1]!.trim()}`;
+}
+
+function isExplained({ path, line, start, end, becomes }: Mutant): boolean {
+  const text = readFileSync(root + path, "utf8");
+  const code = text.split("\n")[line - 1]!.trim();
+  const was = text.slice(start, end);
+  return equivalents.some(
+    (one) => path.endsWith(one.file) && one.code === code && one.was === was && one.becomes === becomes,
+  );
 }
 
 function mutantsIn(folder: string): Mutant[] {
