@@ -101,6 +101,7 @@ describe("paths and methods", () => {
     ["POST", "/api/delete", "DELETE"],
     ["POST", "/", "GET, HEAD"],
     ["DELETE", "/health", "GET, HEAD"],
+    ["QUERY", "/api/tags", "GET, HEAD"],
     ["GET", "/v1/chat/completions", "POST"],
   ])("rejects %s %s and names the allowed method", async (method, path, allowed) => {
     const answer = await ask(method, path);

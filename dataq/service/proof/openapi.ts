@@ -1,5 +1,6 @@
+import { hasSchemathesis } from "../../../scripts/schemathesis.ts";
 import { startInProcess } from "../test/in-process.ts";
-import { fuzz, fuzzOthers, hasSchemathesis } from "../test/schemathesis.ts";
+import { fuzz, fuzzOthers } from "../test/schemathesis.ts";
 import { startService } from "../test/service-process.ts";
 
 export const title = "OpenAPI: schemathesis with 100 random requests for each operation";

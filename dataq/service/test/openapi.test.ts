@@ -5,9 +5,10 @@ import { consoleRoutes, errorCodesOf, type Route, routes } from "@dataq/contract
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { hasSchemathesis } from "../../../scripts/schemathesis.ts";
 import { checkAnswer } from "./answer-check.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
-import { fuzz, fuzzOthers, hasSchemathesis } from "./schemathesis.ts";
+import { fuzz, fuzzOthers } from "./schemathesis.ts";
 
 const list: readonly Operation[] = operations;
 

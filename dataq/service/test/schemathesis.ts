@@ -1,29 +1,5 @@
-import { execFile } from "node:child_process";
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { promisify } from "node:util";
+import { type Effort, schemathesis } from "../../../scripts/schemathesis.ts";
 import type { CallResult } from "./service-process.ts";
-
-const run = promisify(execFile);
-
-/** Whether python3 can import schemathesis. CI installs it from .ci/pip.txt. */
-export function hasSchemathesis(): Promise<boolean> {
-  return run("python3", [
-    "-c",
-    "import importlib.util, sys; sys.exit(importlib.util.find_spec('schemathesis') is None)",
-  ]).then(
-    () => true,
-    () => false,
-  );
-}
-
-interface Effort {
-  /** Whether every edge of every schema is tried, which takes most of the time. */
-  readonly coversEdges: boolean;
-  /** Random requests for each operation of the document. */
-  readonly examples: number;
-}
 
 interface FuzzedService {
   readonly url: string;
@@ -36,7 +12,7 @@ interface FuzzedService {
  * document says, and otherwise the end of what schemathesis printed.
  */
 export async function fuzz(service: FuzzedService, key: string, effort: Effort): Promise<string> {
-  return schemathesis(service, key, effort, bounded((await service.call("/openapi.json")).body));
+  return send(service, key, effort, bounded((await service.call("/openapi.json")).body));
 }
 
 /** The same for all other operations, which change the account, with the operator's key. */
@@ -44,34 +20,19 @@ export async function fuzzOthers(service: FuzzedService, key: string, effort: Ef
   const document = (await service.call("/openapi.json")).body as OpenApi;
   for (const path of fuzzed) delete document.paths[path];
   // Other tests send wrong keys to every route. Here they would be too many, because 20 from one address are let through.
-  return schemathesis(service, key, effort, document, ["--exclude-checks", "ignored_auth"]);
+  return send(service, key, effort, document, ["--exclude-checks", "ignored_auth"]);
 }
 
-async function schemathesis(
+async function send(
   service: FuzzedService,
   key: string,
   effort: Effort,
-  content: OpenApi,
+  document: OpenApi,
   checks: readonly string[] = [],
 ): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), "dataq-openapi-"));
-  const document = join(folder, "openapi.json");
-  writeFileSync(document, JSON.stringify(content));
-  for (const name of ["schemathesis.toml", "openapi-hooks.py"])
-    copyFileSync(new URL(name, import.meta.url), join(folder, name));
-  const words = ["-m", "schemathesis.cli", "run", document, "--url", service.url];
-  const kinds = effort.coversEdges ? "examples,coverage,fuzzing" : "examples,fuzzing";
-  const phases = ["--phases", kinds, "--max-examples", String(effort.examples)];
-  const rest = ["--seed", "1", "--no-shrink", "--header", `Authorization: Bearer ${key}`];
-  const report = await run("python3", [...words, ...phases, ...rest, ...checks], {
-    cwd: folder,
-    maxBuffer: 64 << 20,
-  }).then(
-    ({ stdout }) => /[1-9]\d* generated/.exec(stdout)?.[0] ?? stdout,
-    (error: { stdout: string; stderr: string }) => error.stdout + error.stderr,
-  );
-  rmSync(folder, { recursive: true, force: true });
-  return report.slice(-4_000);
+  const words = ["--header", `Authorization: Bearer ${key}`, ...checks];
+  const folder = new URL("./", import.meta.url);
+  return (await schemathesis({ ...effort, document, url: service.url, folder, words })).slice(-4_000);
 }
 
 interface OpenApi {

@@ -93,7 +93,9 @@ export function createApp(parts: Parts): FastifyInstance {
   app.addHook("onRequest", (request, reply, done) => {
     begin(request, reply, bodies, parts);
     // Ignore the Content-Type: the route decides between JSON and blob, and curl sends JSON as a form by default.
-    if (request.headers["content-type"] !== undefined) request.headers["content-type"] = anyType;
+    // Fastify refuses a QUERY that has none before it looks for the route.
+    if (request.headers["content-type"] !== undefined || request.method === "QUERY")
+      request.headers["content-type"] = anyType;
     done();
   });
   guard(app, parts.settings.defences);

@@ -302,14 +302,14 @@ function operation(
     // A server without keys asks for none.
     security: needs === "nothing" ? [] : [{}, { bearer: [] }, { header: [] }],
     parameters: [...pathParameters(path), ...(query === undefined ? [] : queryParameters(query))],
-    ...(body && { requestBody: { required: true, content: json({ schema: schemaOf(body), example }) } }),
+    ...(body && { requestBody: { required: true, content: json({ schema: bodyOf(body), example }) } }),
     ...(takesFile && { requestBody: { required: true, content: bytes } }),
     responses: {
       ...(takesFile && { 201: { description: "Stored" } }),
       200: { description: en, ...(answer === "nothing" ? {} : { content: answerOf(path, answer) }) },
       default: {
         description: "An error, which names what is wrong",
-        content: json({ schema: errorOf(path) }),
+        ...(name.startsWith("HEAD ") ? {} : { content: json({ schema: errorOf(path) }) }),
       },
     },
   };
@@ -335,8 +335,18 @@ function answerOf(path: string, answer: Described["answer"]) {
 
 function errorOf(path: string) {
   const text = { type: "string" };
-  const inside = { type: "object", properties: { message: text, type: text, code: text } };
-  return { type: "object", properties: { error: isV1Path(path) ? inside : text } };
+  if (!isV1Path(path)) return { type: "object", properties: { error: text }, required: ["error"] };
+  // What OpenAI's clients read; Anthropic's get no `param` and `code`, but a `request_id`.
+  const maybe = { type: ["string", "null"] };
+  const inside = { message: text, type: text, param: maybe, code: maybe };
+  return {
+    type: "object",
+    properties: {
+      error: { type: "object", properties: inside, required: ["message", "type"] },
+      request_id: text,
+    },
+    required: ["error"],
+  };
 }
 
 function json(content: object) {
@@ -348,7 +358,7 @@ function pathParameters(path: string): object[] {
     name,
     in: "path",
     required: true,
-    schema: { type: "string" },
+    schema: name === "digest" ? { type: "string", pattern: "^sha256[:-][0-9a-f]{64}$" } : { type: "string" },
   }));
 }
 
@@ -356,6 +366,26 @@ function queryParameters(query: z.ZodObject): object[] {
   const { properties = {} } = schemaOf(query) as { properties?: Record<string, object> };
   return Object.entries(properties).map(([name, schema]) => ({ name, in: "query", schema }));
 }
+
+/** Names of which a body must have one. All of them are optional where the body is read, for a better message. */
+const eitherOf = [
+  ["model", "name"],
+  ["documents", "texts"],
+] as const;
+
+function bodyOf(body: z.ZodType): object {
+  const schema = schemaOf(body) as { properties?: Record<string, object>; required?: string[] };
+  const groups = eitherOf.flatMap((names) => {
+    const known = names.filter((name) => schema.properties?.[name] !== undefined);
+    if (known.length === 0 || known.some((name) => schema.required?.includes(name))) return [];
+    return [{ anyOf: known.map((name) => ({ required: [name], properties: { [name]: present[name] } })) }];
+  });
+  return groups.length === 0 ? schema : { ...schema, allOf: groups };
+}
+
+const aName = { type: "string", minLength: 1 };
+const someTexts = { type: "array", minItems: 1 };
+const present = { model: aName, name: aName, documents: someTexts, texts: someTexts };
 
 /** What a client sends. A list is read item by item, so its schema alone does not say what an item is. */
 function schemaOf(schema: z.ZodType): object {

@@ -113,6 +113,34 @@ test("the reset is the time until the whole burst passes, and until one call doe
   expect(resets).toEqual([10, 20, 10]);
 });
 
+test("a caller of a slow rate is told to wait for the whole interval", async () => {
+  const id = `acc_${++serial}`;
+  const limits = { perSecond: 0.1, burst: 1, concurrent: 100, perDay: null };
+  await call(id, 0, { limits });
+  expect(await call(id, 1_000, { limits })).toMatchObject({
+    refused: "rate_limited",
+    retryAfterS: 9,
+    resetS: 9,
+  });
+});
+
+test("the sweep forgets buckets that have been full for a day, and calls whose lease is over, and nothing else", async () => {
+  const id = `acc_${++serial}`;
+  const rate = { perSecond: 1, burst: 1 };
+  const at = (ms: number) => new Date(start + ms);
+  await limiter.take("swept", 1, rate, at(-86_400_000));
+  await limiter.take("kept", 1, rate, at(-1_000));
+  await limiterOpen(id, `open_${id}`, -120_001);
+  await limiterOpen(id, `still_${id}`);
+  await limiter.sweep(at(1_001));
+  const ids = async (table: string, column: string) =>
+    (await database.query<{ id: string }>(`select ${column} as id from ${table}`)).rows.map((row) => row.id);
+  expect(await ids("rate", "id")).toEqual(expect.arrayContaining(["kept"]));
+  expect(await ids("rate", "id")).not.toContain("swept");
+  expect(await ids("open_call", "request_id")).toContain(`still_${id}`);
+  expect(await ids("open_call", "request_id")).not.toContain(`open_${id}`);
+});
+
 test("of 40 simultaneous calls exactly the burst passes", async () => {
   const id = `acc_${++serial}`;
   const limits = { perSecond: 2, burst: 10, concurrent: 100, perDay: null };

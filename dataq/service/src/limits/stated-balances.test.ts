@@ -29,3 +29,9 @@ test("a vendor is asked what is left if it can say so, and has not within ten mi
   await askBalances(contracts, { states } as unknown as ContractGate, now);
   expect(asked).toEqual(["never", "long ago", "by a clock ahead"]);
 });
+
+test("where no vendor can say what is left, nothing is read", async () => {
+  const states = () => Promise.reject(new Error("the states were read"));
+  const mute = { name: "mute", parts: {} } as unknown as Contract;
+  await askBalances([mute], { states } as unknown as ContractGate, new Date());
+});
