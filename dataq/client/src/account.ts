@@ -35,7 +35,7 @@ export interface Balance {
   budget_left?: number;
 }
 
-export type UsageGroup = "day" | "operation" | "key";
+export type UsageGroup = "day" | "operation" | "key" | "code";
 
 /** Calls and tokens of one group. */
 export interface UsageRow {
@@ -43,6 +43,8 @@ export interface UsageRow {
   /** Null for calls without a known operation */
   operation?: string | null;
   key?: string;
+  /** Null for calls that succeeded */
+  code?: string | null;
   calls: number;
   billed_calls: number;
   cached_calls: number;

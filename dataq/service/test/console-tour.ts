@@ -189,15 +189,20 @@ const ownerStates: readonly Sight[] = [
     await visit(at, "/playground?operation=legal_cases");
     await ask(at);
   }),
-  state("playground-tree", async (at) => {
+  state("playground-table", async (at) => {
     await visit(at, "/playground?operation=legal_cases");
     await ask(at);
     await at.getByRole("tab").nth(1).click();
   }),
+  state("playground-tree", async (at) => {
+    await visit(at, "/playground?operation=legal_cases");
+    await ask(at);
+    await at.getByRole("tab").nth(2).click();
+  }),
   state("playground-json", async (at) => {
     await visit(at, "/playground?operation=content_hot_rank");
     await ask(at);
-    await at.getByRole("tab").nth(2).click();
+    await at.getByRole("tab").nth(3).click();
   }),
   state("playground-single", async (at) => {
     await visit(at, "/playground?operation=enterprise_company_detail");
@@ -240,6 +245,11 @@ const ownerStates: readonly Sight[] = [
     await visit(at, "/keys");
     await at.locator("tbody tr").first().locator("button").nth(2).click();
     await at.getByRole("dialog").waitFor();
+  }),
+  state("usage-codes", async (at) => {
+    await visit(at, "/usage");
+    await at.locator("main select").first().selectOption("code");
+    await settle(at);
   }),
   state("usage-wrong-range", async (at) => {
     await visit(at, "/usage");

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import List, Literal, Optional, TypedDict
 
-UsageGroup = Literal["day", "operation", "key"]
+UsageGroup = Literal["day", "operation", "key", "code"]
 
 
 class _EstimateDataOptional(TypedDict, total=False):
@@ -59,6 +59,8 @@ class _UsageRowOptional(TypedDict, total=False):
     operation: Optional[str]
     """Null for calls without a known operation."""
     key: str
+    code: Optional[str]
+    """Null for calls that succeeded."""
 
 
 class UsageRow(_UsageRowOptional):

@@ -353,7 +353,9 @@ export const en = {
     source: "Source",
     page: (page: number, pages: number) => `Page ${page} of ${pages}`,
     fieldNames: "Names of the fields",
-    views: { table: "Table", tree: "Tree", json: "JSON" },
+    yes: "yes",
+    no: "no",
+    views: { page: "Page", table: "Table", tree: "Tree", json: "JSON" },
     asCode: "Code",
     keyHint: "Reads the API key from DATAQ_API_KEY",
     reasons: {
@@ -554,6 +556,7 @@ export const en = {
     yuan: "Yuan",
     chart: "By day",
     table: "Breakdown",
+    succeeded: "Succeeded",
     others: "Other",
     none: "No usage in this period",
     noneAbout: "Choose other dates, or make your first call.",
@@ -562,6 +565,7 @@ export const en = {
 
   requests: {
     about: "Every data call of this account. Parameters and results are not stored.",
+    results: (days: number) => `Results of the last ${counted(String(days), "day")}`,
     search: "Open by request ID",
     anyOperation: "All operations",
     anyKey: "All keys",

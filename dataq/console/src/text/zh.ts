@@ -336,7 +336,9 @@ export const zh: Text = {
     source: "来源",
     page: (page, pages) => `第 ${page} 页，共 ${pages} 页`,
     fieldNames: "字段名",
-    views: { table: "表格", tree: "树形", json: "JSON" },
+    yes: "是",
+    no: "否",
+    views: { page: "页面", table: "表格", tree: "树形", json: "JSON" },
     asCode: "示例代码",
     keyHint: "从环境变量 DATAQ_API_KEY 读取 API 密钥",
     reasons: {
@@ -521,6 +523,7 @@ export const zh: Text = {
     yuan: "元",
     chart: "按日",
     table: "明细",
+    succeeded: "成功",
     others: "其他",
     none: "该时段没有用量",
     noneAbout: "请选择其他日期，或发起第一次调用。",
@@ -529,6 +532,7 @@ export const zh: Text = {
 
   requests: {
     about: "该账户的全部数据调用。不保存参数和结果。",
+    results: (days) => `近 ${days} 天的调用结果`,
     search: "按请求 ID 打开",
     anyOperation: "全部接口",
     anyKey: "全部 API 密钥",

@@ -62,6 +62,9 @@ export const catalogEntry = z.strictObject({
   publishers: z.array(z.string()).meta({
     description: "Who published the records that answer it, at most 20; empty where only samples do",
   }),
+  publisher_names: z
+    .array(bilingual)
+    .meta({ description: "The same publishers, as readers of each language call them" }),
   real_since: z.string().nullable().meta({
     description: "Since when it has real records here; null where it has none, or that is not known",
   }),

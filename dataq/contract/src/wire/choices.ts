@@ -92,7 +92,7 @@ export type StatementLine = (typeof statementLines)[number];
 export const invoiceStates = ["requested", "issued"] as const;
 export type InvoiceState = (typeof invoiceStates)[number];
 
-export const usageGroups = ["day", "operation", "key"] as const;
+export const usageGroups = ["day", "operation", "key", "code"] as const;
 export type UsageGroup = (typeof usageGroups)[number];
 
 export const voucherStates = ["open", "redeemed", "expired"] as const;

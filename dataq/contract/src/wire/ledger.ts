@@ -35,6 +35,7 @@ export const usageRow = z.strictObject({
     .optional()
     .meta({ description: "Null for calls without a known operation" }),
   key: z.string().optional(),
+  code: z.string().nullable().optional().meta({ description: "Null for calls that succeeded" }),
   calls: z.number().int(),
   billed_calls: z.number().int(),
   cached_calls: z.number().int(),
@@ -56,7 +57,7 @@ export const usageQuery = z.strictObject({
     .transform((text) => [...new Set(text.split(","))])
     .pipe(z.array(z.enum(usageGroups)))
     .meta({
-      description: "day, operation, key, or several of them, separated by commas",
+      description: "day, operation, key, code (of the error), or several of them, separated by commas",
       pattern: `^(${usageGroups.join("|")})(,(${usageGroups.join("|")}))*$`,
     }),
 });

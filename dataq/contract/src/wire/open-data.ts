@@ -13,6 +13,7 @@ const openDataSet = z.strictObject({
   publishers: z.array(
     z.strictObject({
       name: z.string(),
+      title: bilingual.meta({ description: "Its name for readers of each language" }),
       url: z.string(),
       at: z.string(),
       licence: z.string().nullable(),

@@ -1,3 +1,4 @@
+import type { UsageGroup } from "@dataq/contract/wire";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isFullSize } from "../../../../scripts/test-size.ts";
@@ -27,11 +28,16 @@ afterAll(async () => {
 });
 
 const offsets = ["08:00", "00:00", "05:30", "05:45", "-03:30", "12:45", "-09:30"];
-const groupings = [[], ["day"], ["operation"], ["key"], ["day", "operation", "key"]] as const satisfies (
-  | "day"
-  | "operation"
-  | "key"
-)[][];
+const groupings: readonly (readonly UsageGroup[])[] = [
+  [],
+  ["day"],
+  ["operation"],
+  ["key"],
+  ["day", "operation", "key"],
+  ["code"],
+  ["day", "code"],
+  ["day", "operation", "key", "code"],
+];
 
 /** Sums over every entry and every line of the log, without any prepared sums. */
 async function bruteForce(
@@ -47,7 +53,8 @@ async function bruteForce(
      ), joined as (
        select coalesce(m.at, c.at) as at, case when m.id is null then c.operation else m.operation end as operation,
               case when m.id is null then c.key_id else m.key_id end as key, coalesce(m.cached, false) as cached,
-              coalesce(m.tokens, 0) as tokens, c.status >= 400 as is_failed
+              coalesce(m.tokens, 0) as tokens, c.status >= 400 as is_failed,
+              case when c.status >= 400 then coalesce(c.code, c.status::text) end as code
        from money m full join (select * from request where account_id = $1) c using (id)
      ), dated as (select *, to_char(at at time zone 'UTC' + $4::interval, 'YYYY-MM-DD') as day from joined)
      select ${names ? `${names},` : ""} count(*)::int as calls, (count(*) filter (where tokens > 0))::int as billed_calls,
@@ -91,7 +98,7 @@ test("prepared sums and the live rest equal the sums over all calls, in every ti
       await topUp(database, accountId, 1e9, accountId, { actor: "t", note: "t", now: new Date(nowMs) });
       const open: string[] = [];
       const captured: string[] = [];
-      const unlogged: string[] = [];
+      const unlogged: { readonly id: string; readonly at: Date }[] = [];
       for (const { what, later, key, operation, status, pick, piece } of steps) {
         nowMs += later;
         const now = new Date(nowMs);
@@ -103,7 +110,7 @@ test("prepared sums and the live rest equal the sums over all calls, in every ti
         if (what === "charge" || what === "call" || what === "open") {
           // A line can be written before the hold, whose outcome was unknown for a while.
           if (pick % 5 === 0) await write(accountId, requestId, now, status, "key_late", null);
-          else unlogged.push(requestId);
+          else unlogged.push({ id: requestId, at: new Date(nowMs + 899_999) });
           if (what === "charge") captured.push(requestId);
           else open.push(requestId);
           await (what === "charge" ? charge(database, call) : hold(database, call));
@@ -118,14 +125,15 @@ test("prepared sums and the live rest equal the sums over all calls, in every ti
           const id = captured.splice(pick % captured.length, 1)[0]!;
           await reverse(database, id, pick % 2 === 0 ? 60 : 30, why);
         } else if (what === "log" && unlogged.length > 0) {
-          await write(accountId, unlogged.splice(pick % unlogged.length, 1)[0]!, now, status, key, operation);
+          const { id, at } = unlogged.splice(pick % unlogged.length, 1)[0]!;
+          await write(accountId, id, at, status, key, operation);
         } else if (what === "old log") {
           // A service of an older version does not count.
-          const id = unlogged.splice(0, 1)[0] ?? requestId;
+          const { id, at } = unlogged.splice(0, 1)[0] ?? { id: requestId, at: now };
           await database.query(
             `insert into request (id, at, account_id, key_id, mode, route, operation, status, cached, latency_ms)
              values ($1, $2, $3, $4, 'live', '/', $5, $6, false, 1)`,
-            [id, now, accountId, key, operation, status],
+            [id, at, accountId, key, operation, status],
           );
         } else if (what === "sum") {
           await sumNewUsage(database, pick % 2 === 0 ? undefined : new Date(nowMs - 7_300_000), piece);
@@ -163,7 +171,8 @@ async function write(
   keyId: string,
   operation: string | null,
 ): Promise<void> {
-  const rest = { mode: "live", route: "/", code: null, reason: null, cached: false, latencyMs: 1 } as const;
+  const code = status >= 400 ? `code_${status}` : null;
+  const rest = { mode: "live", route: "/", code, reason: null, cached: false, latencyMs: 1 } as const;
   log.add({ id, at, accountId, keyId, operation, status, clientRequestId: null, ...rest });
   await log.flush();
 }

@@ -1,6 +1,7 @@
 import { chinaOffset } from "@dataq/contract";
 import type { Sent, UsageGroup, usageRow } from "@dataq/contract/wire";
 import type { Database, Queries } from "../database/database.ts";
+import { eachRow } from "../database/each-row.ts";
 import { entryChanges, requestChanges } from "./usage-sums.ts";
 
 type UsageRow = Sent<typeof usageRow>;
@@ -35,6 +36,7 @@ export async function sumUsage(
   { from, to, groups, offset }: UsageRange,
 ): Promise<UsageRow[]> {
   const names = groups.join(", ");
+  const byCode = groups.includes("code");
   const found = await queries.query<UsageRow>(
     `with ${entryChanges("$1", "null")}, line as (
        select id, at, account_id, key_id, operation, status from request where account_id = $1 and is_held is null
@@ -49,8 +51,9 @@ export async function sumUsage(
        from (select at, operation, key_id, calls, billed, cached, failed, tokens from entry_change
              union all select at, operation, key_id, calls, billed, cached, failed, tokens from request_change) change, bounds
        where at >= low and at < high
-     ), named as (
-       select *, to_char(at at time zone 'UTC' + $4::interval, 'YYYY-MM-DD') as day, key_id as key from quarter
+     )${byCode ? `, ${failures}` : ""}, named as (
+       select *, to_char(at at time zone 'UTC' + $4::interval, 'YYYY-MM-DD') as day, key_id as key
+       from ${byCode ? "coded" : "quarter"}
      )
      select ${names ? `${names},` : ""} coalesce(sum(calls), 0)::int as calls, coalesce(sum(billed), 0)::int as billed_calls,
             coalesce(sum(cached), 0)::int as cached_calls, coalesce(sum(failed), 0)::int as failed_calls,
@@ -60,3 +63,30 @@ export async function sumUsage(
   );
   return found.rows;
 }
+
+/**
+ * Defines `coded`: the rows of `quarter` with the code of the error. The sums of quarter hours do not have it, so each
+ * failed call is read from the log and taken out of the calls without a code.
+ */
+const failures = `
+failure as (
+  select coalesce(h.at, r.at) as at, case when h.at is null then r.operation else h.operation end as operation,
+         case when h.at is null then r.key_id else h.key_id end as key_id, coalesce(r.code, r.status::text) as code,
+         coalesce(h.tokens > 0, false)::int as billed, coalesce(h.cached and h.tokens > 0, false)::int as cached,
+         coalesce(h.tokens, 0) as tokens
+  from bounds, request r
+  -- Looked up call by call: most failures hold nothing.
+  cross join lateral (
+    select max(at) filter (where kind = 'hold') as at, max(operation) filter (where kind = 'hold') as operation,
+           max(key_id) filter (where kind = 'hold') as key_id, bool_or(cached) filter (where kind = 'hold') as cached,
+           -sum(tokens) as tokens
+    from entry e where e.request_id = r.id and e.account_id = $1 ${eachRow}) h
+  -- A call is logged when it was answered, and counts when it was held: at most a day before or after.
+  where r.account_id = $1 and r.status >= 400 and r.at >= low - interval '1 day' and r.at < high + interval '1 day'
+), coded as (
+  select at, operation, key_id, null as code, calls, billed, cached, failed, tokens from quarter
+  union all
+  select f.at, f.operation, f.key_id, sign.code, n, n * billed, n * cached, n, n * tokens
+  from failure f, bounds, lateral (values (f.code, 1), (null, -1)) as sign(code, n)
+  where f.at >= low and f.at < high
+)`;

@@ -123,12 +123,13 @@ function Live({ set, get }: { readonly set: OpenDataSet; readonly get: (name: st
 }
 
 function Publishers({ set }: { readonly set: OpenDataSet }) {
+  const { language } = useLook();
   return (
     <span className="block text-xs text-faint">
-      {set.publishers.map(({ name, at, url }) => (
+      {set.publishers.map(({ title, at, url }) => (
         // Publishers are called as they call themselves.
         <a key={url} href={url} className="mr-2 underline" target="_blank" rel="noreferrer" translate="no">
-          {name} {at}
+          {textIn(title, language)} {at}
         </a>
       ))}
     </span>

@@ -1,17 +1,19 @@
 import type { CatalogEntry } from "@dataq/contract/wire";
 import { useText } from "../../text/text.tsx";
 import { useFormat } from "../../ui/format.tsx";
+import { useLook } from "../../ui/look.ts";
 
 /** Who published the records, since when they are here, and of which day the newest is: known before a call. */
 export function Provenance({
-  operation: { publishers, real_since, newest_day },
+  operation: { publisher_names, real_since, newest_day },
 }: {
-  readonly operation: Pick<CatalogEntry, "publishers" | "real_since" | "newest_day">;
+  readonly operation: Pick<CatalogEntry, "publisher_names" | "real_since" | "newest_day">;
 }) {
   const t = useText();
   const format = useFormat();
+  const { language } = useLook();
   const rows = [
-    [t.playground.publisher, publishers.length > 0 ? publishers.join(t.comma) : null],
+    [t.playground.publisher, publisher_names.map((name) => name[language]).join(t.comma)],
     [t.playground.realSince, real_since && format.day(real_since)],
     [t.playground.newest, newest_day],
   ].filter(([, value]) => value);

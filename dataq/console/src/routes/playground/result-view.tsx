@@ -9,7 +9,7 @@ import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/code.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { JsonTree } from "../../ui/json-tree.tsx";
-import { type Language, useLook } from "../../ui/look.ts";
+import { useLook } from "../../ui/look.ts";
 import { Badge, Panel } from "../../ui/panel.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Empty, Notice } from "../../ui/states.tsx";
@@ -17,11 +17,14 @@ import { type Column, Table } from "../../ui/table.tsx";
 import { type CitationRow, isCitation } from "./citation-findings.ts";
 import { CitationTable } from "./citation-table.tsx";
 import { columnsOf, isLeading } from "./columns.ts";
-import { hitsIn } from "./hits.ts";
+import { useLabels } from "./labels.ts";
+import { Marked } from "./marked.tsx";
+import { RecordPages } from "./record-pages.tsx";
+import { Source } from "./source.tsx";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A result as a table, as a tree and as JSON. */
+/** A result as a page to read, as a table, as a tree and as JSON. */
 export function ResultView({
   operation,
   envelope,
@@ -86,12 +89,12 @@ export function ResultView({
           {t.playground.nothingAbout}
         </Empty>
       ) : (
-        <Tabs.Root defaultValue="table">
+        <Tabs.Root defaultValue="page">
           <Tabs.List
             className="flex gap-1 border-b border-line px-3 sm:px-4"
             aria-label={t.playground.result}
           >
-            {(["table", "tree", "json"] as const).map((value) => (
+            {(["page", "table", "tree", "json"] as const).map((value) => (
               <Tabs.Tab
                 key={value}
                 value={value}
@@ -101,6 +104,13 @@ export function ResultView({
               </Tabs.Tab>
             ))}
           </Tabs.List>
+          <Tabs.Panel value="page">
+            {isCitationCheck(operation, rows) ? (
+              <Records operation={operation} rows={rows} words={words} />
+            ) : (
+              <RecordPages operation={operation} rows={rows} words={words} />
+            )}
+          </Tabs.Panel>
           <Tabs.Panel value="table">
             <Records operation={operation} rows={rows} words={words} />
           </Tabs.Panel>
@@ -157,10 +167,8 @@ function Records({
   const t = useText();
   const { language } = useLook();
   const [isByName, setByName] = useState(false);
-  const labelOf = (name: string) =>
-    isByName
-      ? name
-      : (t.parameters[name as keyof typeof t.parameters] ?? shortMeaning(operation, name, language));
+  const label = useLabels(operation);
+  const labelOf = (name: string) => (isByName ? name : label(name));
   const byName = (
     <p className="flex justify-end border-b border-line px-3 py-1">
       <Button kind="quiet" size="small" aria-pressed={isByName} onClick={() => setByName(!isByName)}>
@@ -192,16 +200,16 @@ function Records({
             ))}
         </dl>
         <div className="border-t border-line px-4 py-3 sm:px-5">
-          <Source source={record["source"]} />
+          <Source source={record["source"]} operation={operation} />
         </div>
       </>
     );
   }
-  if (operation.name === "legal_citation_check" && rows.every(isCitation))
+  if (isCitationCheck(operation, rows))
     return (
       <CitationTable
         rows={rows as unknown as CitationRow[]}
-        source={(row) => <Source source={row.source} />}
+        source={(row) => <Source source={row.source} operation={operation} />}
       />
     );
   const names = columnsOf(operation.name, rows, language);
@@ -218,7 +226,7 @@ function Records({
       name: t.playground.source,
       isWide: true,
       className: "min-w-40 max-w-64",
-      cell: (row) => <Source source={row["source"]} />,
+      cell: (row) => <Source source={row["source"]} operation={operation} />,
     },
   ];
   return (
@@ -234,12 +242,9 @@ function Records({
   );
 }
 
-/** The beginning of a field's meaning, up to its first mark; its name if that is long or there is none. */
-function shortMeaning({ meanings }: CatalogOperation, name: string, language: Language): string {
-  const [short = ""] = (meanings.record[name]?.[language] ?? "").split(/[;；,，:：(（。]/);
-  const longest = language === "zh" ? 14 : 32;
-  const isExample = /^(?:如|例如|such as)/i.test(short);
-  return short === "" || short.length > longest || isExample ? name : short;
+/** The verdicts on citations have a table of their own, which is their page, too. */
+function isCitationCheck({ name }: CatalogOperation, rows: readonly Row[]): boolean {
+  return name === "legal_citation_check" && rows.every(isCitation);
 }
 
 function Value({ value, words = [] }: { readonly value: unknown; readonly words?: readonly string[] }) {
@@ -248,45 +253,7 @@ function Value({ value, words = [] }: { readonly value: unknown; readonly words?
   const text = String(value);
   return (
     <span className="line-clamp-4 break-words" title={text.length > 120 ? text.slice(0, 2000) : undefined}>
-      {hitsIn(text, words).map(({ part, isHit }, at) =>
-        isHit ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never change their order
-          <mark key={at} className="rounded-sm bg-warn-wash text-ink">
-            {part}
-          </mark>
-        ) : (
-          part
-        ),
-      )}
-    </span>
-  );
-}
-
-/** A badge with the record's source, so that samples never look official. */
-function Source({ source }: { readonly source: unknown }) {
-  const t = useText();
-  if (!isObject(source)) return <span className="text-faint">–</span>;
-  const kind = String(source["kind"] ?? "");
-  const tone =
-    ({ official: "good", licensed: "good", third_party: "accent", sample: "warn" } as const)[kind] ?? "plain";
-  const url =
-    typeof source["url"] === "string" && /^https?:\/\//.test(source["url"]) ? source["url"] : undefined;
-  const name = String(source["name"] ?? "");
-  return (
-    <span className="flex flex-wrap items-center gap-1.5">
-      <Badge tone={tone}>{t.sourceKinds[kind as keyof typeof t.sourceKinds] ?? kind}</Badge>
-      {url ? (
-        <a
-          href={url}
-          target="_blank"
-          rel="noreferrer noopener"
-          className="text-xs break-words text-accent hover:underline"
-        >
-          {name}
-        </a>
-      ) : (
-        <span className="text-xs break-words text-faint">{name}</span>
-      )}
+      <Marked text={text} words={words} />
     </span>
   );
 }

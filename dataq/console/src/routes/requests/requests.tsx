@@ -1,19 +1,24 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, lazy, Suspense, useState } from "react";
 import Activity from "~icons/lucide/activity";
 import Search from "~icons/lucide/search";
 import { catalogQuery } from "../../service/catalog.ts";
 import { keysQuery } from "../../service/keys.ts";
-import { requestsQuery } from "../../service/money.ts";
+import { chinaDay, recentDays, requestsQuery, usageQuery } from "../../service/money.ts";
 import { useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Input, Select } from "../../ui/field.tsx";
 import { MoreRows } from "../../ui/more-rows.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
 import { PageHead, Panel } from "../../ui/panel.tsx";
-import { Empty, Loaded } from "../../ui/states.tsx";
+import { Empty, Loaded, Skeleton } from "../../ui/states.tsx";
+import { useCodeName } from "../usage/code-name.tsx";
 import { RequestTable } from "./request-table.tsx";
+
+const DayChart = lazy(() =>
+  import("../usage/day-chart.tsx").then((module) => ({ default: module.DayChart })),
+);
 
 /** Every call of the account, newest first. */
 export function Requests() {
@@ -35,6 +40,7 @@ export function Requests() {
   return (
     <>
       <PageHead title={t.pages.requests} about={t.requests.about} />
+      <Results operation={filter.operation} keyId={filter.key} />
       <Panel isFlush>
         <search>
           <form
@@ -111,5 +117,25 @@ export function Requests() {
         <MoreRows query={query} />
       </Panel>
     </>
+  );
+}
+
+/** How the calls of the last days ended, of one operation or key if the list is filtered by it. */
+function Results({ operation, keyId }: { readonly operation: string; readonly keyId: string }) {
+  const t = useText();
+  const nameOf = useCodeName();
+  const [from, to] = [chinaDay(recentDays - 1), chinaDay()];
+  const groups = ["day", "code", ...(operation ? ["operation"] : []), ...(keyId ? ["key"] : [])];
+  const { data } = useQuery(usageQuery(from, to, groups.join()));
+  const rows = data?.data.filter(
+    (row) => (!operation || row.operation === operation) && (!keyId || row.key === keyId),
+  );
+  if (rows === undefined || rows.length === 0) return null;
+  return (
+    <Panel title={t.requests.results(recentDays)} className="mb-5">
+      <Suspense fallback={<Skeleton lines={6} />}>
+        <DayChart rows={rows} part="code" nameOf={nameOf} from={from} to={to} measure="calls" />
+      </Suspense>
+    </Panel>
   );
 }

@@ -5,6 +5,7 @@ import UPlot from "uplot";
 import { useText } from "../../text/text.tsx";
 import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
 import { onLookChange } from "../../ui/look.ts";
+import { type Part, partOfRow } from "./part.ts";
 
 type Measure = "tokens" | "calls";
 /** The number of coloured groups. All further groups are combined. */
@@ -13,7 +14,7 @@ const PARTS = 5;
 interface DayChartProps {
   readonly rows: readonly UsageRow[];
   /** The grouping of each day. If it is omitted, there is a single group. */
-  readonly part?: "operation" | "key" | undefined;
+  readonly part?: Part | undefined;
   readonly nameOf?: (part: string) => string;
   readonly from: string;
   readonly to: string;
@@ -95,7 +96,7 @@ interface Stack {
 
 function stack(
   rows: readonly UsageRow[],
-  part: "operation" | "key" | undefined,
+  part: Part | undefined,
   from: string,
   to: string,
   measure: Measure,
@@ -104,7 +105,7 @@ function stack(
   for (let at = Date.parse(from); at <= Date.parse(to); at += 86_400_000)
     days.push(new Date(at).toISOString().slice(0, 10));
   const sums = new Map<string, number>();
-  const partOf = (row: UsageRow) => (part === undefined ? "all" : (row[part] ?? ""));
+  const partOf = (row: UsageRow) => (part === undefined ? "all" : partOfRow(row, part));
   for (const row of rows) sums.set(partOf(row), (sums.get(partOf(row)) ?? 0) + row[measure]);
   const sorted = [...sums].sort((a, b) => b[1] - a[1]);
   // A group without any value has no bar and needs no colour.

@@ -13,20 +13,22 @@ import { useOperationName } from "../../ui/operation-name.ts";
 import { PageHead, Panel, Stat, Stats } from "../../ui/panel.tsx";
 import { Empty, Loaded, Skeleton } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
+import { CodeName, useCodeName } from "./code-name.tsx";
+import { type Part, partOfRow } from "./part.ts";
 
 const DayChart = lazy(() => import("./day-chart.tsx").then((module) => ({ default: module.DayChart })));
 
-/** Usage by day and by operation or key. Totals match the ledger. */
+/** Usage by day and by operation, key or code of the error. Totals match the ledger. */
 export function Usage() {
   const t = useText();
   const [from, setFrom] = useState(chinaDay(29));
   const [to, setTo] = useState(chinaDay());
-  const [part, setPart] = useState<"operation" | "key">("operation");
+  const [part, setPart] = useState<Part>("operation");
   const [measure, setMeasure] = useState<"tokens" | "calls">("tokens");
   const isRight = from !== "" && to !== "" && from <= to;
   const query = useQuery({ ...usageQuery(from, to, `day,${part}`), enabled: isRight });
   const nameOf = usePartName(part);
-  const csv = `/v1/usage.csv?${new URLSearchParams({ from, to, group_by: "day,operation,key" })}`;
+  const csv = `/v1/usage.csv?${new URLSearchParams({ from, to, group_by: "day,operation,key,code" })}`;
   return (
     <>
       <PageHead
@@ -67,10 +69,15 @@ export function Usage() {
             <Select
               {...attributes}
               value={part}
-              onChange={(event) => setPart(event.target.value as "operation" | "key")}
+              onChange={(event) => {
+                setPart(event.target.value as Part);
+                // Errors cost nothing, so only their number says something.
+                if (event.target.value === "code") setMeasure("calls");
+              }}
             >
               <option value="operation">{t.requests.operation}</option>
               <option value="key">{t.requests.key}</option>
+              <option value="code">{t.requests.result}</option>
             </Select>
           )}
         </Field>
@@ -120,10 +127,12 @@ export function Usage() {
   );
 }
 
-function usePartName(part: "operation" | "key"): (id: string) => string {
+function usePartName(part: Part): (id: string) => string {
   const t = useText();
   const operationName = useOperationName();
+  const codeName = useCodeName();
   const { data: keys } = useQuery(keysQuery);
+  if (part === "code") return codeName;
   if (part === "operation") return (id) => (id === "" ? "–" : operationName(id));
   return (id) => {
     const key = keys?.data.find((one) => one.id === id);
@@ -162,7 +171,7 @@ function Parts({
   nameOf,
 }: {
   readonly rows: readonly UsageRow[];
-  readonly part: "operation" | "key";
+  readonly part: Part;
   readonly nameOf: (id: string) => string;
 }) {
   const t = useText();
@@ -172,7 +181,7 @@ function Parts({
     { id: string; calls: number; billed: number; cached: number; tokens: number }
   >();
   for (const row of rows) {
-    const id = row[part] ?? "";
+    const id = partOfRow(row, part);
     const sum = sums.get(id) ?? { id, calls: 0, billed: 0, cached: 0, tokens: 0 };
     sum.calls += row.calls;
     sum.billed += row.billed_calls;
@@ -187,9 +196,10 @@ function Parts({
       keyOf={({ id }) => id}
       columns={[
         {
-          name: part === "operation" ? t.requests.operation : t.requests.key,
+          name: { operation: t.requests.operation, key: t.requests.key, code: t.requests.result }[part],
           className: "min-w-40 max-w-72",
-          cell: ({ id }) => <span className="block truncate">{nameOf(id)}</span>,
+          cell: ({ id }) =>
+            part === "code" ? <CodeName code={id} /> : <span className="block truncate">{nameOf(id)}</span>,
         },
         { name: t.usage.calls, isNumber: true, cell: ({ calls }) => format.number(calls) },
         { name: t.usage.billed, isNumber: true, cell: ({ billed }) => format.number(billed) },

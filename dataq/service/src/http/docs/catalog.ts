@@ -10,6 +10,7 @@ import {
 import type { CatalogEntry, olderCapabilities as capabilities, Sent } from "@dataq/contract/wire";
 import { presets } from "../../connector/preset.ts";
 import { openSets } from "../../importer/open-data/sets.ts";
+import { publisherName } from "./publisher-name.ts";
 import { exampleOf, notice, type TermsOf } from "./terms.ts";
 
 export function catalogEntry(operation: Operation, more: MoreChoices, termsOf: TermsOf): CatalogEntry {
@@ -36,6 +37,7 @@ export function catalogEntry(operation: Operation, more: MoreChoices, termsOf: T
     newest_day: coverage?.newest_day ?? null,
     coverage,
     publishers: [...from.publishers],
+    publisher_names: from.publishers.map(publisherName),
     real_since: from.since === null ? null : chinaInstant(from.since),
     needs: operation.needs,
     open_data: openSets().flatMap(({ name, makes }) => (makes.includes(operation.name) ? [name] : [])),

@@ -8,6 +8,7 @@ import { paceMs } from "../../operations/legal/laws/official/national-laws.ts";
 import { canGet, realData, setStates } from "../../operations/open-data.ts";
 import type { SearchIndex } from "../../search/search-index.ts";
 import { authorOf } from "../caller.ts";
+import { publisherName } from "../docs/publisher-name.ts";
 import type { HttpParts } from "../parts.ts";
 
 /** The catalogue of open data, from which operators bring sets. */
@@ -27,7 +28,8 @@ export function addOpenDataRoutes(
     const { needsMirror, ...real } = await realData({ database, index, mirror }, pipeline.sources);
     return {
       data: [...states].map(([set, state]) => {
-        const { name, title, makes, coverage, licence, duties, publishers, origin } = set;
+        const { name, title, makes, coverage, licence, duties, origin } = set;
+        const publishers = set.publishers.map((each) => ({ ...each, title: publisherName(each.name) }));
         const told = { name, title, makes, coverage, licence, duties, publishers, origin, state };
         const taken = isOfFiles(set) ? set.taken : null;
         const seconds =

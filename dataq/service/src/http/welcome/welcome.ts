@@ -220,9 +220,18 @@ function row(entry: CatalogEntry, t: WelcomeText, language: Language): Markup {
 /** A beginning for the sum: what a small law firm asks for in a month. */
 const usualCalls: Readonly<Record<string, number>> = { legal_laws: 500, legal_citation_check: 100 };
 
-function here({ data, coverage, publishers, needs }: CatalogEntry, t: WelcomeText, language: Language) {
+function here({ data, coverage, publisher_names, needs }: CatalogEntry, t: WelcomeText, language: Language) {
   if (data === "imported" && coverage !== null)
-    return html`<small>${coverage.text[language]}${publishers.length === 0 ? "" : t.from(publishers.slice(0, 3).join(t.comma))}</small>`;
+    return html`<small>${coverage.text[language]}${
+      publisher_names.length === 0
+        ? ""
+        : t.from(
+            publisher_names
+              .map((name) => name[language])
+              .slice(0, 3)
+              .join(t.comma),
+          )
+    }</small>`;
   if (data === "sample" || data === "none") return html`<small>${t.needs(needs[language])}</small>`;
   return undefined;
 }

@@ -28,6 +28,8 @@ const common = {
     .array(
       z.strictObject({
         name: z.string().min(1),
+        /** Its name in each language, where it has one. */
+        title: bilingual.optional(),
         url: z.url({ protocol: /^https$/ }),
         at: z.string().min(1),
         licence: z.string().nullable(),
