@@ -694,6 +694,17 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     const { context, page } = await open({ locale: "zh-CN", dark: true });
     expect(await page.locator("#new").textContent()).toBe("新对话");
     expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
+    // Errors of the server, too, at once and at the end of a stream.
+    await page.click("#open-models");
+    for (const [name, problem] of [
+      ["///", "模型名称无效"],
+      ["127.0.0.1:9/none/such", "连接不上 127.0.0.1:9"],
+    ] as const) {
+      await page.fill("#pull-name", name);
+      await page.keyboard.press("Enter");
+      await expect.poll(() => page.locator("#pull-progress .problem").textContent()).toContain(problem);
+    }
+    await page.keyboard.press("Escape");
     await page.click("#language");
     await page.click("#theme");
     await page.reload();

@@ -9,7 +9,7 @@ import { defaultBodyLimits, receiveBody } from "./body.ts";
 import { BodyBudget, type BodyShare } from "./body-budget.ts";
 import { BodyTurns } from "./body-turns.ts";
 import { guard } from "./defences.ts";
-import { errorReply, errorShape } from "./error-reply.ts";
+import { errorLanguage, errorReply, errorShape } from "./error-reply.ts";
 import { accountRoutes } from "./native/accounts.ts";
 import { chatRoute } from "./native/chat.ts";
 import { embedRoutes } from "./native/embed.ts";
@@ -156,6 +156,7 @@ function replyError(thrown: unknown, request: FastifyRequest, reply: FastifyRepl
     request.logFields = { ...request.logFields, err: error };
   const answer = errorReply(error, {
     shape: errorShape(request),
+    language: errorLanguage(request.headers),
     requestId: request.id,
     retryAfterSeconds: () => parts.scheduler.retryAfterSeconds(),
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { LocallmError } from "../wire/errors.ts";
-import { errorReply, errorShape } from "./error-reply.ts";
+import { errorLanguage, errorReply, errorShape } from "./error-reply.ts";
 
 const context = (url: string, headers = {}) => ({
   shape: errorShape({ url, headers }),
@@ -31,6 +31,19 @@ describe("errorReply", () => {
     expect(errorReply(error, context("/api/tags", { "anthropic-version": "x" })).body).toEqual({
       error: "model 'x' not found",
     });
+  });
+
+  it("speaks Chinese to the chat page only, whatever language a browser asks for", () => {
+    const error = new LocallmError("key_rate_exceeded", { limit: 1, retryAfterSeconds: 9 });
+    const said = (path: string, headers: Record<string, string>) =>
+      JSON.stringify(errorReply(error, { ...context(path), language: errorLanguage(headers) }).body);
+    const chinese = "这个 API 密钥每分钟最多 1 次请求，请 9 秒后再试";
+    const english = "this API key may send 1 request per minute; try again in 9 s";
+    expect(said("/api/chat", { "x-locallm-language": "zh" })).toBe(`{"error":"${chinese}"}`);
+    expect(said("/api/chat", { "accept-language": "zh-CN" })).toBe(`{"error":"${english}"}`);
+    expect(said("/v1/models", { "x-locallm-language": "zh" })).toContain(english);
+    // A row without Chinese words stays English.
+    expect(new LocallmError("service_not_changed", { reason: "x" }).chinese).toBe("x");
   });
 
   it.each([

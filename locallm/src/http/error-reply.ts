@@ -33,6 +33,8 @@ export type ErrorShape = "native" | "openai" | "anthropic";
 
 export interface ErrorContext {
   readonly shape: ErrorShape;
+  /** Of the chat page's reader; English without it. Only the native shape can be Chinese. */
+  readonly language?: "en" | "zh";
   readonly requestId: string;
   readonly retryAfterSeconds: () => number;
 }
@@ -41,6 +43,14 @@ export interface ErrorContext {
 export function errorShape({ url, headers }: Pick<FastifyRequest, "url" | "headers">): ErrorShape {
   if (!isV1Path(url)) return "native";
   return isAnthropicPath(url) || speaksAnthropic(headers) ? "anthropic" : "openai";
+}
+
+/**
+ * The chat page says in which language its reader reads. `Accept-Language` does not count: browsers send it for every
+ * page, and clients of Ollama look for its English words.
+ */
+export function errorLanguage(headers: FastifyRequest["headers"]): "en" | "zh" {
+  return headers["x-locallm-language"] === "zh" ? "zh" : "en";
 }
 
 /** Anthropic's clients send this header with every request. */
@@ -63,10 +73,10 @@ export function errorReply(thrown: unknown, context: ErrorContext): ErrorReply {
   return { status: error.status, body: errorBody(error, context), headers };
 }
 
-function errorBody(error: LocallmError, { shape, requestId }: ErrorContext): ErrorBody {
+function errorBody(error: LocallmError, { shape, requestId, language }: ErrorContext): ErrorBody {
   switch (shape) {
     case "native":
-      return { error: error.message };
+      return { error: language === "zh" ? error.chinese : error.message };
     case "openai":
       return openAiBody(error);
     case "anthropic":

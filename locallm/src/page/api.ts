@@ -1,6 +1,6 @@
 import { choiceOf, choose } from "./choices.ts";
 import type { Message } from "./conversation.ts";
-import { word } from "./words.ts";
+import { spoken, word } from "./words.ts";
 
 /** An error that the server returned, or status 0 if it cannot be reached. */
 export class ServerError extends Error {
@@ -169,8 +169,10 @@ export function hasKey(): boolean {
 
 function headersOf(): Record<string, string> {
   const key = choiceOf("api-key");
+  // Errors come in this language.
+  const language = { "x-locallm-language": spoken() };
   // The browser sends no request at all with other characters, such as Chinese ones.
-  return key !== null && /^[!-~]+$/.test(key) ? { authorization: `Bearer ${key}` } : {};
+  return key !== null && /^[!-~]+$/.test(key) ? { ...language, authorization: `Bearer ${key}` } : language;
 }
 
 /** Throws `ServerError`; status 0 if the server cannot be reached. */

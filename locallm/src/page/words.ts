@@ -240,6 +240,11 @@ export function timeText(date: Date): string {
   return date.toLocaleTimeString(language === "zh" ? "zh-CN" : "en", { hour: "2-digit", minute: "2-digit" });
 }
 
+/** The language that the page speaks. */
+export function spoken(): Language {
+  return language;
+}
+
 /** Sets the texts of all elements that refer to one (`data-word`, `data-label`, `data-placeholder`). */
 export function speak(chosen: Language): void {
   language = chosen;

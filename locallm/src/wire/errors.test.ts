@@ -17,6 +17,17 @@ describe("LocallmError", () => {
     expect(message).not.toMatch(/\b1 (?!(?:is|has|does|needs|accepts|attempts|ms)\b)\w+s\b/);
   });
 
+  it.each(Object.keys(errors) as ErrorCode[])(
+    "%s says in Chinese no detail that it does not have",
+    (code) => {
+      const { message, zh = "" }: { message: string; zh?: string } = errors[code];
+      const namesOf = (text: string) => [...text.matchAll(/\{(\w+)/g)].map(([, name]) => name!);
+      expect(namesOf(message)).toEqual(expect.arrayContaining(namesOf(zh)));
+      // Chinese punctuation, and nothing of the English form for counts.
+      expect(zh).not.toMatch(/[\u4e00-\u9fff][,;:?!]|\|/);
+    },
+  );
+
   it("counts nothing and many in the plural", () => {
     const said = (limit: number) => new LocallmError("content_too_long", { limit }).message;
     expect(said(0)).toBe("content has more than 0 tokens; split it into several requests");

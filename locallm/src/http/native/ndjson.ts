@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { errorReply } from "../error-reply.ts";
+import { errorLanguage, errorReply } from "../error-reply.ts";
 import type { StreamFormat } from "../stream.ts";
 
 /** One JSON object per line. An error after the first line becomes the last line. */
@@ -8,7 +8,12 @@ export function ndjson(request: FastifyRequest): StreamFormat {
     contentType: "application/x-ndjson",
     lateError: (error) =>
       `${JSON.stringify(
-        errorReply(error, { shape: "native", requestId: request.id, retryAfterSeconds: () => 1 }).body,
+        errorReply(error, {
+          shape: "native",
+          language: errorLanguage(request.headers),
+          requestId: request.id,
+          retryAfterSeconds: () => 1,
+        }).body,
       )}\n`,
   };
 }

@@ -15,8 +15,8 @@ export interface Sheet {
 
 /** From here on a text is to be read, not looked up. */
 const longFrom = 60;
-/** Fields for programs: the reader has their words beside them. */
-const forPrograms = /^(?:id|source|score|content_sha256)$|_id$/;
+/** Fields for programs: the reader has their words beside them, and hits are marked where they stand. */
+const forPrograms = /^(?:id|source|score|content_sha256|highlights)$|_id$|_arabic$/;
 
 export function sheetOf(row: Row, language: Language): Sheet {
   const shown = Object.keys(row).filter((name) => !forPrograms.test(name) && isOfReader(name, row, language));

@@ -17,7 +17,7 @@ export function publisherName(name: string): Bilingual {
   ]);
   const found = known.get(name);
   if (found !== undefined) return found;
-  const wheel = /^PyPI ([\w.-]+)/.exec(name)?.[1];
+  const wheel = /^PyPI (.+)/.exec(name)?.[1];
   if (wheel !== undefined) return placed(wheel, "PyPI");
   if (/^[\w-]+\/[\w.-]+$/.test(name)) return placed(name, "GitHub");
   return { en: name, zh: name };
