@@ -4,6 +4,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromiumArguments, chromiumPath } from "../../scripts/chromium.ts";
 import { fakeRegistry } from "./fake-registry.ts";
+import { keepConversation } from "./kept-conversation.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
 import { done, eventStream, type ScriptedEngine, startScriptedEngine } from "./scripted-engine.ts";
 import { wave } from "./seeing.ts";
@@ -748,28 +749,6 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     expect(complaints).toEqual([]);
   });
 });
-
-/** Stores a conversation in the page's own format. */
-async function keepConversation(page: Page, messages: readonly object[], more: object = {}): Promise<void> {
-  const kept = {
-    id: "kept",
-    model: "small:tools",
-    changedMs: 1,
-    system: "",
-    options: { num_predict: 4 },
-    tools: [],
-    messages,
-    ...more,
-  };
-  await page.evaluate(`new Promise((resolve, reject) => {
-    const opening = indexedDB.open("locallm", 1);
-    opening.onerror = () => reject(opening.error);
-    opening.onsuccess = () => {
-      const table = opening.result.transaction("conversations", "readwrite").objectStore("conversations");
-      table.put(${JSON.stringify(kept)}).onsuccess = () => resolve(opening.result.close());
-    };
-  })`);
-}
 
 /** When the browser last stored the conversation that `keepConversation` stores. */
 async function changedMsOf(page: Page): Promise<number> {

@@ -593,8 +593,8 @@ export class LocallmError<Code extends ErrorCode = ErrorCode> extends Error {
 
   /** The message in Chinese where there is one. */
   get chinese(): string {
-    const row: { readonly zh?: string } = errors[this.code];
-    return row.zh === undefined ? this.message : fill(row.zh, this.details);
+    const row = errors[this.code];
+    return "zh" in row ? fill(row.zh, this.details) : this.message;
   }
 
   get field(): string | null {

@@ -285,6 +285,16 @@ export const en = {
     author: "Author",
     applicant: "Applicant",
     name: "Name",
+    version_date: "Version of",
+    wording_since: "Wording since",
+    effective_date: "In force since",
+    law_effective_date: "Law in force since",
+    expired_date: "In force until",
+    revisions: "Versions",
+    law_history: "History of the law",
+    domain_name: "Field",
+    change: "Change",
+    term_end: "Term ends",
   },
 
   citationPage: {

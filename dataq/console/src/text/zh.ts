@@ -270,6 +270,16 @@ export const zh: Text = {
     author: "作者",
     applicant: "申请人",
     name: "名称",
+    version_date: "版本日期",
+    wording_since: "本条文字始于",
+    effective_date: "施行日期",
+    law_effective_date: "该法施行日期",
+    expired_date: "失效日期",
+    revisions: "历次版本",
+    law_history: "修法经过",
+    domain_name: "领域",
+    change: "变动",
+    term_end: "经营期限至",
   },
 
   citationPage: {

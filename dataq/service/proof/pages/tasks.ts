@@ -11,6 +11,9 @@ export interface Task {
   readonly seen: RegExp;
 }
 
+/** More than these, and nobody finds it. */
+export const mostClicks = 3;
+
 export const tasks: readonly Task[] = [
   {
     what: "What does an article of law cost?",
@@ -110,6 +113,97 @@ export const tasks: readonly Task[] = [
     links: ["/locallm/keys"],
     seen: /--tokens-per-day/,
   },
+  {
+    what: "Try a question without an account",
+    product: "dataq",
+    from: "/",
+    links: ["#try"],
+    seen: /Try it, without an account/,
+  },
+  {
+    what: "Which errors are there?",
+    product: "dataq",
+    from: "/",
+    links: ["/dataq/errors"],
+    seen: /code/i,
+  },
+  {
+    what: "Call it from Python",
+    product: "dataq",
+    from: "/docs",
+    links: ["/dataq/client-python"],
+    seen: /pip install|dataq_client|dataq-client/,
+  },
+  {
+    what: "Get told when a law changes",
+    product: "dataq",
+    from: "/docs",
+    links: ["/dataq/webhooks"],
+    seen: /watch/i,
+  },
+  {
+    what: "Limit what a key may spend",
+    product: "dataq",
+    from: "/docs",
+    links: ["/dataq/keys-and-limits"],
+    seen: /key/i,
+  },
+  {
+    what: "Bring real companies",
+    product: "dataq",
+    from: "/docs",
+    links: ["/dataq/open-data"],
+    seen: /dataq data/,
+  },
+  {
+    what: "What is kept of what I ask?",
+    product: "dataq",
+    from: "/docs",
+    links: ["/privacy"],
+    seen: /kept|keep/,
+  },
+  {
+    what: "Use OpenAI's client",
+    product: "locallm",
+    from: "/",
+    links: ["/docs", "/locallm/openai"],
+    seen: /base_?url/i,
+  },
+  {
+    what: "Move from Ollama",
+    product: "locallm",
+    from: "/docs",
+    links: ["/locallm/coming-from-ollama"],
+    seen: /Ollama/,
+  },
+  {
+    what: "Start it with the machine",
+    product: "locallm",
+    from: "/docs",
+    links: ["/services"],
+    seen: /service/,
+  },
+  {
+    what: "Use a GPU",
+    product: "locallm",
+    from: "/docs",
+    links: ["/locallm/gpu"],
+    seen: /doctor/,
+  },
+  {
+    what: "Send a picture",
+    product: "locallm",
+    from: "/docs",
+    links: ["/locallm/pictures"],
+    seen: /vision/,
+  },
+  {
+    what: "It does not work",
+    product: "locallm",
+    from: "/docs",
+    links: ["/locallm/troubleshooting"],
+    seen: /trouble/i,
+  },
 ];
 
 /** Goes the way of a task. Returns what was clicked, or null if a link or the sight is missing. */
@@ -122,6 +216,13 @@ export async function clicksTo(
   const clicked: string[] = [];
   for (const end of links) {
     const link = page.locator(`a[href$="${end}"]:visible`).first();
+    // On a phone the list of pages is behind a button.
+    const menu = page.locator(menus).first();
+    if ((await link.count()) === 0 && (await menu.count()) > 0) {
+      await menu.click();
+      clicked.push("☰");
+      await page.waitForTimeout(300);
+    }
     if ((await link.count()) === 0) return null;
     clicked.push((await link.textContent())?.trim() ?? end);
     // A new window counts as a click, too.
@@ -133,6 +234,8 @@ export async function clicksTo(
   }
   return seen.test(await page.evaluate<string>(textOnScreen)) ? clicked : null;
 }
+
+const menus = "#open-side:visible, .VPLocalNav button.menu:visible";
 
 const textOnScreen = `[...document.querySelectorAll("h1, h2, h3, p, li, td, th, pre")]
   .filter((each) => {

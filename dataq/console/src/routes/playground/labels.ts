@@ -6,7 +6,14 @@ import { type Language, useLook } from "../../ui/look.ts";
 export function useLabels(operation: CatalogOperation): (name: string) => string {
   const t = useText();
   const { language } = useLook();
-  return (name) => t.parameters[name as keyof typeof t.parameters] ?? shortMeaning(operation, name, language);
+  return (name) => {
+    // Parts of a list have the path as their name: revisions[].content.
+    const last = name.slice(name.lastIndexOf(".") + 1);
+    const known = t.parameters[last as keyof typeof t.parameters];
+    if (known !== undefined) return known;
+    const meaning = shortMeaning(operation, name, language);
+    return meaning === name ? last : meaning;
+  };
 }
 
 /** The beginning of a field's meaning, up to its first mark; its name if that is long or there is none. */

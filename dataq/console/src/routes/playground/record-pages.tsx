@@ -1,3 +1,4 @@
+import { isObject } from "../../service/call.ts";
 import type { CatalogOperation } from "../../service/catalog.ts";
 import { useText } from "../../text/text.tsx";
 import { useFormat } from "../../ui/format.tsx";
@@ -5,7 +6,7 @@ import { JsonTree } from "../../ui/json-tree.tsx";
 import { useLook } from "../../ui/look.ts";
 import { useLabels } from "./labels.ts";
 import { Marked } from "./marked.tsx";
-import { type Row, sheetOf } from "./record-sheet.ts";
+import { type Row, type Sheet, sheetOf } from "./record-sheet.ts";
 import { Source } from "./source.tsx";
 
 /** The records as somebody would print them: a heading, the text, the other facts, and where each is from. */
@@ -38,18 +39,40 @@ function RecordPage({
   readonly row: Row;
   readonly words: readonly string[];
 }) {
+  const { language } = useLook();
+  const sheet = sheetOf(row, language);
+  return (
+    <article className="flex flex-col gap-3 px-4 py-5 sm:px-5">
+      {sheet.heading !== "" && (
+        <h3 className="text-base font-semibold break-words">
+          <Marked text={sheet.heading} words={words} />
+        </h3>
+      )}
+      <Contents sheet={sheet} operation={operation} words={words} place="" />
+      <Source source={row["source"]} operation={operation} />
+    </article>
+  );
+}
+
+/** The texts, facts and lists of a record, or of a part of it at `place`. */
+function Contents({
+  sheet: { texts, facts, rest },
+  operation,
+  words,
+  place,
+}: {
+  readonly sheet: Sheet;
+  readonly operation: CatalogOperation;
+  readonly words: readonly string[];
+  readonly place: string;
+}) {
   const t = useText();
   const format = useFormat();
   const { language } = useLook();
-  const labelOf = useLabels(operation);
-  const { heading, texts, facts, rest } = sheetOf(row, language);
+  const label = useLabels(operation);
+  const labelOf = (name: string) => label(place + name);
   return (
-    <article className="flex flex-col gap-3 px-4 py-5 sm:px-5">
-      {heading !== "" && (
-        <h3 className="text-base font-semibold break-words">
-          <Marked text={heading} words={words} />
-        </h3>
-      )}
+    <>
       {texts.map(([name, text]) => (
         <p key={name} className="max-w-prose leading-7 break-words whitespace-pre-line">
           <Marked text={text} words={words} />
@@ -90,17 +113,32 @@ function RecordPage({
           ))}
         </dl>
       )}
-      {rest.map(([name, value]) => (
+      {rest.map(([name, parts]) => (
         <details key={name} className="text-sm">
           <summary className="text-soft hover:text-ink">
-            {labelOf(name)} <span className="text-faint">({value.length})</span>
+            {labelOf(name)} <span className="text-faint">({parts.length})</span>
           </summary>
-          <div className="mt-2">
-            <JsonTree value={value} />
-          </div>
+          {place !== "" || !parts.every(isObject) ? (
+            <div className="mt-2">
+              <JsonTree value={parts} />
+            </div>
+          ) : (
+            <ol className="mt-2 divide-y divide-line border-l border-line pl-4">
+              {parts.map((part, at) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the parts of an answer never change their order
+                <li key={at} className="flex flex-col gap-2 py-2">
+                  <Contents
+                    sheet={sheetOf(part, language)}
+                    operation={operation}
+                    words={words}
+                    place={`${name}[].`}
+                  />
+                </li>
+              ))}
+            </ol>
+          )}
         </details>
       ))}
-      <Source source={row["source"]} operation={operation} />
-    </article>
+    </>
   );
 }

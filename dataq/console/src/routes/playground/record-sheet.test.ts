@@ -7,6 +7,8 @@ const article = {
   law_name: "中华人民共和国民法典",
   article_no: "第五百八十五条",
   content: "短文。",
+  effective_date: "2021-01-01",
+  wording_since: "2021-01-01",
   status: "in_force",
   status_text: "现行有效",
   issuer: null,
@@ -21,6 +23,7 @@ describe("a record as a page", () => {
       heading: "《中华人民共和国民法典》第五百八十五条",
       texts: [["content", "短文。"]],
       facts: [
+        ["wording_since", "2021-01-01"],
         ["status_text", "现行有效"],
         ["keywords", "违约金、损失"],
       ],
@@ -29,8 +32,8 @@ describe("a record as a page", () => {
   });
 
   test("tells a state once, in the reader's language, and Chinese where there is nothing else", () => {
-    expect(sheetOf(article, "en").facts[0]).toEqual(["status", "in_force"]);
-    expect(sheetOf({ ...article, status: null }, "en").facts[0]).toEqual(["status_text", "现行有效"]);
+    expect(sheetOf(article, "en").facts[1]).toEqual(["status", "in_force"]);
+    expect(sheetOf({ ...article, status: null }, "en").facts[1]).toEqual(["status_text", "现行有效"]);
   });
 
   test("sets long texts apart, but no address, and gives a rank to the heading", () => {

@@ -16,7 +16,7 @@ export interface Sheet {
 /** From here on a text is to be read, not looked up. */
 const longFrom = 60;
 /** Fields for programs: the reader has their words beside them, and hits are marked where they stand. */
-const forPrograms = /^(?:id|source|score|content_sha256|highlights)$|_id$|_arabic$/;
+const forPrograms = /^(?:id|source|score|content_sha256|highlights|revisions_basis)$|_id$|_arabic$/;
 
 export function sheetOf(row: Row, language: Language): Sheet {
   const shown = Object.keys(row).filter((name) => !forPrograms.test(name) && isOfReader(name, row, language));
@@ -27,6 +27,8 @@ export function sheetOf(row: Row, language: Language): Sheet {
   for (const name of shown) {
     const value = row[name];
     if (isEmpty(value) || heading.fields.includes(name)) continue;
+    // An older name for the same.
+    if (name === "effective_date" && row["wording_since"] === value) continue;
     if (typeof value === "string") {
       const isLong = [...value].length >= longFrom && !/^https?:/.test(value);
       if (isLong || name === "content") texts.push([name, value]);
