@@ -22,6 +22,8 @@ interface Row {
 export interface EchoOptions {
   readonly sequences: number;
   readonly contextPerSequence: number;
+  /** The cells of the cache that all sequences share. Null if each has its own. */
+  readonly sharedCells: number | null;
   readonly capacity: number;
   /** Whether the model has a recurrent state, which can only go back to a checkpoint. */
   readonly hasState: boolean;
@@ -40,6 +42,7 @@ const ends = 1;
  */
 export class EchoContext {
   readonly contextPerSequence: number;
+  readonly sharedCells: number | null;
   readonly capacity: number;
   readonly kind: Context["kind"];
   readonly pointer = {};
@@ -55,6 +58,7 @@ export class EchoContext {
   constructor(options: EchoOptions) {
     this.#options = options;
     this.contextPerSequence = options.contextPerSequence;
+    this.sharedCells = options.sharedCells;
     this.capacity = options.capacity;
     this.kind = { hasCache: true, hasState: options.hasState, slidingWindow: 0 };
     this.#sequences = Array.from({ length: options.sequences }, () => nothing);
@@ -98,9 +102,17 @@ export class EchoContext {
       };
       if (next.held.length > this.contextPerSequence) return "no_room";
       this.#sequences[sequence] = next;
+      this.#checkRoom();
       if (output) this.#outputs.set(index, tokenAfter(next));
     }
     return outcome === "done" ? "done" : "aborted";
+  }
+
+  /** Cells that several sequences hold count once. */
+  #checkRoom(): void {
+    if (this.sharedCells === null) return;
+    const cells = new Set(this.#sequences.flatMap(({ held }) => held));
+    if (cells.size > this.sharedCells) throw new Error(`${cells.size} cells do not fit`);
   }
 
   /** Gives the loop the time in which clients leave, as another thread would. */
@@ -138,6 +150,9 @@ export class EchoContext {
 
   cutOut(index: number, from: number, to: number): void {
     const { held } = this.#sequences[index]!;
+    for (const [other, { held: cells }] of this.#sequences.entries())
+      if (other !== index && cells.some((cell) => cell[1] >= to && held.includes(cell)))
+        throw new Error("a shared cell would move");
     const left = held
       .filter(([, time]) => time < from || time >= to)
       .map(([mark, time]) =>
@@ -179,7 +194,12 @@ export class EchoContext {
     const [length = 0, ...numbers] = new Int32Array(bytes.buffer);
     const held = Array.from({ length }, (_, at) => [numbers[at * 2]!, numbers[at * 2 + 1]!] as const);
     this.#sequences[index] = { held, seen: numbers.slice(length * 2) };
+    this.#checkRoom();
     return true;
+  }
+
+  clearMemory(): void {
+    this.#sequences.fill(nothing);
   }
 
   useThreads = () => {};

@@ -67,9 +67,14 @@ class Simulation {
     this.#window = random.pick([96, 200, 300]);
     this.#failing = random.pick([0, 0, 3, 10]);
     const slots = 1 + random.below(4);
+    // Numbers of its own, so that the seeds of simulations without it repeat what they always did.
+    const sharing = new Random(seed + 1e6);
+    const isShared = !this.#hasState && slots > 1 && sharing.below(2) === 0;
+    const sharedCells = isShared ? this.#window + sharing.below(this.#window * (slots - 1)) : null;
     const context = new EchoContext({
       sequences: slots,
       contextPerSequence: this.#window,
+      sharedCells,
       capacity: random.pick([32, 48, 100]),
       hasState: this.#hasState,
       outcome: (rows) => this.#outcome(rows),

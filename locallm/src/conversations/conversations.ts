@@ -277,8 +277,9 @@ export function groupOf(load: LoadRequest): string | null {
   const digests = files.map((path) => basename(path));
   if (!digests.every((name) => /^sha256-[0-9a-f]{64}$/.test(name))) return null;
   const scales = load.adapters.map(({ scale }) => scale);
-  // A state also records how many sequences the context had.
-  const { kvCacheType, flashAttention, slots } = load;
+  const { kvCacheType, flashAttention } = load;
+  // A state also records how many caches the context had.
+  const slots = load.cells === undefined ? load.slots : 1;
   return createHash("sha256")
     .update(JSON.stringify([digests, scales, kvCacheType, flashAttention, slots, release]))
     .digest("hex");

@@ -69,7 +69,10 @@ export interface ContextRequest {
   readonly embeddings: boolean;
   /** -1 selects the model's default. */
   readonly pooling: number;
+  /** Whether all sequences take what they hold from one cache. */
   readonly unified: boolean;
+  /** The size of that cache, if it is not the windows of all sequences. */
+  readonly cells?: number;
   readonly memory: MemoryKind;
 }
 
@@ -88,6 +91,8 @@ export class Context {
   readonly pointer: Pointer;
   readonly batch: Batch;
   readonly contextPerSequence: number;
+  /** The cells of the cache that all sequences share. Null if each has its own. */
+  readonly sharedCells: number | null;
   /** The maximum number of rows in one step. */
   readonly capacity: number;
   readonly #canShift: boolean;
@@ -113,7 +118,7 @@ export class Context {
     this.#threadpool = request.threadpool;
     const pointer = library.llama_init_from_model(model, {
       ...library.llama_context_default_params(),
-      n_ctx: request.contextPerSequence * request.sequences,
+      n_ctx: request.cells ?? request.contextPerSequence * request.sequences,
       n_batch: request.batch,
       n_ubatch: request.microBatch,
       n_seq_max: request.sequences,
@@ -141,7 +146,11 @@ export class Context {
       const pool = request.threadpool.pointer;
       library.llama_attach_threadpool(pointer, pool, pool);
     }
-    this.contextPerSequence = library.llama_n_ctx_seq(pointer);
+    const most = library.llama_n_ctx_seq(pointer);
+    this.sharedCells = request.unified ? most : null;
+    // The library rounds a window of its own up in the same way.
+    const window = Math.ceil(request.contextPerSequence / 256) * 256;
+    this.contextPerSequence = request.cells === undefined ? most : Math.min(window, most);
     this.#memory = library.llama_get_memory(pointer);
     this.#compute = this.#memory === null ? library.llama_encode : library.llama_decode;
     const { hasCache, hasState } = request.memory;
@@ -280,7 +289,7 @@ export class Context {
    * Replaces the target sequence by a copy of the source. Returns false if that failed; the target is then
    * empty. A small state is copied through a buffer. A large one is copied by the library, which copies the
    * whole cache during the next step. So is one with a sliding window, because a state contains only what the next
-   * token sees, and then the target could not be cut.
+   * token sees, and then the target could not be cut. In a shared cache, both sequences then have the same cells.
    */
   copy(source: number, target: number): boolean {
     check("sequence", source, this.#sequences);
@@ -288,6 +297,10 @@ export class Context {
     const library = this.#library;
     if (this.#memory === null) return false;
     library.llama_memory_seq_rm(this.#memory, target, -1, -1);
+    if (this.sharedCells !== null) {
+      library.llama_memory_seq_cp(this.#memory, source, target, -1, -1);
+      return true;
+    }
     const size = this.stateBytes(source);
     // If a copy waits for the next step, later copies must wait too, because they may read or overwrite its
     // data.

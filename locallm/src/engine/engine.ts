@@ -227,6 +227,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
   let ranker: Ranker | null = null;
   let scorer: Scorer | null = null;
   let contextLength = window;
+  let cells: number | null = null;
   let giveBackMemory = () => {};
   if (canGenerate) {
     const cleared = clearedMemory(() =>
@@ -234,6 +235,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
     );
     const context = cleared.result;
     contextLength = Math.min(context.contextPerSequence, model.trainContext);
+    cells = context.sharedCells;
     if (keeping !== null && hasSharedMemory()) {
       const { group, keeper } = keeping;
       kept = new KeptStates({
@@ -309,6 +311,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
       trainContext: model.trainContext,
       contextLength,
       slots: request.slots,
+      ...(cells === null ? {} : { cells }),
       vocabSize: vocabulary.size,
       embeddingLength: model.embeddingLength,
       inputLength: model.inputLength,
@@ -356,9 +359,11 @@ function newSlotsContext(
 ): Context {
   const { numBatch, wholePicture = 0 } = request;
   const batch = Math.max(numBatch ?? defaultBatch, wholePicture, request.slots, 2);
+  const cells = sharedCells(model, request, window);
   const context = new Context(library, model.pointer, {
     sequences: request.slots,
     contextPerSequence: window,
+    ...(cells === null ? {} : { cells }),
     ...model.shape,
     batch,
     microBatch: batch,
@@ -369,11 +374,21 @@ function newSlotsContext(
     kvCacheType: request.kvCacheType,
     embeddings: false,
     pooling: 0,
-    unified: false,
+    unified: cells !== null,
   });
   model.applyAdapters(context.pointer);
   if (request.placement.devices.length > 0) warmUp(context);
   return context;
+}
+
+/**
+ * The cells of the cache that all slots share, at least a window. Null if each has its own, as with recurrent states and
+ * sliding windows: what such a memory has for each sequence does not grow with its tokens.
+ */
+function sharedCells({ memory }: Model, { cells, slots }: LoadRequest, window: number): number | null {
+  if (cells === undefined || slots < 2) return null;
+  if (!memory.hasCache || memory.hasState || memory.slidingWindow > 0) return null;
+  return Math.ceil(Math.min(Math.max(cells, window), window * slots) / 256) * 256;
 }
 
 /** Few rows a step, because each has an output as long as the vocabulary. */

@@ -18,7 +18,7 @@ const slot = (changes: Partial<Planned> = {}): Planned => ({
 const prompt = (length: number, changes: Partial<Planned> = {}) =>
   slot({ pending: Array.from({ length }, (_, index) => index), untilStop: length, ...changes });
 const answer = (changes: Partial<Planned> = {}) => slot({ isGenerating: true, ...changes });
-const budget = { rows: 512, promptRows: 512, sharedPromptRows: 64 };
+const budget = { rows: 512, promptRows: 512, sharedPromptRows: 64, mostAnswers: null };
 const rowsOf = (parts: readonly Part<Planned>[]) => parts.map(({ slot, tokens }) => [slot.index, tokens]);
 
 /** Up to 16 slots in random states. */
@@ -57,6 +57,7 @@ describe("planStep", () => {
             rows,
             promptRows: sharedPromptRows,
             sharedPromptRows,
+            mostAnswers: null,
           });
           expect(parts.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(rows);
           expect(parts.length > 0).toBe(slots.some(({ pending }) => pending.length > 0));
@@ -81,7 +82,7 @@ describe("planStep", () => {
         const all = slots.reduce((sum, { pending }) => sum + pending.length, 0);
         let computed = 0;
         for (let turn = 10; ; turn++) {
-          const parts = planStep(slots, { rows, promptRows: 48, sharedPromptRows: 64 });
+          const parts = planStep(slots, { rows, promptRows: 48, sharedPromptRows: 64, mostAnswers: null });
           if (parts.length === 0) break;
           for (const { slot, tokens } of parts) {
             computed += tokens;
@@ -161,7 +162,7 @@ describe("planStep", () => {
         const alone = slots.filter(({ pending, isAlone }) => pending.length > 0 && isAlone).length;
         const seen = new Set<string>();
         for (let turn = 10; turn < 13 + alone; turn++) {
-          const parts = planStep(slots, { rows, promptRows: 200, sharedPromptRows: 64 });
+          const parts = planStep(slots, { rows, promptRows: 200, sharedPromptRows: 64, mostAnswers: null });
           const [first] = parts;
           if (first === undefined) break;
           const { kind, isAlone } = first.slot;
@@ -193,4 +194,20 @@ describe("planStep", () => {
     }
     expect(seen).toEqual([[0, 2], [1], [0, 2], [1]]);
   });
+});
+
+it("where all slots share a cache, no step has more answers than that, nor prompts beside them, and all get their turn", () => {
+  const shared = { ...budget, mostAnswers: 63 };
+  const slots = Array.from({ length: 100 }, (_, index) => answer({ index, served: index % 7 }));
+  const seen = new Set<number>();
+  for (let turn = 10; turn < 12; turn++) {
+    const parts = planStep([...slots, prompt(40, { index: 100, served: 50 })], shared);
+    expect(parts).toHaveLength(50);
+    for (const { slot } of parts) {
+      seen.add(slot.index);
+      slots[slot.index] = { ...slots[slot.index]!, served: turn };
+    }
+  }
+  expect(seen.size).toBe(100);
+  expect(rowsOf(planStep([...slots, prompt(40, { index: 100, served: 9 })], shared))).toEqual([[100, 40]]);
 });

@@ -21,6 +21,11 @@ export interface Budget {
   readonly promptRows: number;
   /** The maximum number of prompt rows in a step that also computes answers. */
   readonly sharedPromptRows: number;
+  /**
+   * The maximum number of answers in one step, which then has no rows of prompts. Null if there is no limit, and steps
+   * have both.
+   */
+  readonly mostAnswers: number | null;
 }
 
 /** The minimum number of tokens with which another prompt joins a step, unless fewer remain. */
@@ -55,7 +60,16 @@ export function planStep<Planned extends Plannable>(
     rows += tokens;
     parts.push({ slot, tokens, outputs: tokens === slot.pending.length ? 1 : 0 });
   };
-  for (const slot of together) if (slot.isGenerating) add(slot, slot.pending.length);
+  const answers = together.filter((slot) => slot.isGenerating);
+  const { mostAnswers } = budget;
+  if (mostAnswers !== null && first.isGenerating) {
+    // Pieces of the same size, and those first that have waited longest.
+    const count = Math.ceil(answers.length / Math.ceil(answers.length / mostAnswers));
+    for (const slot of answers.sort((a, b) => a.served - b.served).slice(0, count))
+      add(slot, slot.pending.length);
+    return parts.sort((a, b) => a.slot.index - b.slot.index);
+  }
+  if (mostAnswers === null) for (const slot of answers) add(slot, slot.pending.length);
   const promptRows = isAwaited ? budget.sharedPromptRows : budget.promptRows;
   const limit = first.isAlone ? budget.rows : Math.min(budget.rows, rows + promptRows);
   const prompts = together.filter((slot) => !slot.isGenerating).sort((a, b) => a.arrived - b.arrived);

@@ -108,7 +108,14 @@ it.each([false, true])(
         const memory = new Memory(2, hasState);
         const checkpoints = hasState ? 3 : 0;
         const slots = [0, 1].map((index) => new Slot(index, checkpoints, pictures));
-        const reuse = new Reuse({ context: memory, slots, pictures, checkpoints, longestKept: () => 0 });
+        const reuse = new Reuse({
+          context: memory,
+          slots,
+          pictures,
+          checkpoints,
+          longestKept: () => 0,
+          room: null,
+        });
 
         const check = (slot: Slot) => {
           const { held, seen } = memory.sequences[slot.index]!;
@@ -174,6 +181,7 @@ it("reuses no cells that were computed after others that are gone, in no slot", 
   const reuse = new Reuse({
     ...{ context: memory, slots: [slot, other], pictures, checkpoints: 0 },
     longestKept: () => 0,
+    room: null,
   });
   const prompt = Array.from({ length: 60 }, (_, token) => token);
   slot.begin(1, answerTo(prompt), 1);

@@ -2,6 +2,7 @@ import type { Checkpoint } from "./checkpoints.ts";
 import type { Context } from "./context.ts";
 import type { Pictures } from "./pictures.ts";
 import { commonLength, headFrom, reusable } from "./prefix.ts";
+import type { Room } from "./room.ts";
 import type { Slot } from "./slot.ts";
 
 /** The context's functions that keep, cut and copy what sequences hold. */
@@ -27,6 +28,8 @@ type Cells = readonly number[];
 export interface ReuseRequest {
   readonly context: SequenceMemory;
   readonly slots: readonly Slot[];
+  /** The cache that all slots share. Null if each has one of its own. */
+  readonly room: Room | null;
   readonly pictures: Pictures;
   /** How many checkpoints a slot keeps. 0 if the cache can be cut anywhere. */
   readonly checkpoints: number;
@@ -153,7 +156,7 @@ export class Reuse {
       context.copy(from.index, slot.index) && (cut.from === null || context.finishCopy(slot.index));
     const kept = this.#cutTo(slot, isCopied ? cut : wholeCut);
     this.#canCopy = kept > 0;
-    for (let index = slot.cached.length; index < kept; index++) slot.cached.push(from.cached[index]!);
+    slot.copies(from, kept);
     const had = slot.checkpoints.upTo(kept)?.tokens ?? 0;
     for (const one of from.checkpoints.held)
       if (one.tokens > had && one.tokens <= kept) slot.checkpoints.addCopy(one);
@@ -202,7 +205,9 @@ export class Reuse {
     const keep = this.#pictures.borderBefore(cached, most);
     const count = this.#pictures.borderAfter(cached, Math.min(keep + least, cached.length)) - keep;
     const [from, to] = [slot.positionOf(keep), slot.positionOf(keep + count)];
-    if (this.#context.canCutOut(index, from)) {
+    // A shared cell cannot move for one slot alone.
+    const isShared = this.#request.room?.isShared(index, keep) ?? false;
+    if (!isShared && this.#context.canCutOut(index, from)) {
       this.#context.cutOut(index, from, to);
       slot.shift(keep, count);
     } else {

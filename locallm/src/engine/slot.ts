@@ -2,6 +2,7 @@ import type { Answer } from "./answer.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import type { Pictures } from "./pictures.ts";
 import { commonLength } from "./prefix.ts";
+import type { Room } from "./room.ts";
 
 /** A sequence of the context, with the cells in its cache and the job that it answers. */
 export class Slot {
@@ -24,6 +25,8 @@ export class Slot {
   isCancelled = false;
   /** True while the client reads slowly. The slot stays occupied and computes nothing. */
   isPaused = false;
+  /** True while the slot's cells are needed for others. It then has none, and computes nothing; see `Parking`. */
+  isParked = false;
   /** True while the slot waits for another one that cannot go on yet either. */
   isHeld = false;
   /**
@@ -52,8 +55,14 @@ export class Slot {
   arrived = 0;
   served = 0;
 
-  constructor(index: number, mostCheckpoints: number, pictures: Pictures) {
+  /** The cache that all slots share. Null if each has one of its own. */
+  readonly #room: Room | null;
+  /** Tokens of the answer that are computed again one by one. */
+  #replayed: readonly number[] = [];
+
+  constructor(index: number, mostCheckpoints: number, pictures: Pictures, room: Room | null = null) {
     this.index = index;
+    this.#room = room;
     this.#pictures = pictures;
     this.checkpoints = new Checkpoints(mostCheckpoints);
   }
@@ -90,6 +99,11 @@ export class Slot {
     return this.answer.job.deterministic || this.answer.job.lora !== undefined;
   }
 
+  /** True if the answer must not depend on what other slots hold, and all hold it in one cache. */
+  get needsAll(): boolean {
+    return this.#room !== null && this.#answer?.job.deterministic === true;
+  }
+
   begin(id: number, answer: Answer, arrived: number): void {
     this.#id = id;
     this.#answer = answer;
@@ -97,7 +111,9 @@ export class Slot {
     this.isFresh = true;
     this.isCancelled = false;
     this.isPaused = false;
+    this.isParked = false;
     this.isHeld = false;
+    this.#replayed = [];
     this.#answered(0, []);
     this.arrived = arrived;
   }
@@ -146,6 +162,8 @@ export class Slot {
   holds(cells: Int32Array, promptTokens: number): void {
     this.cached.length = cells.length;
     for (let index = 0; index < cells.length; index++) this.cached[index] = cells[index]!;
+    this.#room?.cut(this.index, 0);
+    this.#room?.grow(this.index, cells.length);
     this.#measure();
     this.promptTokens = promptTokens;
     this.exact = Number.POSITIVE_INFINITY;
@@ -154,6 +172,7 @@ export class Slot {
   /** Records that the cache is empty. */
   empty(): void {
     this.cached.length = 0;
+    this.#room?.cut(this.index, 0);
     this.#saved = 0;
     this.checkpoints.cut(0);
     this.promptTokens = 0;
@@ -167,8 +186,49 @@ export class Slot {
     if (cells === 0) this.empty();
     if (cells <= this.exact) this.exact = Number.POSITIVE_INFINITY;
     this.cached.length = cells;
+    this.#room?.cut(this.index, cells);
     this.checkpoints.cut(cells);
     this.#measure();
+  }
+
+  /** Records that the cache holds the first `cells` cells of another slot's, and no others. */
+  copies(from: Slot, cells: number): void {
+    const held = this.cached.length;
+    for (let index = held; index < cells; index++) this.cached.push(from.cached[index]!);
+    this.cached.length = cells;
+    this.#room?.share(from.index, this.index, cells);
+  }
+
+  /** Records that the cache is empty, because others need its cells. */
+  park(): void {
+    const { prompt, job } = this.answer;
+    const isExact = job.deterministic && !this.isShifted;
+    const all = [...this.#replayed];
+    this.#replayed = [];
+    this.rollBack(0);
+    this.exact = Number.POSITIVE_INFINITY;
+    this.restoredFrom = -1;
+    if (!isExact || this.#pending.length <= prompt.length) {
+      this.#replayed = all;
+      return;
+    }
+    // The same steps as before, so that the same bits come of them.
+    this.#replayed = [...this.#pending.slice(prompt.length), ...all];
+    this.#pending = [...prompt];
+    this.#isGenerating = false;
+  }
+
+  /** The token of the answer that is computed again after the last one, in place of a new one. -1 if there is none. */
+  replayed(): number {
+    const [next = -1, ...others] = this.#replayed;
+    if (next >= 0) this.#replayed = others;
+    return next;
+  }
+
+  /** Records that the cache holds the first `cells` of all cells of the job again. */
+  takeBack(all: readonly number[], cells: number): void {
+    this.cutTo(cells);
+    this.#pending = all.slice(cells);
   }
 
   /** Records that the cache holds the prompt's first `cachedTokens` cells. The other cells are pending. */
@@ -218,6 +278,7 @@ export class Slot {
   commit(count: number): void {
     const isPicture = this.#pending[0]! < 0;
     for (let index = 0; index < count; index++) this.cached.push(this.#pending[index]!);
+    this.#room?.grow(this.index, count);
     if (isPicture) this.#measure();
     this.#pending = this.#pending.slice(count);
     this.isFresh = false;
@@ -229,6 +290,7 @@ export class Slot {
   /** Records that `count` cells were removed from the middle of the cache, after the first `keep`. */
   shift(keep: number, count: number): void {
     this.cached.splice(keep, count);
+    this.#room?.remove(this.index, keep, count);
     this.#measure();
     this.checkpoints.cut(keep);
     this.exact = Math.min(this.exact, keep);
@@ -243,6 +305,7 @@ export class Slot {
   rollBack(kept: number): void {
     if (!this.#isGenerating) this.#answer?.recompute(kept);
     this.#pending = [...this.cached.splice(kept), ...this.#pending];
+    this.#room?.cut(this.index, kept);
     this.#measure();
     this.checkpoints.cut(kept);
     if (this.#isGenerating && this.#pending.length > 1) {
@@ -280,6 +343,7 @@ export class Slot {
   /** Records that the cache also holds tokens that the next prompt is expected to have. */
   expects(tokens: readonly number[]): void {
     this.cached.push(...tokens);
+    this.#room?.grow(this.index, tokens.length);
   }
 
   release(): void {
@@ -287,6 +351,7 @@ export class Slot {
     this.#answer = null;
     this.#id = -1;
     this.#pending = [];
+    this.isParked = false;
   }
 
   #answered(end: number, uncomputed: readonly number[]): void {

@@ -4,12 +4,14 @@ import { picturesOf } from "../wire/inference/picture.ts";
 import type { Adapters } from "./adapters.ts";
 import { Answer, type AnswerMakers, type Piece } from "./answer.ts";
 import type { Context } from "./context.ts";
-import type { KeptStates } from "./kept/kept-states.ts";
+import type { Found, KeptStates } from "./kept/kept-states.ts";
 import { NextTurn } from "./next-turn.ts";
+import { Parking } from "./parking.ts";
 import { choosePlace } from "./place.ts";
 import type { Part } from "./plan.ts";
 import { commonLength } from "./prefix.ts";
 import { Reuse } from "./reuse.ts";
+import { Room } from "./room.ts";
 import { Slot } from "./slot.ts";
 import { type Computed, decodeFailure, Steps } from "./steps.ts";
 import type { Threads } from "./threads.ts";
@@ -54,6 +56,9 @@ export class Slots {
   readonly #slots: readonly Slot[];
   readonly #reuse: Reuse;
   readonly #steps: Steps;
+  readonly #room: Room | null;
+  /** Null if each slot has a cache of its own. */
+  readonly #parking: Parking | null;
   readonly #waiting: Waiting[] = [];
   #events: SlotEvent[] = [];
   /**
@@ -61,8 +66,8 @@ export class Slots {
    * step.
    */
   #current: readonly Part[] = [];
-  /** The slot whose cache is being replaced. */
-  #switching: Slot | null = null;
+  /** The slots whose cache is being replaced. */
+  readonly #switching = new Set<Slot>();
   readonly #nextTurn = new NextTurn();
   /** True while the beginning of an expected turn is computed. */
   #isAhead = false;
@@ -77,12 +82,17 @@ export class Slots {
     const { context, checkpoints, kept, threads, adapters, makers } = request;
     this.#request = request;
     this.#context = context;
+    const room = context.sharedCells === null ? null : new Room(context.sharedCells, request.slots);
+    this.#room = room;
     this.#slots = Array.from(
       { length: request.slots },
-      (_, index) => new Slot(index, checkpoints, makers.pictures),
+      (_, index) => new Slot(index, checkpoints, makers.pictures, room),
     );
+    const slots = this.#slots;
+    const during = (slot: Slot, work: () => Promise<void>) => this.#during(slot, work);
+    this.#parking = room && new Parking({ context, room, slots, kept, during });
     this.#reuse = new Reuse({
-      ...{ context, checkpoints, slots: this.#slots, pictures: makers.pictures },
+      ...{ context, checkpoints, slots, room, pictures: makers.pictures },
       longestKept: (prompt) => kept?.longestCommon(prompt) ?? 0,
     });
     this.#steps = new Steps({ context, threads, adapters, now: makers.now, pictures: makers.pictures });
@@ -102,7 +112,7 @@ export class Slots {
     if (waiting >= 0) this.#waiting.splice(waiting, 1);
     const slot = this.#slots.find((candidate) => candidate.id === id);
     if (slot === undefined) return;
-    if (this.#switching === slot) {
+    if (this.#switching.has(slot)) {
       slot.isCancelled = true;
     } else if (this.#current.some((part) => part.slot === slot)) {
       slot.isCancelled = true;
@@ -177,6 +187,7 @@ export class Slots {
     while (this.#hasWork()) {
       this.#isAsked = false;
       await this.#admit();
+      await this.#makeRoom();
       await this.#step();
       if (this.#events.length > 0) {
         this.#request.onStep(this.#events);
@@ -197,7 +208,7 @@ export class Slots {
     const { contextPerSequence, capacity } = this.#context;
     for (const slot of this.#slots) {
       const { position } = slot;
-      const left = contextPerSequence - slot.cached.length;
+      const left = Math.min(contextPerSequence - slot.cached.length, this.#room?.free ?? Infinity);
       const tokens = slot.isFree ? slot.ahead(this.#nextTurn.expected) : [];
       if (tokens.length === 0 || tokens.length > Math.min(capacity, left)) continue;
       if (this.#hasWork()) return;
@@ -227,11 +238,12 @@ export class Slots {
   }
 
   #hasWork(): boolean {
-    return (
-      this.#isAsked ||
-      this.#slots.some((slot) => this.#isReady(slot)) ||
-      (this.#waiting.length > 0 && this.#slots.some((slot) => slot.isFree))
-    );
+    return this.#isAsked || this.#slots.some((slot) => this.#isReady(slot)) || this.#canAdmit;
+  }
+
+  get #canAdmit(): boolean {
+    if (this.#waiting.length === 0 || !this.#slots.some((slot) => slot.isFree)) return false;
+    return this.#parking?.isFull !== true;
   }
 
   #isReady(slot: Slot): boolean {
@@ -265,7 +277,7 @@ export class Slots {
 
   /** Gives free slots to waiting jobs. Each job gets the slot whose cache holds most of its prompt. */
   async #admit(): Promise<void> {
-    while (this.#waiting.length > 0 && this.#slots.some((slot) => slot.isFree)) {
+    while (this.#canAdmit) {
       this.#forgetPictures();
       const { id, job, cells } = this.#waiting.shift()!;
       try {
@@ -276,7 +288,27 @@ export class Slots {
         if (slot !== undefined) this.#drop(slot);
         this.#fail(id, error);
       }
+      await this.#makeRoom();
     }
+  }
+
+  /** Makes room for the next step where all slots share a cache. */
+  async #makeRoom(): Promise<void> {
+    if (this.#parking === null) return;
+    // What is at the end of its window needs no further cell.
+    for (const slot of this.#slots) if (!slot.isFree && !slot.isParked) this.#hasRoom(slot);
+    await this.#parking.makeRoom();
+  }
+
+  /** Does work on a slot's cache during which its client may leave. */
+  async #during(slot: Slot, work: () => Promise<void>): Promise<void> {
+    this.#switching.add(slot);
+    try {
+      await work();
+    } finally {
+      this.#switching.delete(slot);
+    }
+    if (slot.isCancelled) slot.release();
   }
 
   /**
@@ -303,15 +335,15 @@ export class Slots {
     slot.begin(id, answer, ++this.#arrivals);
     let reused = tokens;
     if (kept !== null) {
-      this.#switching = slot;
+      this.#switching.add(slot);
       try {
         const isOther = found !== null || isFromStart;
         const isKept = kept.isWorthKeeping(slot, isOther ? 0 : commonLength(slot.cached, prompt));
         slot.isSwitched = isKept || found !== null;
         if (isKept) await kept.keep(slot);
-        if (found !== null) reused = (await kept.restore(found, slot)) ? found.tokens : 0;
+        if (found !== null) reused = (await this.#restore(found, slot)) ? found.tokens : 0;
       } finally {
-        this.#switching = null;
+        this.#switching.delete(slot);
       }
     }
     slot.isTuned = isTuned;
@@ -327,6 +359,16 @@ export class Slots {
     for (const slot of this.#slots) if (kept.isWorthKeeping(slot, 0)) await kept.keep(slot);
   }
 
+  /** Fills a slot from a kept state. Returns false if that failed, or if a shared cache has no room for it. */
+  async #restore(found: Found, slot: Slot): Promise<boolean> {
+    if (this.#parking !== null) {
+      this.#context.truncate(slot.index, 0);
+      slot.empty();
+      if (!(await this.#parking.clear(found.known.state.tokens.length))) return false;
+    }
+    return await this.#request.kept!.restore(found, slot);
+  }
+
   async #step(): Promise<void> {
     const parts = this.#plan();
     if (parts.length === 0) return;
@@ -337,7 +379,9 @@ export class Slots {
   }
 
   #plan(): Part[] {
-    const busy = this.#slots.filter((slot) => !slot.isFree && !slot.isPaused && this.#hasRoom(slot));
+    const busy = this.#slots.filter(
+      (slot) => !slot.isFree && !slot.isPaused && !slot.isParked && this.#hasRoom(slot),
+    );
     const prompts = busy.filter((slot) => !slot.isGenerating).sort((a, b) => a.arrived - b.arrived);
     const waiting = new Set(
       prompts.filter((slot, index) => !this.#reuse.hasHead(slot, prompts.slice(0, index))),
@@ -345,7 +389,8 @@ export class Slots {
     for (const slot of this.#slots) if (!waiting.has(slot)) this.#wantRows(slot);
     const ready = busy.filter((slot) => !waiting.has(slot) && !slot.awaitsRows);
     // They wait for a prompt that waits for rows. Without a mark, the loop would turn until these come.
-    if (ready.length === 0) for (const slot of waiting) slot.isHeld = true;
+    if (ready.length === 0)
+      for (const slot of this.#slots) if (waiting.has(slot) || slot.isParked) slot.isHeld = true;
     return this.#steps.plan(ready, this.#turns);
   }
 
@@ -389,6 +434,11 @@ export class Slots {
   /** Samples the token of an output. */
   #take(slot: Slot, output: number): void {
     const { id, answer } = slot;
+    const again = slot.replayed();
+    if (again >= 0) {
+      slot.push(again);
+      return;
+    }
     try {
       const { token, ...piece } = answer.take(this.#context, output);
       if (piece.done === null) slot.push(token);

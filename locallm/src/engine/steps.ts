@@ -7,7 +7,10 @@ import type { Slot } from "./slot.ts";
 import type { Threads } from "./threads.ts";
 
 export interface StepsRequest {
-  readonly context: Pick<Context, "batch" | "capacity" | "useThreads" | "useCausal" | "step" | "stepAside">;
+  readonly context: Pick<
+    Context,
+    "batch" | "capacity" | "sharedCells" | "useThreads" | "useCausal" | "step" | "stepAside"
+  >;
   readonly pictures: Pictures;
   readonly threads: Threads;
   readonly adapters: Pick<Adapters, "use">;
@@ -20,6 +23,11 @@ const sharedPromptNs = 100e6;
 const leastPromptRows = 32;
 /** A step of prompt rows takes about this long while numbers of threads are compared. */
 const measuredPromptNs = 150e6;
+/**
+ * From 64 rows on, the flash attention of a processor computes all rows with all cells that any of them sees: if the
+ * slots share a cache, that is what all of them hold.
+ */
+const answersOfSharedCache = 63;
 /** Steps slower than this are computed on another thread, so that the process still reads its messages. */
 const slowStepNs = 500e6;
 /** How a step ended. */
@@ -43,11 +51,19 @@ export class Steps {
       rows: context.capacity,
       promptRows: threads.measuresPrompts ? this.#rowsIn(measuredPromptNs) : context.capacity,
       sharedPromptRows: this.#rowsIn(sharedPromptNs),
+      mostAnswers: context.sharedCells === null ? null : answersOfSharedCache,
     });
     const [first] = parts;
-    for (const slot of ready)
-      if (first?.slot.isAlone ? slot === first.slot : !slot.isAlone && slot.kind === first?.slot.kind)
-        slot.served = turn;
+    const computed = new Set(parts.map(({ slot }) => slot));
+    const { isGenerating: isOfAnswers = false } = first?.slot ?? {};
+    for (const slot of ready) {
+      if (first?.slot.isAlone ? slot !== first.slot : slot.isAlone || slot.kind !== first?.slot.kind)
+        continue;
+      // Not all answers may be in a step, and in a shared cache no prompts are beside them.
+      const isServed =
+        context.sharedCells === null || computed.has(slot) || (!slot.isGenerating && !isOfAnswers);
+      if (isServed) slot.served = turn;
+    }
     return parts;
   }
 

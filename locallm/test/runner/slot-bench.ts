@@ -39,8 +39,9 @@ export class Bench {
   wanted = 0;
   readonly #pictures = new Map<string, EncodedPicture>();
 
-  constructor(model: Model, slots = 1, window = 1024, keeper: StateKeeper | null = null) {
-    this.context = silently(() => newContext(model, slots, window));
+  /** `cells` is the size of a cache that all slots share. */
+  constructor(model: Model, slots = 1, window = 1024, keeper: StateKeeper | null = null, cells?: number) {
+    this.context = silently(() => newContext(model, slots, window, cells));
     const pictures = new Pictures();
     const keeping = { context: this.context, pictures, group: "0".repeat(64), window: 0 };
     this.kept = keeper === null ? null : new KeptStates({ ...keeping, keeper });
@@ -75,6 +76,12 @@ export class Bench {
 
   get nextId(): number {
     return this.#ids + 1;
+  }
+
+  /** Makes the job with this number read slowly, or quickly again. */
+  pause(id: number, isSlow: boolean): void {
+    if (isSlow) this.slots.pause(id);
+    else this.slots.resume(id);
   }
 
   ask(prompt: Prompt, changes: Partial<GenerateJob> = {}): Promise<Asked> {

@@ -12,12 +12,13 @@ export const library = openLibrary();
 /** Rows of a step, or more if there are more slots. */
 const rows = 64;
 
-/** A context of this many tokens for each slot. */
-export function newContext(model: Model, slots: number, window: number): Context {
+/** A context of this many tokens for each slot, or of `cells` for all slots together. */
+export function newContext(model: Model, slots: number, window: number, cells?: number): Context {
   const batch = Math.max(rows, slots);
   return new Context(library, model.pointer, {
     sequences: slots,
     contextPerSequence: window,
+    ...(cells === undefined ? {} : { cells }),
     ...model.shape,
     batch,
     microBatch: batch,
@@ -28,7 +29,7 @@ export function newContext(model: Model, slots: number, window: number): Context
     kvCacheType: "f16",
     embeddings: false,
     pooling: 0,
-    unified: false,
+    unified: cells !== undefined,
   });
 }
 

@@ -7,6 +7,11 @@ export interface LoadRequest {
   /** Context window of one slot, in tokens; capped at the model's training context. */
   readonly numCtx: number;
   readonly slots: number;
+  /**
+   * The size in tokens of the cache from which all slots take what they use, at least one window. Missing if each slot
+   * has a window of its own; models with a sliding window or a recurrent state have that in any case.
+   */
+  readonly cells?: number;
   /** The maximum number of tokens per step over all slots. Null means the engine's default of 512. */
   readonly numBatch: number | null;
   /**
@@ -92,6 +97,8 @@ export interface ModelInfo {
   /** The actual window of one slot. */
   readonly contextLength: number;
   readonly slots: number;
+  /** The size in tokens of the cache that the slots share. Missing if each has its own. */
+  readonly cells?: number;
   readonly vocabSize: number;
   readonly embeddingLength: number;
   /** How many numbers each row of a picture has. */
