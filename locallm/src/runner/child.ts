@@ -12,6 +12,7 @@ import { type Connection, Outlets } from "./outlets.ts";
 import { type Command, type Report, sendError } from "./protocol.ts";
 import { socketRoom } from "./socket-room.ts";
 import { StatePlaces } from "./state-places.ts";
+import { Writer } from "./writer.ts";
 
 /** Set while the model waits for its window. */
 let begun: BegunLoad | null = null;
@@ -30,6 +31,7 @@ const outlets = new Outlets({
   send: reportSteps,
   report,
   hasRoom: socketRoom(),
+  writer: new Writer(),
   now: () => new Date(),
 });
 

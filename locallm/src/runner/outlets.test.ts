@@ -7,12 +7,17 @@ import type { SlotEvent } from "../engine/slots.ts";
 import type { GenerateDone } from "../wire/inference/generate.ts";
 import { Outlets } from "./outlets.ts";
 import { socketRoom } from "./socket-room.ts";
+import { Writer } from "./writer.ts";
 
 const text = (id: number, words: string): SlotEvent => ({
   ...{ id, text: words, tokens: 1 },
   ...{ done: null, error: null },
 });
 const end = (id: number): SlotEvent => ({ ...text(id, ""), done: { kind: "done" } as GenerateDone });
+const restOf = (rest: Uint8Array | null) =>
+  rest === null
+    ? ""
+    : `, then ${JSON.stringify(Buffer.from(rest).toString()).slice(1, -1).replaceAll('\\"', '"')}`;
 const shape = ["<", { put: "text" }, " ", { put: "number" }, ">"] as const;
 
 describe("Outlets", () => {
@@ -21,6 +26,7 @@ describe("Outlets", () => {
   let sent: string[];
   let hasRoom: boolean;
   let outlets: Outlets;
+  let writer: Writer;
   let connection: { fd: number; isOpen: boolean; close(): void };
 
   beforeEach(() => {
@@ -33,14 +39,18 @@ describe("Outlets", () => {
           event.done ? "end" : `${event.text}${event.toldIn === undefined ? "" : ` in ${event.toldIn}`}`,
         );
     };
+    writer = new Writer();
     outlets = new Outlets({
       pass: tell,
       send: tell,
       report: (report) =>
         sent.push(
-          report.kind === "back" ? `back ${report.tokens}${report.isSlow ? " slow" : ""}` : report.kind,
+          report.kind === "back"
+            ? `back ${report.tokens}${report.isSlow ? " slow" : ""}${restOf(report.rest)}`
+            : report.kind,
         ),
       hasRoom: () => hasRoom,
+      writer,
       now: () => new Date(0),
     });
     const fd = openSync(file, "w");
@@ -52,8 +62,9 @@ describe("Outlets", () => {
       },
     };
   });
-  afterEach(() => {
+  afterEach(async () => {
     vi.useRealTimers();
+    await writer.close();
     rmSync(file, { force: true });
   });
 
@@ -147,7 +158,8 @@ describe("Outlets", () => {
     closeSync(connection.fd);
     lend(2, { first: false });
     outlets.add([text(1, "three")]);
-    expect(sent.slice(4)).toEqual(["back 0 slow", "three"]);
+    outlets.add([text(1, "four")]);
+    expect(sent.slice(4)).toEqual(["three in 1", 'back 0 slow, then b\\r\\n<"three" 7>\\r\\n', "four"]);
     connection.close = () => {};
   });
 

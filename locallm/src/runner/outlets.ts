@@ -1,7 +1,7 @@
-import { writeSync } from "node:fs";
 import type { SlotEvent } from "../engine/slots.ts";
 import { type LineShape, lineOf } from "../wire/inference/line-shape.ts";
 import type { Lend, Report } from "./protocol.ts";
+import type { Lines, Writer } from "./writer.ts";
 
 /** A client's connection as Node passes it between processes: a handle that nothing reads from here. */
 export interface Connection {
@@ -17,6 +17,7 @@ export interface OutletsRequest {
   readonly report: (report: Report) => void;
   /** Whether the system takes some kilobytes for this connection at once, so that no line is written in part. */
   readonly hasRoom: (fd: number) => boolean;
+  readonly writer: Writer;
   readonly now: () => Date;
 }
 
@@ -66,6 +67,7 @@ export class Outlets {
         ...loan,
         starts: new Set(loan.markers.map(([first = ""]) => first)),
         line: loan.number,
+        lines: this.#request.writer.open(outlet.connection.fd),
       };
       outlet.silent = 0;
       this.#telling ??= setInterval(() => this.#tell(), tellEveryMs).unref();
@@ -93,6 +95,7 @@ export class Outlets {
         passed.push(event);
       }
     }
+    this.#request.writer.flush();
     if (passed.length > 0) this.#request.pass(passed);
   }
 
@@ -104,7 +107,9 @@ export class Outlets {
 
   /** Call it when a job has failed before it computed anything. */
   drop(id: number): void {
-    this.#outlets.get(id)?.connection?.close();
+    const outlet = this.#outlets.get(id);
+    outlet?.loan?.lines.close();
+    outlet?.connection?.close();
     this.#outlets.delete(id);
   }
 
@@ -122,14 +127,13 @@ export class Outlets {
     if (loan === null || connection === null) return false;
     const isSlow = !this.#request.hasRoom(connection.fd);
     if (isSlow || !isPlain(text, loan.starts)) {
-      this.#giveBack(outlet, { isSlow });
+      this.#giveBack(outlet, isSlow);
       return false;
     }
     const line = lineOf(loan.shape, text, loan.line, this.#request.now());
     const chunk = Buffer.from(`${Buffer.byteLength(line).toString(16)}\r\n${line}\r\n`);
-    const written = writeNow(connection.fd, chunk);
-    if (written === 0) {
-      this.#giveBack(outlet, { isSlow: true });
+    if (!loan.lines.add(chunk)) {
+      this.#giveBack(outlet);
       return false;
     }
     loan.line++;
@@ -137,27 +141,29 @@ export class Outlets {
     told.tokens += tokens;
     told.lines++;
     outlet.silent = 0;
-    if (written < chunk.length) this.#giveBack(outlet, { rest: chunk.subarray(written), isSlow: true });
     return true;
   }
 
-  #giveBack(
-    outlet: Outlet,
-    { rest = null, isSlow = false }: { rest?: Uint8Array | null; isSlow?: boolean } = {},
-  ): void {
+  #giveBack(outlet: Outlet, isSlow = false): void {
     if (outlet.loan === null) return;
+    const rest = outlet.loan.lines.close();
     outlet.loan = null;
     this.#sendTold([outlet]);
-    this.#request.report({ kind: "back", id: outlet.id, rest, tokens: 0, isSlow });
+    const { id } = outlet;
+    this.#request.report({ kind: "back", id, rest, tokens: 0, isSlow: isSlow || rest !== null });
   }
 
   /** `untold` is the number of tokens that a job without a reader leaves uncounted. */
   #close(outlet: Outlet, untold: number | null = null): void {
     this.#outlets.delete(outlet.id);
     if (outlet.timer !== null) clearTimeout(outlet.timer);
-    outlet.connection?.close();
     if (untold === null) this.#giveBack(outlet);
-    else this.#request.report({ kind: "back", id: outlet.id, rest: null, tokens: untold, isSlow: false });
+    else {
+      outlet.loan?.lines.close();
+      outlet.loan = null;
+      this.#request.report({ kind: "back", id: outlet.id, rest: null, tokens: untold, isSlow: false });
+    }
+    outlet.connection?.close();
     this.#restIfNothingLent();
   }
 
@@ -197,7 +203,7 @@ interface Outlet {
   readonly held: SlotEvent[];
   /** Set while texts wait for a loan. */
   timer: NodeJS.Timeout | null;
-  loan: { shape: LineShape; starts: ReadonlySet<string>; line: number } | null;
+  loan: { shape: LineShape; starts: ReadonlySet<string>; line: number; lines: Lines } | null;
   /** What was written and not yet told the server. */
   told: { text: string; tokens: number; lines: number };
   /** How often the server was told while nothing was written. */
@@ -209,13 +215,4 @@ function isPlain(text: string, starts: ReadonlySet<string>): boolean {
   if (starts.size === 0) return true;
   for (const char of text) if (starts.has(char)) return false;
   return text.trimEnd().length === text.length;
-}
-
-/** Returns how many bytes were written: 0 if the connection takes none now, or is closed. */
-function writeNow(fd: number, bytes: Uint8Array): number {
-  try {
-    return writeSync(fd, bytes);
-  } catch {
-    return 0;
-  }
 }
