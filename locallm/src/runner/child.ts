@@ -29,7 +29,7 @@ const gathering = new Gathering(reportSteps, () => performance.now());
 const outlets = new Outlets({
   pass: (events) => gathering.add(events),
   send: reportSteps,
-  report,
+  report: reportTogether,
   hasRoom: socketRoom(),
   writer: new Writer(),
   now: () => new Date(),
@@ -255,18 +255,33 @@ function reportSteps(events: readonly SlotEvent[]): void {
         ? ([id, text, tokens] as const)
         : ([id, text, tokens, { prompt, logprobs, toldIn }] as const),
     );
-  if (texts.length > 0) report({ kind: "steps", texts });
+  if (texts.length > 0) reportTogether({ kind: "steps", texts });
   for (const { id, done, error } of events) {
-    if (done !== null) report({ kind: "done", id, done });
+    if (done !== null) reportTogether({ kind: "done", id, done });
     else if (error !== null) fail(id, error);
   }
 }
 
 function fail(id: number, error: unknown): void {
   outlets.drop(id);
-  report({ kind: "failed", id, error: sendError(error) });
+  reportTogether({ kind: "failed", id, error: sendError(error) });
 }
 
 function report(message: Report): void {
-  process.send?.(message);
+  sendTogether();
+  process.send?.([message]);
+}
+
+/** Reports of one turn of the loop that go in one message, because each message wakes the server. */
+let together: Report[] = [];
+
+function reportTogether(message: Report): void {
+  if (together.push(message) === 1) queueMicrotask(sendTogether);
+}
+
+function sendTogether(): void {
+  if (together.length === 0) return;
+  const reports = together;
+  together = [];
+  process.send?.(reports);
 }

@@ -50,7 +50,7 @@ describe("a runner process that ends by itself", () => {
       process.on("message", ({ kind }) => {
         if (kind === "load") {
           console.error("llama_context: n_ctx = 256");
-          process.send({ kind: "ready", info: { slots: 1 }, fullBytes: null });
+          process.send([{ kind: "ready", info: { slots: 1 }, fullBytes: null }]);
         } else if (kind === "detokenize") {
           console.error("decode: error: no memory slot");
           console.error("state_read_meta: cell_count = 7, dest_seq_id = 0\\n".repeat(99));
@@ -86,14 +86,14 @@ describe("a runner process that hangs", () => {
   const loaded = (onAsk: string) => `
     let turns = 0;
     process.on("message", ({ kind }) => {
-      if (kind === "load") process.send({ kind: "ready", info: { slots: 1 }, fullBytes: null });
+      if (kind === "load") process.send([{ kind: "ready", info: { slots: 1 }, fullBytes: null }]);
       if (kind === "ask") { ${onAsk} }
     });
   `;
 
   it.each([
     ["answers nothing", ""],
-    ["has one loop that makes no progress", "process.send({ kind: 'progress', loops: [++turns, 7] });"],
+    ["has one loop that makes no progress", "process.send([{ kind: 'progress', loops: [++turns, 7] }]);"],
   ])("is ended when it %s, and its calls fail by name", async (_, onAsk) => {
     const runner = runnerOf(loaded(onAsk));
     await runner.load(load);
@@ -106,8 +106,8 @@ describe("a runner process that hangs", () => {
   it("is left alone while every loop makes progress", async () => {
     const runner = runnerOf(
       loaded(`
-        process.send({ kind: "progress", loops: [++turns, turns] });
-        if (turns === 30) process.send({ kind: "text", id: 1, text: "here" });
+        process.send([{ kind: "progress", loops: [++turns, turns] }]);
+        if (turns === 30) process.send([{ kind: "text", id: 1, text: "here" }]);
       `),
       // A high limit, so that a busy machine does not make the process late.
       1_000,

@@ -82,7 +82,9 @@ export class RunnerProcess implements Runner {
       // The process could not be started, so no "close" event follows.
       child.once("error", () => settle(null, null));
     });
-    child.on("message", (report: Report) => this.#receive(report));
+    child.on("message", (reports: readonly Report[]) => {
+      for (const report of reports) this.#receive(report);
+    });
     if (child.stderr !== null) {
       createInterface({ input: child.stderr }).on("line", (line) => {
         if (this.#isLoaded && isRoutine(line)) return;

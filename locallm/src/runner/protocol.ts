@@ -63,7 +63,7 @@ export interface Lend extends Offer {
   readonly seen: number;
 }
 
-/** Reports from runner to server. `steps` contains the results of one or more steps in order. */
+/** Reports from runner to server, which come as arrays. `steps` contains the results of one or more steps in order. */
 export type Report =
   | { readonly kind: "loading"; readonly fraction: number }
   /**
