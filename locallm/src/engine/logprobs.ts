@@ -3,6 +3,13 @@ import { LocallmError } from "../wire/errors.ts";
 import type { SampledLogprob, TokenLogprob } from "../wire/inference/generate.ts";
 import type { Functions, Pointer } from "./libllama/functions.ts";
 
+/**
+ * Views of the library's memory by their address. To make one takes longer than to sample from it, and steps use the
+ * same few again. A view of freed memory is never read: its address comes back only with new memory.
+ */
+const views = new Map<Pointer, Float32Array>();
+const mostViews = 1024;
+
 /** Reads the model's scores of all tokens from the library's memory. They are valid until the next step. */
 export function readLogits(
   library: Pick<Functions, "llama_get_logits_ith">,
@@ -12,7 +19,12 @@ export function readLogits(
 ): Float32Array {
   const address = library.llama_get_logits_ith(context, index);
   if (address === null) throw new LocallmError("decode_failed", { reason: "the step gave no logits" });
-  return new Float32Array(koffi.view(address, vocabSize * 4));
+  const known = views.get(address);
+  if (known?.length === vocabSize) return known;
+  if (views.size === mostViews) views.clear();
+  const view = new Float32Array(koffi.view(address, vocabSize * 4));
+  views.set(address, view);
+  return view;
 }
 
 /** The log probabilities of a sampled token and of the `top` likeliest ones, before sampling changes them. */

@@ -62,9 +62,9 @@ describe("Outlets", () => {
       },
     };
   });
-  afterEach(async () => {
+  afterEach(() => {
     vi.useRealTimers();
-    await writer.close();
+    writer.close();
     rmSync(file, { force: true });
   });
 
@@ -99,6 +99,7 @@ describe("Outlets", () => {
     expect(connection.isOpen).toBe(false);
     outlets.add([text(1, "late")]);
     expect(sent.at(-1)).toBe("late");
+    writer.close();
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -126,6 +127,7 @@ describe("Outlets", () => {
     outlets.add([text(1, "four"), end(1)]);
     expect(sent.slice(4)).toEqual(["four", "end"]);
     expect(written()).toEqual([]);
+    writer.close();
     expect([connection.isOpen, vi.getTimerCount()]).toEqual([false, 0]);
   });
 
@@ -171,6 +173,7 @@ describe("Outlets", () => {
     expect(sent).toEqual(["one", "holds"]);
     vi.advanceTimersByTime(1000);
     expect(sent).toEqual(["one", "holds", "back 0"]);
+    writer.close();
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -182,6 +185,7 @@ describe("Outlets", () => {
     outlets.cancel(1);
     expect(sent.slice(2)).toEqual(["back 3"]);
     expect(connection.isOpen).toBe(false);
+    writer.close();
     expect(vi.getTimerCount()).toBe(0);
   });
 

@@ -16,7 +16,7 @@ describe("Writer", () => {
     if (!server.listening) await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   });
   afterEach(async () => {
-    await writer.close();
+    writer.close();
     for (const socket of sockets.splice(0)) socket.destroy();
     server.close();
   });
@@ -90,5 +90,21 @@ describe("Writer", () => {
     next.add(Buffer.from("three"));
     expect(next.close()).toBeNull();
     expect((await read(client, 5)).toString()).toBe("three");
+  });
+
+  it("ends its thread when nothing is lent for a while, and begins another for the next line", async () => {
+    const brief = new Writer(50);
+    const { client, fd } = await connection();
+    for (const text of ["one", "two"]) {
+      const lines = brief.open(fd);
+      await vi.waitUntil(() => brief.isReady, { timeout: 30_000 });
+      await sleep(100);
+      expect(brief.isReady).toBe(true);
+      lines.add(Buffer.from(text));
+      brief.flush();
+      expect(lines.close()).toBeNull();
+      await vi.waitUntil(() => !brief.isReady, { timeout: 30_000 });
+    }
+    expect((await read(client, 6)).toString()).toBe("onetwo");
   });
 });

@@ -2,25 +2,38 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { Writing, writeNow } from "./writing.ts";
 
+/** A thread takes 10 MB, so it ends when it has had nothing to write for so long. */
+const idleMs = 10_000;
+
 /**
  * Writes lines to lent connections from a thread of its own. To write wakes the client's process, often on the core
  * that writes: on the thread that computes, each line would put off the next step.
  */
 export class Writer {
-  readonly #writing = new Writing();
-  #thread: Worker | null = null;
-  readonly #free = Array.from({ length: Writing.places }, (_, place) => Writing.places - 1 - place);
+  readonly #idleMs: number;
+  #thread: WriterThread | null = null;
   readonly #filled = new Set<Lines>();
+  /** How many connections have lines. */
+  #open = 0;
+  #idle: NodeJS.Timeout | null = null;
+
+  constructor(idle = idleMs) {
+    this.#idleMs = idle;
+  }
 
   /** The lines of a connection, in order. Close them before the connection. */
   open(fd: number): Lines {
-    this.#thread ??= startThread(this.#writing);
-    const place = this.#free.pop() ?? null;
-    return new Lines(this.#writing, fd, place, {
+    if (this.#idle !== null) clearTimeout(this.#idle);
+    this.#open++;
+    this.#thread ??= new WriterThread();
+    const thread = this.#thread;
+    const place = thread.free.pop() ?? null;
+    return new Lines(thread.writing, fd, place, {
       filled: (lines) => void this.#filled.add(lines),
       closed: (lines) => {
         this.#filled.delete(lines);
-        if (place !== null) this.#free.push(place);
+        if (place !== null) thread.free.push(place);
+        if (--this.#open === 0) this.#idle = setTimeout(() => this.close(), this.#idleMs).unref();
       },
     });
   }
@@ -30,16 +43,19 @@ export class Writer {
     if (this.#filled.size === 0) return;
     for (const lines of this.#filled) lines.leave();
     this.#filled.clear();
-    this.#writing.wake();
+    this.#thread?.writing.wake();
   }
 
   /** Whether its thread has begun. Until then, lines are written by the thread that adds them. */
   get isReady(): boolean {
-    return this.#writing.isReady;
+    return this.#thread?.writing.isReady ?? false;
   }
 
-  async close(): Promise<void> {
-    await this.#thread?.terminate();
+  /** Ends the thread. No lines may be open. */
+  close(): void {
+    if (this.#idle !== null) clearTimeout(this.#idle);
+    this.#thread?.end();
+    this.#thread = null;
   }
 }
 
@@ -116,14 +132,23 @@ interface LinesTold {
   closed(lines: Lines): void;
 }
 
-function startThread(writing: Writing): Worker {
-  // The source is TypeScript, the published package JavaScript.
-  const file = import.meta.url.endsWith(".ts") ? "./writing-thread.ts" : "./writing-thread.js";
-  const thread = new Worker(fileURLToPath(new URL(file, import.meta.url)), {
-    name: "locallm writer",
-    workerData: writing.memory,
-    resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 4 },
-  });
-  thread.unref();
-  return thread;
+class WriterThread {
+  readonly writing = new Writing();
+  readonly free = Array.from({ length: Writing.places }, (_, place) => Writing.places - 1 - place);
+  readonly #worker: Worker;
+
+  constructor() {
+    // The source is TypeScript, the published package JavaScript.
+    const file = import.meta.url.endsWith(".ts") ? "./writing-thread.ts" : "./writing-thread.js";
+    this.#worker = new Worker(fileURLToPath(new URL(file, import.meta.url)), {
+      name: "locallm writer",
+      workerData: this.writing.memory,
+      resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 4 },
+    });
+    this.#worker.unref();
+  }
+
+  end(): void {
+    void this.#worker.terminate();
+  }
 }
