@@ -7,7 +7,7 @@ import { MemoryNeeds } from "../src/scheduler/memory-needs.ts";
 import { requireModelName } from "../src/wire/model-name.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
 import { launch, type ServerProcess, startServer, until } from "./server-process.ts";
-import { softwareGpu, vulkanEngines } from "./vulkan-engine.ts";
+import { softwareGpu, softwareGpus, vulkanEngines } from "./vulkan-engine.ts";
 
 const engines = await vulkanEngines();
 const model = "small:a";
@@ -22,7 +22,7 @@ describe.skipIf(engines === null)("a Vulkan device (needs libvulkan1 and mesa-vu
   let server: ServerProcess;
   beforeAll(async () => {
     store = await createSmallStore();
-    const env = { LOCALLM_ENGINES: engines ?? "", LOCALLM_CONTEXT_LENGTH: "auto", ...softwareGpu };
+    const env = { LOCALLM_ENGINES: engines ?? "", LOCALLM_CONTEXT_LENGTH: "auto", ...softwareGpus };
     server = await startServer({ models: store.folder, env });
   });
   afterAll(async () => {
@@ -70,6 +70,18 @@ describe.skipIf(engines === null)("a Vulkan device (needs libvulkan1 and mesa-vu
       await until("the log says so", () =>
         server.log.some((line) => line["what"] === "ready" && line["why"] === why),
       );
+    },
+    shadersMs,
+  );
+
+  it(
+    "shares a model with another device as tensor_split says",
+    async () => {
+      const placed = async () => (await server.ask<Listed>("/api/ps")).models[0]?.device;
+      await load({ tensor_split: [1, 2] });
+      expect(await placed()).toMatch(/^Vulkan1 .*: 2 layers, Vulkan0 .*: 1 layer/);
+      await load({ main_gpu: 1 });
+      expect(await placed()).toMatch(/^Vulkan1 .*: 3 layers$/);
     },
     shadersMs,
   );

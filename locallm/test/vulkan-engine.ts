@@ -9,6 +9,9 @@ import { findDevices } from "../src/runner/devices.ts";
 /** The variable that makes the engine use a software driver as a GPU. */
 export const softwareGpu = { GGML_VK_VISIBLE_DEVICES: "0" };
 
+/** The same driver twice: two devices for the engine. */
+export const softwareGpus = { GGML_VK_VISIBLE_DEVICES: "0,0" };
+
 /**
  * The folder of a Vulkan build, outside the repository and downloaded once. Null if it cannot be downloaded,
  * or if no Vulkan driver shows a device. Debian's software driver is in libvulkan1 and mesa-vulkan-drivers.

@@ -67,6 +67,9 @@ function semaphorePulse(): Pulse {
 /** The maximum duration of a step whose operations cannot be counted. */
 const longestStepMs = 10 * 60_000;
 
+/** Where the functions of C are. Programs of Windows do not have them themselves. */
+const cLibrary = process.platform === "win32" ? "ucrtbase.dll" : null;
+
 /**
  * The version for systems that cannot use `sem_trywait`. It uses `strlen`, which returns 0 (continue) for ""
  * and 1 (stop) for "\x01". It cannot count operations, so each reading counts as progress until a step has
@@ -77,7 +80,7 @@ export function flagPulse(nowMs: () => number): Pulse {
   let asked = 0;
   let beganMs = nowMs();
   return {
-    callback: koffi.load(null).symbol("strlen") as Pointer,
+    callback: koffi.load(cLibrary).symbol("strlen") as Pointer,
     data: koffi.address(flag),
     arm() {
       flag[0] = 0;

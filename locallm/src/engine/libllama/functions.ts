@@ -295,13 +295,23 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
   };
 }
 
-/** The signatures of the library `ggml`, which has the functions for devices. */
-const ggmlSignatures: Readonly<Record<string, string[]>> = {
+/** The libraries of ggml. On Windows a function is found only in the library that has it. */
+export interface GgmlLibraries {
+  /** Finds backends and their devices. */
+  readonly registry: LibraryHandle;
+  /** What backends and devices are. */
+  readonly base: LibraryHandle;
+}
+
+const registrySignatures: Readonly<Record<string, string[]>> = {
   ggml_backend_load_all_from_path: ["void", "str"],
   ggml_backend_load: ["void *", "str"],
   ggml_backend_dev_count: ["size_t"],
   ggml_backend_dev_get: ["void *", "size_t"],
   ggml_backend_dev_by_name: ["void *", "str"],
+};
+
+const baseSignatures: Readonly<Record<string, string[]>> = {
   ggml_backend_dev_name: ["str", "void *"],
   ggml_backend_dev_description: ["str", "void *"],
   ggml_backend_dev_type: ["int32_t", "void *"],
@@ -311,27 +321,28 @@ const ggmlSignatures: Readonly<Record<string, string[]>> = {
 
 export function declareFunctions(
   llama: LibraryHandle,
-  ggml: LibraryHandle,
+  { registry, base }: GgmlLibraries,
   layout: typeof Layout,
 ): Functions {
-  const declared = Object.entries(signatures(layout)).map(([name, [result, ...parameters]]) => [
-    name,
-    llama.func(name, result ?? "void", parameters),
-  ]);
-  const ggmlDeclared = Object.entries(ggmlSignatures).map(([name, [result = "void", ...parameters]]) => [
-    name,
-    ggml.func(name, result, parameters),
-  ]);
-  const memory = ggml.func("ggml_backend_dev_memory", "void", [
+  const declare = (library: LibraryHandle, table: Record<string, readonly (TypeObject | string)[]>) =>
+    Object.entries(table).map(([name, [result = "void", ...parameters]]) => [
+      name,
+      library.func(name, result, parameters),
+    ]);
+  const memory = base.func("ggml_backend_dev_memory", "void", [
     "void *",
     koffi.out("size_t *"),
     koffi.out("size_t *"),
   ]);
-  const defaultThreadpoolParams = ggml.func("ggml_threadpool_params_default", layout.threadpoolParams, [
+  const defaultThreadpoolParams = base.func("ggml_threadpool_params_default", layout.threadpoolParams, [
     "int32_t",
   ]);
   return {
-    ...(Object.fromEntries([...declared, ...ggmlDeclared]) as Functions),
+    ...(Object.fromEntries([
+      ...declare(llama, signatures(layout)),
+      ...declare(registry, registrySignatures),
+      ...declare(base, baseSignatures),
+    ]) as Functions),
     deviceMemory(device) {
       const [free, total] = [[0], [0]];
       memory(device, free, total);

@@ -29,7 +29,7 @@ export interface Library extends Functions {
  */
 export function openLibrary(folder: string = platformFolder(), processorFile: string | null = null): Library {
   const llama = open(folder, "llama");
-  const ggml = open(folder, "ggml");
+  const ggml = { registry: open(folder, "ggml"), base: open(folder, "ggml-base") };
   const functions = declareFunctions(llama, ggml, layout);
   const version = functions.llama_version();
   checkLayout(functions, version);

@@ -1,5 +1,5 @@
-import koffi, { type LibraryHandle } from "koffi";
-import type { Pointer } from "./functions.ts";
+import koffi from "koffi";
+import type { GgmlLibraries, Pointer } from "./functions.ts";
 import type { layout as Layout } from "./layout-0.5.0.ts";
 
 /** Threads that live as long as the model. Between steps they spin for a while before they sleep. */
@@ -14,14 +14,14 @@ export interface Threadpool {
  * functions are found by name.
  */
 export function newThreadpool(
-  ggml: LibraryHandle,
+  { registry: ggml, base }: GgmlLibraries,
   layout: typeof Layout,
   params: object,
   processorFile: string | null,
 ): Threadpool | null {
   const registry = ggml.func("ggml_backend_reg_by_name", "void *", ["str"])("CPU") as Pointer | null;
   if (registry === null) return null;
-  const getProcedure = ggml.func("ggml_backend_reg_get_proc_address", "void *", ["void *", "str"]);
+  const getProcedure = base.func("ggml_backend_reg_get_proc_address", "void *", ["void *", "str"]);
   const create = getProcedure(registry, "ggml_threadpool_new") as Pointer | null;
   if (create === null) return null;
   const prototype = koffi.proto("void *", [koffi.pointer(layout.threadpoolParams)]);
