@@ -115,6 +115,7 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
     "{operation} 的首批数据正在准备中，已完成 {percent}%，未扣费。",
     "请在 {retry_after} 秒后重试，进度见 GET /v1/status。",
   ),
+  maintenance: row("服务正在维护：{notice}期间不扣费。", "请在 {retry_after} 秒后重试，恢复情况见 /status。"),
   unavailable: row("服务暂时不可用，未扣费。", "请在 {retry_after} 秒后重试。"),
 };
 

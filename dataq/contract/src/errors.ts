@@ -320,6 +320,13 @@ export const errors = {
     "Retry after {retry_after} s. GET /v1/status shows the progress.",
     true,
   ),
+  maintenance: row(
+    503,
+    "server_error",
+    "The service is under maintenance. {notice}",
+    "Retry after {retry_after} s. /status shows when it is back.",
+    true,
+  ),
   unavailable: row(
     503,
     "server_error",

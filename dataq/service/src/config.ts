@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { isNetworkBlock } from "@dataq/contract";
+import type { BucketAddress } from "./backup/bucket.ts";
 import {
   CONNECTIONS_BESIDE_OTHERS,
   CONNECTIONS_OF_EMBEDDED,
@@ -76,6 +77,11 @@ export interface Config {
    * DATAQ_SEARCH_CA: a file with its certificates. The embedded engine when unset.
    */
   readonly search: SearchEngine | undefined;
+  /**
+   * DATAQ_BACKUPS: where `dataq backup store` puts backups, as s3+https://access:secret@host/bucket/prefix?region=…;
+   * see docs/dataq/backups.md.
+   */
+  readonly backups: BucketAddress | undefined;
   /** DATAQ_RELEASES: address or folder of releases, for `dataq update`. None is built in until one is published. */
   readonly releases: string | undefined;
   /** DATAQ_RELEASE_KEY: the public key of minisign that signs them. */
@@ -153,6 +159,7 @@ export function readConfig(environment: Environment = process.env): Config {
     locallm: readNeighbour(get("DATAQ_LOCALLM")),
     embed: readEmbed(get("DATAQ_EMBED")),
     search: readSearch(get("DATAQ_SEARCH"), get("DATAQ_SEARCH_CA")),
+    backups: readBucket(get("DATAQ_BACKUPS")),
     releases: get("DATAQ_RELEASES"),
     releaseKey: get("DATAQ_RELEASE_KEY"),
     checksForUpdates: readChoice("DATAQ_UPDATE_CHECK", get("DATAQ_UPDATE_CHECK"), ["on", "off"]) === "on",
@@ -304,7 +311,7 @@ function readSearch(
     throw new Error(
       "DATAQ_SEARCH sends records and passwords to another machine without encryption; use opensearch+https://.",
     );
-  const [user, password] = [url.username, url.password].map(decodeCredential) as [string, string];
+  const [user, password] = credentialsOf("DATAQ_SEARCH", url);
   return {
     url: url.origin,
     prefix,
@@ -313,11 +320,40 @@ function readSearch(
   };
 }
 
-function decodeCredential(text: string): string {
+/** The value holds a secret key, so an error does not repeat it. */
+function readBucket(value: string | undefined): BucketAddress | undefined {
+  if (value === undefined) return undefined;
+  const plain = value.replace(/^s3\+/i, "");
+  const url = plain !== value && URL.canParse(plain) ? new URL(plain) : undefined;
+  const [bucket = "", ...folders] = (url?.pathname ?? "").split("/").filter(Boolean);
+  const { region = "us-east-1", style = "path", ...unknown } = Object.fromEntries(url?.searchParams ?? []);
+  const isWhole =
+    url !== undefined &&
+    /^https?:$/.test(url.protocol) &&
+    url.username !== "" &&
+    url.password !== "" &&
+    url.hash === "" &&
+    /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket) &&
+    folders.every((folder) => /^[\w.-]{1,100}$/.test(folder)) &&
+    /^[\w-]{1,50}$/.test(region) &&
+    (style === "path" || style === "host") &&
+    Object.keys(unknown).length === 0;
+  if (!isWhole)
+    throw new Error(
+      "DATAQ_BACKUPS is not the address of a bucket; set it to a value such as s3+https://access-key:secret-key@s3.example.com/bucket/folder?region=eu-central-1, with &style=host if the bucket is a part of the host name.",
+    );
+  if (url.protocol === "http:" && !isLoopback(url.hostname.replace(/^\[|\]$/g, "")))
+    throw new Error("DATAQ_BACKUPS sends backups to another machine without encryption; use s3+https://.");
+  const [accessKey, secretKey] = credentialsOf("DATAQ_BACKUPS", url);
+  const prefix = folders.map((folder) => `${folder}/`).join("");
+  return { endpoint: url.origin, bucket, prefix, region, accessKey, secretKey, style };
+}
+
+function credentialsOf(name: string, { username, password }: URL): [user: string, password: string] {
   try {
-    return decodeURIComponent(text);
+    return [decodeURIComponent(username), decodeURIComponent(password)];
   } catch {
-    throw new Error("DATAQ_SEARCH has a % in the user or the password; write it as %25.");
+    throw new Error(`${name} has a % in the user or the password; write it as %25.`);
   }
 }
 

@@ -1,11 +1,13 @@
 import { accountMigrations } from "./accounts/migrations.ts";
 import { alertMigrations } from "./alerts/migrations.ts";
 import { jobMigrations } from "./background/migrations.ts";
+import { backupMigrations } from "./backup/migrations.ts";
 import type { Migration } from "./database/migrations.ts";
 import { importMigrations } from "./importer/runs.ts";
 import { invoiceMigrations } from "./invoices/migrations.ts";
 import { ledgerMigrations } from "./ledger/migrations.ts";
 import { limitMigrations } from "./limits/migrations.ts";
+import { maintenanceMigrations } from "./maintenance/migrations.ts";
 import { paymentMigrations } from "./payments/migrations.ts";
 import { peopleMigrations } from "./people/migrations.ts";
 import { queryMigrations } from "./query/migrations.ts";
@@ -31,4 +33,6 @@ export const migrations: readonly Migration[] = [
   ...webhookMigrations,
   ...watchMigrations,
   ...alertMigrations,
+  ...maintenanceMigrations,
+  ...backupMigrations,
 ];

@@ -27,6 +27,7 @@ import { addSignInRoutes } from "./http/console/sign-in.ts";
 import { allowOrigins } from "./http/cross-origin.ts";
 import { offers } from "./http/docs/offer.ts";
 import { addDocumentation } from "./http/docs/site.ts";
+import { statusOf } from "./http/docs/status.ts";
 import { Exports } from "./http/exports.ts";
 import { createMetrics } from "./http/metrics.ts";
 import type { HttpParts } from "./http/parts.ts";
@@ -57,6 +58,7 @@ import { PriceList, publishFirstPrices } from "./ledger/price.ts";
 import { RecentEntries } from "./ledger/recent.ts";
 import { ContractGate } from "./limits/contract-gate.ts";
 import { Limiter } from "./limits/limiter.ts";
+import { Maintenance } from "./maintenance/maintenance.ts";
 import { legalIndexFill } from "./operations/legal/cases/corpus.ts";
 import { commonLaws } from "./operations/legal/question/meanings.ts";
 import { type RealData, realData } from "./operations/open-data.ts";
@@ -70,6 +72,7 @@ import { People } from "./people/people.ts";
 import { AnswerCache } from "./query/answer-cache.ts";
 import type { Failpoint } from "./query/failpoint.ts";
 import { Flights } from "./query/flights.ts";
+import { CallHealth } from "./query/health.ts";
 import { RequestLog } from "./query/request-log.ts";
 import { migrations } from "./schema.ts";
 import { Embedder } from "./search/meaning/embedder.ts";
@@ -243,6 +246,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       pipeline,
       requestLog,
       limiter: new Limiter(database),
+      maintenance: new Maintenance(database),
       exports: new Exports(),
       metrics: createMetrics(database, index),
       clock,
@@ -274,7 +278,9 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     closers.push(() => vectors?.close());
     addDocumentation(app);
     const offer = offers({ ...parts, index, contracts });
-    addCatalogRoutes(app, { ...parts, index, vectors, offer });
+    const health = new CallHealth(database.reads.recent, clock);
+    const status = () => statusOf({ ...parts, index, vectors, health });
+    addCatalogRoutes(app, { offer, status });
     addHealthRoutes(app, { ...parts, index });
     addMetricsRoute(app, parts);
     const jobs = new Jobs(database, instance.id, clock);
@@ -296,7 +302,11 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       instance,
       tasks: {
         deliver_webhook: ({ delivery }, run) => deliver(delivering, Number(delivery), run),
-        ask_watch: ({ watch }, { signal }) => askAgain(parts, String(watch), signal),
+        ask_watch: async ({ watch }, { signal }) => {
+          // The queue asks again later.
+          await parts.maintenance.assertOff(clock());
+          await askAgain(parts, String(watch), signal);
+        },
       },
       onError: (error) => logger.warn({ err: error.message }, "the queue of webhooks failed"),
     });
@@ -312,7 +322,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     void firstData.laws.then(() => {
       isPreparing = false;
     });
-    addConsolePages(app, { ...parts, offer, isPreparing: () => isPreparing }, config);
+    addConsolePages(app, { ...parts, offer, status, isPreparing: () => isPreparing }, config);
     addSignInRoutes(app, parts);
     addSessionRoutes(app, parts, config);
     if (config.locallm !== undefined) addModelRoutes(app, config.locallm);

@@ -78,6 +78,14 @@ test("the contract lists every route and what it requires", () => {
   expect([...known.keys()]).toEqual([]);
 });
 
+test("the contract names the routes that maintenance refuses", () => {
+  const told = Object.values<Route>(contractRoutes)
+    .filter(({ errors }) => errors?.includes("maintenance"))
+    .map(({ method, path }) => `${method} ${path}`);
+  const paused = Object.entries(routeAccess).filter(([, { pauses }]) => pauses);
+  expect(told.sort()).toEqual(paused.map(([route]) => route).sort());
+});
+
 test("routes that everybody may use only read, but for these, and none of them moves money", async () => {
   const open = Object.entries(routeAccess).filter(([, { access }]) => access === "public");
   expect(open.filter(([route]) => !route.startsWith("GET ")).map(([route]) => route)).toEqual([

@@ -1171,6 +1171,8 @@ export const en = {
       "ledger.topup": "Payment recorded",
       "login.failure": "Sign-in failed",
       "login.success": "Signed in",
+      "maintenance.begin": "Maintenance begun",
+      "maintenance.end": "Maintenance ended",
       "member.invite": "Member invited",
       "member.join": "Member joined",
       "member.remove": "Member removed",

@@ -1111,6 +1111,8 @@ export const zh: Text = {
       "ledger.topup": "人工充值",
       "login.failure": "登录失败",
       "login.success": "登录成功",
+      "maintenance.begin": "开始维护",
+      "maintenance.end": "结束维护",
       "member.invite": "邀请成员",
       "member.join": "成员加入",
       "member.remove": "移除成员",

@@ -3,6 +3,7 @@ import { indexState } from "../envelope.ts";
 import { domains } from "../operation.ts";
 import type { Received } from "./answer.ts";
 import { bilingual } from "./bilingual.ts";
+import { maintenanceWindow } from "./maintenance.ts";
 import { moment } from "./moment.ts";
 
 /** Where an operation's answers for live keys come from. */
@@ -124,8 +125,15 @@ export const pricing = z.strictObject({
   tokens_per_cny: z.number().int(),
 });
 
-/** The data behind every operation and its age. */
+/** How calls of an operation fare: none lately, all well, some fail by our fault or a source's, most fail. */
+export const healthStates = ["quiet", "working", "disturbed", "down"] as const;
+export type HealthState = (typeof healthStates)[number];
+
+/** The data behind every operation and its age, and how its calls fare. */
 export const status = z.strictObject({
+  maintenance: maintenanceWindow
+    .nullable()
+    .meta({ description: "While it lasts, calls are refused with `maintenance` and cost nothing" }),
   operations: z.array(
     z.strictObject({
       operation: z.string(),
@@ -149,6 +157,11 @@ export const status = z.strictObject({
         .nullable()
         .meta({ description: "Vectors for the search by meaning; null where it is off" }),
       overdue: z.boolean().meta({ description: "The refresh is more than a day late" }),
+      health: z.enum(healthStates).meta({ description: "How the calls of the last hour fared" }),
+      answered: z.number().nullable().meta({
+        description:
+          "Percent of the calls of the last 24 hours that did not fail on our side or a source's; null below 20 calls",
+      }),
     }),
   ),
 });

@@ -12,6 +12,7 @@ export * from "./invoice.ts";
 export * from "./job.ts";
 export * from "./key.ts";
 export * from "./ledger.ts";
+export * from "./maintenance.ts";
 export * from "./member.ts";
 export * from "./moment.ts";
 export * from "./open-data.ts";

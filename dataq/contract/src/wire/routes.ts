@@ -49,6 +49,7 @@ import {
   usageQuery,
   usageRow,
 } from "./ledger.ts";
+import { maintenance, maintenanceChange } from "./maintenance.ts";
 import { changedMember, createdInvitation, memberList, memberRole, newInvitation } from "./member.ts";
 import { openData } from "./open-data.ts";
 import { listOf, pageOf } from "./page.ts";
@@ -119,6 +120,7 @@ export const routes = {
       "preparing",
       "upstream_error",
       "upstream_timeout",
+      "maintenance",
       ...callLimits,
     ],
   },
@@ -127,7 +129,7 @@ export const routes = {
     path: "/v1/data/estimate",
     summary: "Get the price of a call; free",
     answer: estimate,
-    errors: [...questions, "not_configured", "preparing", ...callLimits],
+    errors: [...questions, "not_configured", "preparing", "maintenance", ...callLimits],
   },
 
   tryOperation: {
@@ -139,7 +141,7 @@ export const routes = {
     summary: "Try an operation without an account; free, a few times from each address",
     body: trial,
     answer: tried,
-    errors: ["not_found", "rate_limited", "preparing", "no_words", "upstream_timeout"],
+    errors: ["not_found", "rate_limited", "preparing", "no_words", "upstream_timeout", "maintenance"],
   },
 
   callMcp: {
@@ -148,7 +150,7 @@ export const routes = {
     summary: "Send a message of the Model Context Protocol; tools are the operations",
     body: z.looseObject({ jsonrpc: z.literal("2.0"), method: z.string().optional() }),
     answer: ["application/json", "text/event-stream"],
-    errors: ["origin_not_allowed"],
+    errors: ["origin_not_allowed", "maintenance"],
   },
 
   getBalance: { ...read, tag: "account", path: "/v1/balance", summary: "Get the balance", answer: balance },
@@ -168,7 +170,7 @@ export const routes = {
     body: redemption,
     status: 200,
     answer: redeemed,
-    errors: ["invalid_voucher"],
+    errors: ["invalid_voucher", "maintenance"],
   },
   getPaymentOptions: {
     ...read,
@@ -194,7 +196,7 @@ export const routes = {
     body: newPayment,
     status: 201,
     answer: payment,
-    errors: ["provider_off", "too_many", "payment_refused"],
+    errors: ["provider_off", "too_many", "payment_refused", "maintenance"],
   },
   getPayment: {
     ...read,
@@ -530,6 +532,7 @@ export const routes = {
       "not_found",
       "upstream_error",
       "upstream_timeout",
+      "maintenance",
       ...callLimits,
     ],
   },
@@ -574,6 +577,12 @@ export const routes = {
     path: "/v1/status",
     summary: "Get the state and the age of the data",
     answer: z.strictObject({ data: status }),
+  },
+  getStatusPage: {
+    ...open,
+    path: "/status",
+    summary: "Show the state of the service to people, as a page",
+    answer: "text/html",
   },
   getCapabilities: {
     ...open,
@@ -782,6 +791,23 @@ export const routes = {
     body: newPrice,
     status: 201,
     answer: price,
+  },
+  getMaintenance: {
+    ...admin,
+    method: "GET",
+    path: "/admin/v1/maintenance",
+    summary: "Get the maintenance that is going on",
+    status: 200,
+    answer: maintenance,
+  },
+  changeMaintenance: {
+    ...admin,
+    method: "POST",
+    path: "/admin/v1/maintenance",
+    summary: "Begin or end maintenance: calls are refused, and nothing is charged",
+    body: maintenanceChange,
+    status: 200,
+    answer: maintenance,
   },
   listAuditLines: {
     ...admin,

@@ -41,6 +41,8 @@ export const auditActions = [
   "ledger.topup",
   "login.failure",
   "login.success",
+  "maintenance.begin",
+  "maintenance.end",
   "member.invite",
   "member.join",
   "member.remove",

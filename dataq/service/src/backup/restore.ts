@@ -48,9 +48,22 @@ interface RestoreOptions {
 export async function restoreBackup(
   database: Database,
   path: string,
+  options: RestoreOptions,
+): Promise<RestoreReport> {
+  const file = createReadStream(path, { highWaterMark: 1_048_576 });
+  try {
+    return await restoreFrom(database, path, readTar(file, LARGEST_FILE), options);
+  } finally {
+    file.destroy();
+  }
+}
+
+async function restoreFrom(
+  database: Database,
+  path: string,
+  files: AsyncGenerator<TarFile>,
   { migrations, secret, progress }: RestoreOptions,
 ): Promise<RestoreReport> {
-  const files = readTar(createReadStream(path, { highWaterMark: 1_048_576 }), LARGEST_FILE);
   const first = await files.next();
   if (first.done || first.value.name !== manifestName) throw new Error(`${path} is not a backup of dataq.`);
   const about = readJson(manifest, first.value);

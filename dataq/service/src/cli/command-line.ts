@@ -37,6 +37,7 @@ const verbs: Readonly<Record<string, () => Promise<Command>>> = {
   keys: async () => (await import("./commands/keys.ts")).keysCommand(),
   backup: async () => (await import("./commands/backup.ts")).backupCommand(),
   restore: async () => (await import("./commands/restore.ts")).restoreCommand(),
+  maintenance: async () => (await import("./commands/maintenance.ts")).maintenanceCommand(),
   payments: async () => (await import("./commands/payments.ts")).paymentsCommand(await findConnection()),
   ledger: async () => (await import("./commands/ledger.ts")).ledgerCommand(),
   import: async () => (await import("./commands/import.ts")).importCommand(),

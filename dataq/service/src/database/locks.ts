@@ -26,6 +26,8 @@ export const lockNumbers = {
   vectors: 7_140_012,
   /** Sums usage; shared by those who write lines of the request log. */
   usage: 7_140_013,
+  /** Begins and ends maintenance. */
+  maintenance: 7_140_014,
 } as const;
 
 export type LockName = keyof typeof lockNumbers;

@@ -20,6 +20,8 @@ export interface RouteAccess {
   readonly cost: number;
   /** What fields of the body need besides `access`. */
   readonly fields?: Readonly<Record<string, Action>>;
+  /** Whether maintenance refuses it: what asks a source or moves a customer's money. Operators are let through. */
+  readonly pauses?: true;
   /** Why a public route may do more than read. Without it, a public route is a GET. */
   readonly why?: string;
 }
@@ -41,8 +43,12 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /v1/catalog/:operation": row("public"),
   "GET /v1/pricing": row("public"),
   "GET /v1/status": row("public"),
+  "GET /status": row("public"),
 
-  "POST /v1/try": open("it answers from what is here, for free, within limits of its own; it writes nothing"),
+  "POST /v1/try": {
+    ...open("it answers from what is here, for free, within limits of its own; it writes nothing"),
+    pauses: true,
+  },
 
   // Calls have limits of their own; see call-limits.ts.
   "POST /v1/data/query": row("data.query", 0),
@@ -58,12 +64,12 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /v1/usage.csv": row("account.read", 10),
   "GET /v1/requests": row("account.read"),
   "GET /v1/requests/:id": row("account.read"),
-  "POST /v1/vouchers/redeem": row("account.pay"),
+  "POST /v1/vouchers/redeem": { ...row("account.pay"), pauses: true },
 
   "GET /v1/payments/options": row("account.read"),
   "GET /v1/payments": row("account.read"),
   "GET /v1/payments/:id": row("account.read"),
-  "POST /v1/payments": row("account.pay"),
+  "POST /v1/payments": { ...row("account.pay"), pauses: true },
   "GET /v1/payments/:id/receipt": row("account.read", 5),
   "GET /v1/statements/:month": row("account.read", 10),
   "GET /v1/statements/:month/pdf": row("account.read", 10),
@@ -97,7 +103,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "POST /v1/webhooks/:id/deliveries/:message/redeliver": row("webhooks.manage", 5),
   "GET /v1/watches": row("webhooks.manage"),
   // It asks the question, so it is limited like a call.
-  "POST /v1/watches": row("webhooks.manage", 0),
+  "POST /v1/watches": { ...row("webhooks.manage", 0), pauses: true },
   "PATCH /v1/watches/:id": row("webhooks.manage"),
   "DELETE /v1/watches/:id": row("webhooks.manage"),
   "GET /v1/alerts": row("account.read"),
@@ -123,6 +129,8 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /admin/v1/vouchers": row("service.read"),
   "POST /admin/v1/vouchers": row("service.finance"),
   "POST /admin/v1/prices": row("service.finance"),
+  "GET /admin/v1/maintenance": row("service.read"),
+  "POST /admin/v1/maintenance": row("service.support"),
   "GET /admin/v1/audit": row("service.read"),
   "GET /admin/v1/audit/export": row("service.read", 20),
   "GET /admin/v1/ledger/verify": row("service.read", 50),
@@ -178,8 +186,11 @@ export function enforceAccess(app: FastifyInstance, parts: HttpParts): void {
 
   app.addHook("preHandler", async (request) => {
     if (request.is404 || request.routeOptions.url === undefined) return;
-    const { access, cost, fields } = routeAccess[nameOf(request.method, request.routeOptions.url)]!;
-    if (access === "public") return;
+    const { access, cost, fields, pauses } = routeAccess[nameOf(request.method, request.routeOptions.url)]!;
+    if (access === "public") {
+      if (pauses) await parts.maintenance.assertOff(parts.clock());
+      return;
+    }
     if (access === "visitor") {
       request.visitor = await findVisitor(parts, request);
       return;
@@ -192,6 +203,7 @@ export function enforceAccess(app: FastifyInstance, parts: HttpParts): void {
     authorise(principal, access, (request.params as { id?: string }).id);
     for (const [field, action] of Object.entries(fields ?? {}))
       if (hasField(request, field)) authorise(principal, action);
+    if (pauses && principal.account.role !== "admin") await parts.maintenance.assertOff(parts.clock());
     await takeAllowance(parts, principal, cost);
   });
 }
@@ -227,5 +239,5 @@ function open(why: string): RouteAccess {
 }
 
 function row(access: Access, cost = 1): RouteAccess {
-  return { access, cost };
+  return { access, cost, ...(access === "data.query" && { pauses: true }) };
 }

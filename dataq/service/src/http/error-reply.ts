@@ -100,7 +100,13 @@ function textZh({ code, details }: Failure, after: object): ErrorText {
     fix: fixZh ?? problem.fix,
   }));
   const listed = problems.map(({ message, fix }) => (fix ? `${message}（${fix}）` : message)).join("；");
-  const values = { ...details, ...after, problems: listed, fix: problems[0]?.fix ?? details["fix"] };
+  const values = {
+    ...details,
+    ...(details["zh"] as object),
+    ...after,
+    problems: listed,
+    fix: problems[0]?.fix ?? details["fix"],
+  };
   const { message, nextAction } = errorsZh[code];
   return { message: fill(message, values), nextAction: asSentence(fill(nextAction, values), "。"), problems };
 }

@@ -1,6 +1,8 @@
 import type { FastifyRequest } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { newestBackups } from "../backup/log.ts";
 import type { Database } from "../database/database.ts";
+import { openWindow } from "../maintenance/maintenance.ts";
 import type { SearchIndex } from "../search/search-index.ts";
 
 /** Counters of this process in Prometheus' text format. No label names an account, a key or a query. */
@@ -45,6 +47,25 @@ export function createMetrics(database: Database, index: Pick<SearchIndex, "heal
     async collect() {
       const found = await database.pool.query<{ n: number }>("select count(*)::int as n from hold");
       this.set(found.rows[0]!.n);
+    },
+  });
+  new Gauge({
+    name: "dataq_backup_seconds",
+    help: "When the newest stored backup was taken, and when one was last rehearsed, in seconds since 1970; 0: never",
+    labelNames: ["kind"],
+    registers: [registry],
+    async collect() {
+      const { stored, rehearsed } = await newestBackups(database.pool);
+      this.set({ kind: "stored" }, (stored?.getTime() ?? 0) / 1000);
+      this.set({ kind: "rehearsed" }, (rehearsed?.getTime() ?? 0) / 1000);
+    },
+  });
+  new Gauge({
+    name: "dataq_maintenance",
+    help: "1 while calls are refused",
+    registers: [registry],
+    async collect() {
+      this.set((await openWindow(database.pool)) === undefined ? 0 : 1);
     },
   });
   new Gauge({

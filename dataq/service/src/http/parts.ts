@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Keys } from "../accounts/key.ts";
 import type { Database } from "../database/database.ts";
 import type { Limiter } from "../limits/limiter.ts";
+import type { Maintenance } from "../maintenance/maintenance.ts";
 import type { People } from "../people/people.ts";
 import type { PipelineParts } from "../query/parts.ts";
 import type { RequestLog } from "../query/request-log.ts";
@@ -16,6 +17,7 @@ export interface HttpParts {
   readonly pipeline: PipelineParts;
   readonly requestLog: RequestLog;
   readonly limiter: Limiter;
+  readonly maintenance: Maintenance;
   readonly exports: Exports;
   readonly metrics: Metrics;
   readonly clock: () => Date;

@@ -1,9 +1,11 @@
 import type { Language } from "@dataq/contract";
 import { Failure } from "@dataq/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { pastWindows } from "../../maintenance/maintenance.ts";
 import { headersOf } from "../credentials.ts";
 import { languageOf } from "../language.ts";
 import type { HttpParts } from "../parts.ts";
+import { type Standing, statusPage } from "../welcome/status-page.ts";
 import { type Look, Welcome, type WelcomeParts, type WelcomeSettings } from "../welcome/welcome.ts";
 import { type ConsoleFile, type ConsoleFiles, readConsole } from "./files.ts";
 
@@ -39,7 +41,8 @@ const guards = {
  */
 export function addConsolePages(
   app: FastifyInstance,
-  parts: Pick<HttpParts, "people"> & WelcomeParts,
+  parts: Pick<HttpParts, "people" | "database" | "clock"> &
+    WelcomeParts & { readonly status: () => Promise<Standing["status"]> },
   settings: WelcomeSettings,
 ): void {
   const files = readConsole();
@@ -50,19 +53,22 @@ export function addConsolePages(
     if (request.headers.accept?.includes("text/html")) {
       if (welcome === undefined || (await parts.people.find(headersOf(request))))
         return reply.redirect("/console/");
-      const kept = lookOf(request);
-      const { language: chosen } = request.query;
-      const look = chosen === "en" || chosen === "zh" ? ({ ...kept, language: chosen } as const) : kept;
-      // The console opens in the language that was chosen here.
-      if (look !== kept)
-        reply.header(
-          "set-cookie",
-          `dataq_look=${look.theme}.${look.language}; Path=/; Max-Age=31536000; SameSite=Lax`,
-        );
-      reply.headers(guards).header("cache-control", "no-cache").type("text/html; charset=utf-8");
+      const look = chosenLook(request, reply);
       return welcome.page(look, `${request.protocol}://${request.host}`);
     }
     return { name: "dataq", console: "/console/", docs: "/docs", agents: "/llms.txt", status: "/v1/status" };
+  });
+
+  app.get<{ Querystring: { language?: unknown } }>("/status", async (request, reply) => {
+    reply.header("vary", "Accept-Language, Cookie");
+    const look = chosenLook(request, reply);
+    const now = parts.clock();
+    const monthAgo = new Date(now.getTime() - 30 * 86_400_000);
+    const [status, past] = await Promise.all([
+      parts.status(),
+      pastWindows(parts.database.reads.recent, monthAgo),
+    ]);
+    return statusPage({ status, past, now }, look, files?.welcome);
   });
 
   const answer = async (request: FastifyRequest<{ Params: { "*"?: string } }>, reply: FastifyReply) => {
@@ -84,6 +90,23 @@ export function addConsolePages(
   };
   app.get("/console", answer);
   app.get("/console/*", answer);
+}
+
+/** The look of a page for visitors. The console opens in the language that was chosen on it. */
+function chosenLook(
+  request: FastifyRequest<{ Querystring: { language?: unknown } }>,
+  reply: FastifyReply,
+): Look {
+  const kept = lookOf(request);
+  const { language: chosen } = request.query;
+  const look = chosen === "en" || chosen === "zh" ? ({ ...kept, language: chosen } as const) : kept;
+  if (look !== kept)
+    reply.header(
+      "set-cookie",
+      `dataq_look=${look.theme}.${look.language}; Path=/; Max-Age=31536000; SameSite=Lax`,
+    );
+  reply.headers(guards).header("cache-control", "no-cache").type("text/html; charset=utf-8");
+  return look;
 }
 
 /** Names of files carry a hash of what is in them, so they never change. */

@@ -252,7 +252,7 @@ function status(entries: readonly CatalogEntry[], t: WelcomeText): Markup {
 <div><dt>${t.states.none}</dt><dd>${count(["none"])}</dd></div>
 ${newest === undefined ? undefined : html`<div><dt>${t.newest}</dt><dd>${newest}</dd></div>`}
 </dl>
-<p>${t.statusAbout} <a href="/v1/status">/v1/status</a></p>
+<p>${t.statusAbout} <a href="/status">/status</a></p>
 </section>`;
 }
 

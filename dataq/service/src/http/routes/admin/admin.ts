@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { HttpParts } from "../../parts.ts";
 import { addAdminAccountRoutes } from "./accounts.ts";
 import { addAdminBookRoutes } from "./books.ts";
+import { addAdminMaintenanceRoutes } from "./maintenance.ts";
 import { addAdminPriceRoutes } from "./prices.ts";
 import { addAdminVoucherRoutes } from "./vouchers.ts";
 
@@ -10,5 +11,6 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
   addAdminAccountRoutes(app, parts);
   addAdminVoucherRoutes(app, parts);
   addAdminPriceRoutes(app, parts);
+  addAdminMaintenanceRoutes(app, parts);
   addAdminBookRoutes(app, parts);
 }
