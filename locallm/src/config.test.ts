@@ -33,6 +33,7 @@ describe("readConfig", () => {
       contextLength: 2048,
       flashAttention: "auto",
       kvCacheType: "f16",
+      sharedCache: "auto",
       cacheRamBytes: null,
       cacheDiskBytes: 0,
       cacheFolder: join(homedir(), ".locallm/conversations"),

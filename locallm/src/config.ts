@@ -58,6 +58,7 @@ export interface Config extends CommandConfig, GpuSettings, AcceleratorSettings 
   readonly contextLength: number | "auto";
   readonly flashAttention: "auto" | "on" | "off";
   readonly kvCacheType: "f16" | "q8_0" | "q4_0";
+  readonly sharedCache: "auto" | "on" | "off";
   /**
    * The memory in bytes for conversations whose slot was given to another one. Null means a share of the free
    * memory.
@@ -143,6 +144,11 @@ export const settings: readonly Setting[] = [
     "where control tokens are recognised: template, or everywhere to include messages",
   ),
   setting("LOCALLM_FLASH_ATTENTION", "auto", "auto, on or off"),
+  setting(
+    "LOCALLM_SHARED_CACHE",
+    "auto",
+    "whether parallel requests share one cache: on, off, or auto: where a window for each does not fit",
+  ),
   setting("LOCALLM_KV_CACHE_TYPE", "f16", "f16, q8_0 or q4_0"),
   setting(
     "LOCALLM_CACHE_RAM",
@@ -253,6 +259,7 @@ export function readConfig(environment: Environment = process.env): Config {
     ),
     tensorSplit: read("LOCALLM_TENSOR_SPLIT", parseShares),
     kvCacheType: read("LOCALLM_KV_CACHE_TYPE", (text) => parseKvCacheType(text, flashAttention)),
+    sharedCache: read("LOCALLM_SHARED_CACHE", oneOf("auto", "on", "off")),
     cacheRamBytes,
     cacheDiskBytes: read("LOCALLM_CACHE_DISK", (text) => parseCacheDisk(text, cacheRamBytes)),
     cacheFolder: read("LOCALLM_CACHE_FOLDER", parsePath),

@@ -110,6 +110,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
       loadTimeoutMs: config.loadTimeoutMs,
       flashAttention: config.flashAttention,
       kvCacheType: config.kvCacheType,
+      sharedCache: config.sharedCache,
       environment: visibleDevices(config),
     },
     {

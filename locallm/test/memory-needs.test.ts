@@ -67,7 +67,9 @@ describe("a dry load measures the memory that the engine then allocates", () => 
     ["llama", { numCtx: 300 }],
     ["llama", { numCtx: 8192, slots: 3, kvCacheType: "q8_0" }],
     ["llama", { numBatch: 17, flashAttention: "off" }],
+    ["llama", { numCtx: 2048, slots: 64, cells: 5000 }],
     ["gemma3", { numCtx: 4096, slots: 2 }],
+    ["gemma3", { numCtx: 4096, slots: 2, cells: 4096 }],
     ["jamba", { slots: 4 }],
     ["embedder", { numCtx: 8192 }],
     ["embedder", { numCtx: 100 }],
@@ -88,6 +90,16 @@ describe("a dry load measures the memory that the engine then allocates", () => 
       code: "model_load_failed",
     });
   });
+});
+
+it.each([
+  ["llama", 5 / 16],
+  ["gemma3", 1],
+  ["jamba", 1],
+])("the slots of %s that share a cache need this part of the memory of windows of their own: %d", async (name, part) => {
+  const load = { ...base, modelPath: join(folder, name), numCtx: 4096, slots: 16 };
+  const [own, shared] = await Promise.all([measureLoad(load), measureLoad({ ...load, cells: 5 * 4096 })]);
+  expect(shared!.context / own!.context).toBeCloseTo(part, 6);
 });
 
 it("a window of millions of tokens is extrapolated from shorter ones", async () => {

@@ -122,6 +122,7 @@ export async function simulateScheduler(seed: number): Promise<Simulated> {
       ...{ slots, maxLoadedModels, maxQueue, loadTimeoutMs },
       flashAttention: "auto",
       kvCacheType: "f16",
+      sharedCache: "auto",
       environment: {},
     },
     {

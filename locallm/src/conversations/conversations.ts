@@ -279,7 +279,7 @@ export function groupOf(load: LoadRequest): string | null {
   const scales = load.adapters.map(({ scale }) => scale);
   const { kvCacheType, flashAttention } = load;
   // A state also records how many caches the context had.
-  const slots = load.cells === undefined ? load.slots : 1;
+  const slots = load.cells === undefined ? load.slots : { shared: load.slots };
   return createHash("sha256")
     .update(JSON.stringify([digests, scales, kvCacheType, flashAttention, slots, release]))
     .digest("hex");

@@ -103,8 +103,10 @@ export function loadWeights(request: LoadRequest, events: EngineEvents, keeping:
   const model = loading.listen(() => Model.load(loading.library, request, events.onProgress));
   return {
     ...vocabularyOf(model, loading.allocation),
-    finish: ({ numCtx }) =>
-      loading.listen(() => load({ ...loading, model, request: { ...request, numCtx }, events, keeping })),
+    finish: (choice) => {
+      const chosen = { ...withWindow(request, choice), placement: request.placement };
+      return loading.listen(() => load({ ...loading, model, request: chosen, events, keeping }));
+    },
   };
 }
 
@@ -120,17 +122,21 @@ export function loadVocabulary(
   const first = loading.listen(() => Model.load(library, only, () => {}, "vocabulary"));
   return {
     ...vocabularyOf(first, loading.allocation),
-    finish: ({ numCtx, placement: chosenPlacement }) => {
+    finish: (choice) => {
       first.free();
       // The library is already open, even if no layer fits on its devices.
-      const placement = { ...chosenPlacement, library: request.placement.library };
-      const chosen = { ...request, numCtx, placement };
+      const placement = { ...choice.placement, library: request.placement.library };
+      const chosen = { ...withWindow(request, choice), placement };
       return loading.listen(() => {
         const model = Model.load(library, chosen, events.onProgress);
         return load({ ...loading, model, request: chosen, events, keeping });
       });
     },
   };
+}
+
+function withWindow({ cells: _, ...request }: LoadRequest, { numCtx, cells }: WindowChoice): LoadRequest {
+  return { ...request, numCtx, ...(cells === undefined ? {} : { cells }) };
 }
 
 /** Opens the library and hears what it allocates. */

@@ -113,6 +113,8 @@ export interface ResidentView {
   readonly expiresAtMs: number | null;
   readonly loadedAtMs: number;
   readonly slots: number;
+  /** The tokens of the cache that the slots share. Null if each has a window of its own. */
+  readonly sharedCells: number | null;
   readonly activeSlots: number;
   readonly waiting: number;
   readonly keepAliveMs: number;

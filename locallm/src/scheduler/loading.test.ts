@@ -73,6 +73,7 @@ function world(
       loadTimeoutMs: Number.POSITIVE_INFINITY,
       flashAttention: "auto",
       kvCacheType: "f16",
+      sharedCache: "auto",
       environment: {},
     },
     {

@@ -4,6 +4,7 @@ import { type ErrorCode, LocallmError } from "../wire/errors.ts";
 import { filesOf, type LoadWish } from "./lease.ts";
 import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
 import type { Resident } from "./residency.ts";
+import { fitSlots } from "./sharing.ts";
 
 /**
  * Starts the runner at the chosen placement. If loading on a GPU fails, retries with less of its memory, then on the
@@ -21,7 +22,8 @@ export async function loadRunner(
   const choose = async (vocabulary: LoadedVocabulary) => {
     ({ needs, choice } = await chooseWindow!(vocabulary));
     isChosen = true;
-    return { numCtx: resident.numCtx, placement: choice.placement };
+    const { numCtx, cells } = resident;
+    return { numCtx, ...(cells === undefined ? {} : { cells }), placement: choice.placement };
   };
   for (let tries = 1; ; tries++) {
     resident.choice = choice;
@@ -97,6 +99,7 @@ async function loadOnce(
         adapters: model.adapters,
         numCtx: resident.numCtx,
         slots: settings.slots,
+        ...(resident.cells === undefined ? {} : { cells: resident.cells }),
         numBatch: load.numBatch,
         numThread: load.numThread,
         placement,
@@ -139,11 +142,15 @@ export async function placeResident(
   parts: SchedulerParts,
   { resident, others, loadableBytes }: Loading,
 ): Promise<Placed | null> {
-  const needs = await needsOf(settings, parts, resident, resident.numCtx);
-  const choice = await parts.place(needs, resident.load);
-  resident.place(choice);
+  const { model } = resident;
+  const load = { ...resident.load, numCtx: resident.numCtx };
+  const fits = (choice: Choice) => choice.hostBytes <= loadableBytes() && !isCrowded(choice, others);
+  // A cramped cache is better than none, but not better than a loaded model that nobody uses.
+  const fit = await fitSlots(settings, parts, { model, load, fits }, others.length === 0);
+  const { choice } = fit;
+  resident.place(fit);
+  if (fit.fits) return fit;
   const available = loadableBytes();
-  if (choice.hostBytes <= available && !isCrowded(choice, others)) return { needs, choice };
   // Do not unload others if the model would not fit even then. Count only host memory, because that is what
   // is missing.
   const availableAlone = others.reduce((sum, { hostBytes }) => sum + hostBytes, available);
@@ -166,30 +173,26 @@ function isCrowded(choice: Choice, others: readonly Resident[]): boolean {
 export async function widen(
   settings: SchedulerSettings,
   parts: SchedulerParts,
-  { resident, others }: Loading,
+  { resident, others, loadableBytes }: Loading,
   load: LoadWish,
   placed: Placed,
 ): Promise<Placed> {
-  const needs = await needsOf(settings, parts, resident, load.numCtx);
-  const choice =
+  const { model } = resident;
+  const fits = (choice: Choice) => choice.hostBytes <= loadableBytes() && !isCrowded(choice, others);
+  const where: SchedulerParts =
     // The weights are already in the host's memory.
     placed.choice.deviceBytes === 0
-      ? onProcessor(needs, placed.choice.why)
-      : await parts.place(needs, resident.load);
-  if (isCrowded(choice, others)) return placed;
+      ? { ...parts, place: async (needs) => onProcessor(needs, placed.choice.why) }
+      : parts;
+  const wish = { ...resident.load, numCtx: load.numCtx };
+  const fit = await fitSlots(settings, where, { model, load: wish, fits }, true);
+  // Kept states are of one kind of cache, and the runner has been told which.
+  if (isCrowded(fit.choice, others) || (fit.cells === undefined) !== (resident.cells === undefined))
+    return placed;
   resident.widen(load);
-  resident.place(choice);
-  parts.conversations?.makeRoom(choice.hostBytes);
-  return { needs, choice };
-}
-
-function needsOf(
-  { slots, kvCacheType, flashAttention }: SchedulerSettings,
-  parts: SchedulerParts,
-  { model, load: { numBatch } }: Resident,
-  numCtx: number,
-): Promise<Needs> {
-  return parts.needs(model, { numCtx, numBatch, slots, kvCacheType, flashAttention });
+  resident.place(fit);
+  parts.conversations?.makeRoom(fit.choice.hostBytes);
+  return fit;
 }
 
 /**

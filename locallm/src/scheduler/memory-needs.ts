@@ -17,7 +17,7 @@ import { filesOf, type RunnableModel } from "./lease.ts";
 /** The load options that affect memory use. */
 export type MeasuredLoad = Pick<
   LoadRequest,
-  "numCtx" | "numBatch" | "slots" | "kvCacheType" | "flashAttention"
+  "numCtx" | "numBatch" | "slots" | "cells" | "kvCacheType" | "flashAttention"
 >;
 
 type Sizes = ModelInfo["sizeBytes"];
@@ -80,8 +80,8 @@ export class MemoryNeeds {
    */
   async #measureAny(model: RunnableModel, load: MeasuredLoad): Promise<Sizes | null> {
     if (load.numCtx <= longWindow) return await this.#measure(model, load);
-    const half = await this.#measure(model, { ...load, numCtx: longWindow / 2 });
-    const whole = await this.#measure(model, { ...load, numCtx: longWindow });
+    const half = await this.#measure(model, shortened(load, longWindow / 2));
+    const whole = await this.#measure(model, shortened(load, longWindow));
     if (half === null || whole === null) return null;
     const further = (load.numCtx - longWindow) / (longWindow / 2);
     const grow = (part: "context" | "compute") => whole[part] + further * (whole[part] - half[part]);
@@ -96,8 +96,8 @@ export class MemoryNeeds {
         return [path, ino, size, mtimeMs];
       }),
     );
-    const { numCtx, numBatch, slots, kvCacheType, flashAttention } = load;
-    const key = JSON.stringify([stamps, numCtx, numBatch, slots, kvCacheType, flashAttention]);
+    const { numCtx, numBatch, slots, cells, kvCacheType, flashAttention } = load;
+    const key = JSON.stringify([stamps, numCtx, numBatch, slots, cells, kvCacheType, flashAttention]);
     const known = this.#measured.get(key);
     if (known !== undefined) return await known;
     const measuring = this.#parts.measure({
@@ -107,6 +107,7 @@ export class MemoryNeeds {
       placement: onlyProcessor,
       useMmap: null,
       ...{ numCtx, numBatch, slots, kvCacheType, flashAttention },
+      ...(cells === undefined ? {} : { cells }),
     });
     this.#measured.set(key, measuring);
     measuring.catch(() => this.#measured.delete(key));
@@ -152,9 +153,10 @@ const kinds: readonly Kept[] = ["attention", "up", "gate", "dense"];
  * Returns an upper bound for a model of these dimensions. It assumes 32-bit keys, values and attention scores
  * of all heads.
  */
-export function ampleBytes(header: GgufHeader, { numCtx, numBatch, slots }: MeasuredLoad): number {
+export function ampleBytes(header: GgufHeader, { numCtx, numBatch, slots, cells }: MeasuredLoad): number {
   const { contextLength = Number.POSITIVE_INFINITY, embeddingLength = 0 } = headerLengths(header);
   const window = Math.ceil(Math.min(numCtx, contextLength) / 256) * 256;
+  const held = Math.min(slots * window, Math.ceil((cells ?? slots * window) / 256) * 256);
   const embedding = Math.max(embeddingLength, 64);
   const layers = numberOf(header, "block_count", 128);
   const heads = Math.max(numberOf(header, "attention.head_count", 0), embedding / 32);
@@ -168,7 +170,7 @@ export function ampleBytes(header: GgufHeader, { numCtx, numBatch, slots }: Meas
     numberOf(header, "ssm.inner_size", 0) *
     (numberOf(header, "ssm.state_size", 0) + numberOf(header, "ssm.conv_kernel", 0) + 1);
   // A sliding window with its checkpoints takes at most twice what a cache for the whole window takes, with 16 bits.
-  const context = slots * layers * 4 * (window * 2 * heads * headLength + (1 + mostCheckpoints) * state);
+  const context = layers * 4 * (held * 2 * heads * headLength + slots * (1 + mostCheckpoints) * state);
 
   // An embedding model processes its whole context in one step.
   const rows = headerValue(header, "pooling_type") === undefined ? (numBatch ?? 512) : window;
@@ -178,9 +180,18 @@ export function ampleBytes(header: GgufHeader, { numCtx, numBatch, slots }: Meas
   const tokens = header.metadata.get("tokenizer.ggml.tokens");
   const vocabulary = typeof tokens === "object" ? tokens.length : 0;
   const compute =
-    4 * rows * (window * slots * (heads + 1) + 16 * Math.max(feedForward, embedding)) +
-    4 * (slots + 64) * vocabulary;
+    4 * rows * (held * (heads + 1) + 16 * Math.max(feedForward, embedding)) + 4 * (slots + 64) * vocabulary;
   return weightsBytes(header) + context + compute;
+}
+
+/** The same load with a shorter window, and a shared cache of as many windows. */
+function shortened(load: MeasuredLoad, numCtx: number): MeasuredLoad {
+  const { cells } = load;
+  return {
+    ...load,
+    numCtx,
+    ...(cells === undefined ? {} : { cells: Math.ceil((cells / load.numCtx) * numCtx) }),
+  };
 }
 
 function weightsBytes(header: GgufHeader): number {

@@ -13,6 +13,8 @@ export interface SchedulerSettings {
   readonly loadTimeoutMs: number;
   readonly flashAttention: "auto" | "on" | "off";
   readonly kvCacheType: "f16" | "q8_0" | "q4_0";
+  /** Whether the slots of a model share one cache. `auto`: where windows of their own do not fit. */
+  readonly sharedCache: "auto" | "on" | "off";
   /** Variables that are added to every runner's environment. */
   readonly environment: Readonly<Record<string, string>>;
 }

@@ -2,6 +2,7 @@ import type { Choice } from "../gpu/placement.ts";
 import type { Runner } from "../runner/handle.ts";
 import type { Clock } from "./clock.ts";
 import type { LeaseRequest, LoadWish, ResidentView, RunnableModel } from "./lease.ts";
+import type { Fit } from "./sharing.ts";
 
 /**
  * Identifies the runner that can serve a request. Names, templates and sampling are not part of the key, so
@@ -40,6 +41,8 @@ export class Resident {
   readonly line: string;
   readonly model: RunnableModel;
   numCtx: number;
+  /** The tokens of the cache that the slots share. Undefined if each has a window of its own. */
+  cells: number | undefined;
   load: LoadWish;
   readonly loadedAtMs: number;
   readonly abortLoad = new AbortController();
@@ -76,9 +79,10 @@ export class Resident {
     this.lastUsedMs = this.loadedAtMs;
   }
 
-  /** Sets the devices and the estimated size. */
-  place(choice: Choice): void {
+  /** Sets the devices, the estimated size, and what the slots share. */
+  place({ choice, cells }: Pick<Fit, "choice" | "cells">): void {
     this.choice = choice;
+    this.cells = cells;
     this.hostBytes = choice.hostBytes;
     this.sizeBytes = choice.hostBytes + choice.deviceBytes;
   }
@@ -205,6 +209,7 @@ export class Resident {
       expiresAtMs: this.expiresAtMs,
       loadedAtMs: this.loadedAtMs,
       slots: this.runner?.slots ?? 0,
+      sharedCells: this.runner?.info.cells ?? null,
       activeSlots: this.activeSlots,
       waiting,
       keepAliveMs: this.keepAliveMs,

@@ -45,6 +45,7 @@ function world(
     loadTimeoutMs: 60_000,
     flashAttention: "auto",
     kvCacheType: "f16",
+    sharedCache: "auto",
     environment: {},
     ...settings,
   };

@@ -1,4 +1,5 @@
 import type { LoadedVocabulary, RunnerExit } from "../runner/handle.ts";
+import { counted } from "../wire/counted.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Clock } from "./clock.ts";
 import { CoolDown } from "./cool-down.ts";
@@ -367,7 +368,7 @@ class PlaceScheduler implements Scheduler {
           await loadRunner(this.#settings, this.#parts, resident, { placed, onRetry, chooseWindow }),
         );
         this.#coolDown.clear(line);
-        const why = `context length ${resident.numCtx}, ${describeDevices(resident)}`;
+        const why = `context length ${resident.numCtx}${describeCache(resident)}, ${describeDevices(resident)}`;
         this.#decisions.add(name, "ready", why, this.#clock.now() - startedMs);
         void resident.runner?.exited.then((exit) => this.#died(resident, exit));
         if (this.#closing) this.#unload(resident, "unload", "the server is shutting down");
@@ -475,6 +476,10 @@ class PlaceScheduler implements Scheduler {
 
 function because({ whyCtx }: LoadWish): string {
   return whyCtx === undefined ? "" : ` (${whyCtx})`;
+}
+
+function describeCache({ cells }: Resident): string {
+  return cells === undefined ? "" : `, the slots share a cache of ${counted(cells, "token")}`;
 }
 
 function describeDevices({ runner, choice }: Resident): string {

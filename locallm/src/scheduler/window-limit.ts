@@ -3,6 +3,7 @@ import { firstWindow } from "../wire/options.ts";
 import type { LoadWish, RunnableModel, WindowLimit } from "./lease.ts";
 import { gib } from "./loading.ts";
 import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
+import { fitSlots } from "./sharing.ts";
 
 interface Wanted {
   readonly model: RunnableModel;
@@ -23,8 +24,6 @@ export async function largestWindow(
   parts: SchedulerParts,
   { model, load, wanted, loaded, availableBytes }: Wanted,
 ): Promise<WindowLimit> {
-  const { slots, kvCacheType, flashAttention } = settings;
-  const { numBatch } = load;
   const steps = windowSteps(model.trainContext);
   const most = steps.at(-1)!;
   let why =
@@ -33,10 +32,11 @@ export async function largestWindow(
       : `the model was trained with a window of ${counted(model.trainContext, "token")}`;
   const enough = steps.find((step) => step >= wanted) ?? most;
   for (const numCtx of steps.filter((step) => step <= enough && step > loaded).reverse()) {
-    const needs = await parts.needs(model, { numCtx, numBatch, slots, kvCacheType, flashAttention });
-    const { hostBytes } = await parts.place(needs, load);
     const available = availableBytes();
-    if (hostBytes <= available) return { tokens: numCtx, why };
+    const fits = ({ hostBytes }: { hostBytes: number }) => hostBytes <= available;
+    const fit = await fitSlots(settings, parts, { model, load: { ...load, numCtx }, fits }, false);
+    if (fit.fits) return { tokens: numCtx, why };
+    const { hostBytes } = fit.choice;
     why = `a window of ${numCtx} tokens needs ${gib(hostBytes)} of memory, ${gib(available)} is available`;
   }
   return { tokens: loaded > 0 ? loaded : steps[0]!, why };

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { readCommandConfig, readGpuSettings } from "../../config.ts";
 import { type GpuSettings, inspectGpus, visibleDevices } from "../../gpu/machine.ts";
 import { modelPurpose } from "../../library/abilities.ts";
@@ -9,7 +9,7 @@ import { Store } from "../../library/store.ts";
 import { benchInChild } from "../../runner/bench.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { BenchFigures, BenchStage } from "../../wire/inference/bench.ts";
-import { onlyProcessor, type Placement } from "../../wire/inference/load.ts";
+import { type LoadRequest, onlyProcessor, type Placement } from "../../wire/inference/load.ts";
 import { displayModelName, requireModelName } from "../../wire/model-name.ts";
 import { benchText } from "../bench/text.ts";
 import { type ProgressView, progressView } from "../progress.ts";
@@ -20,8 +20,11 @@ interface Options {
   readonly text?: string;
   readonly windows: number;
   readonly threads?: number;
+  readonly cache: CacheType;
 }
 
+type CacheType = LoadRequest["kvCacheType"];
+const cacheTypes: readonly CacheType[] = ["f16", "q8_0", "q4_0"];
 const allWindows = 64;
 const textLimitBytes = 16 * 2 ** 20;
 
@@ -41,6 +44,11 @@ export function benchCommand(): Command {
       "--threads <count>",
       "compute with this many threads; without it, one for each core",
       parseThreads,
+    )
+    .addOption(
+      new Option("--cache <type>", "the type of the cache, as LOCALLM_KV_CACHE_TYPE sets it for the server")
+        .choices(cacheTypes)
+        .default("f16"),
     )
     .action(async (names: string[], options: Options) => {
       await bench(names, options);
@@ -73,7 +81,7 @@ interface Row {
 
 async function bench(
   names: readonly string[],
-  { json, text: path, windows, threads }: Options,
+  { json, text: path, windows, threads, cache }: Options,
 ): Promise<void> {
   const store = new Store(readCommandConfig().modelsFolder);
   const gpu = readGpuSettings();
@@ -87,7 +95,9 @@ async function bench(
   try {
     for (const model of models)
       rows.push(
-        await measured(store, model, { text, windows, threads: threads ?? null, placement, gpu, view }),
+        await measured(store, model, {
+          ...{ text, windows, threads: threads ?? null, cache, placement, gpu, view },
+        }),
       );
   } finally {
     view.end();
@@ -108,13 +118,14 @@ interface Measuring {
   readonly text: string;
   readonly windows: number;
   readonly threads: number | null;
+  readonly cache: CacheType;
   readonly placement: Placement;
   readonly gpu: GpuSettings;
   readonly view: ProgressView;
 }
 
 async function measured(store: Store, model: Model, measuring: Measuring): Promise<Row> {
-  const { text, windows, threads, placement, gpu, view } = measuring;
+  const { text, windows, threads, cache, placement, gpu, view } = measuring;
   const name = displayModelName(model.name);
   const [modelPath = "", ...furtherPaths] = model.modelPaths;
   // Every file passes this check before native code sees it.
@@ -128,7 +139,7 @@ async function measured(store: Store, model: Model, measuring: Measuring): Promi
       ...(furtherPaths.length === 0 ? {} : { furtherPaths }),
       adapters: model.adapterPaths.map((path) => ({ path, scale: 1 })),
       ...{ numCtx: 2048, slots: 4, numBatch: null, numThread: threads, placement: place, useMmap: null },
-      ...{ flashAttention: "auto" as const, kvCacheType: "f16" as const },
+      ...{ flashAttention: "auto" as const, kvCacheType: cache },
     },
   });
   const onStage = (stage: BenchStage) => view.show({ status: `${name}: ${stages[stage]}` });

@@ -109,6 +109,7 @@ async function explanation(parts: Parts, view: SchedulerView) {
       context_why: resident.whyCtx,
       ...limits[index],
       slots: resident.slots,
+      ...(resident.sharedCells === null ? {} : { shared_cache: resident.sharedCells }),
       active: resident.activeSlots,
       waiting: resident.waiting,
       keep_alive_seconds: Number.isFinite(resident.keepAliveMs) ? resident.keepAliveMs / 1000 : -1,

@@ -85,7 +85,7 @@ export const mostSlots = 256;
 export const mostCheckpoints = 3;
 
 /** What may be chosen when the vocabulary is loaded. */
-export type WindowChoice = Pick<LoadRequest, "numCtx" | "placement">;
+export type WindowChoice = Pick<LoadRequest, "numCtx" | "cells" | "placement">;
 
 /** What is known of a model as soon as its vocabulary is loaded. */
 export type VocabularyInfo = Pick<ModelInfo, "addBos" | "markers" | "longestToken">;
