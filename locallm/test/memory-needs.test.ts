@@ -96,11 +96,14 @@ it.each([
   ["llama", 5 / 16],
   ["gemma3", 1],
   ["jamba", 1],
-])("the slots of %s that share a cache need this part of the memory of windows of their own: %d", async (name, part) => {
-  const load = { ...base, modelPath: join(folder, name), numCtx: 4096, slots: 16 };
-  const [own, shared] = await Promise.all([measureLoad(load), measureLoad({ ...load, cells: 5 * 4096 })]);
-  expect(shared!.context / own!.context).toBeCloseTo(part, 6);
-});
+])(
+  "the slots of %s that share a cache need this part of the memory of windows of their own: %d",
+  async (name, part) => {
+    const load = { ...base, modelPath: join(folder, name), numCtx: 4096, slots: 16 };
+    const [own, shared] = await Promise.all([measureLoad(load), measureLoad({ ...load, cells: 5 * 4096 })]);
+    expect(shared!.context / own!.context).toBeCloseTo(part, 6);
+  },
+);
 
 it("a window of millions of tokens is extrapolated from shorter ones", async () => {
   const path = join(folder, "wide");
