@@ -5,25 +5,29 @@ import type { Pointer } from "./libllama/functions.ts";
 /**
  * Calls `allocate`. The returned function gives the memory that `allocate` filled with zeros back to the system, which
  * supplies zeros again when a page is used. The engine fills a new cache with zeros, so without this a cache takes all
- * of its memory before it holds a token. Nothing may use the new memory before that. Where the system does not tell what
- * memory is new, as on systems other than Linux, the function does nothing.
+ * of its memory before it holds a token. Nothing may use the new memory before that. The function takes how many bytes the
+ * engine says it filled: if more would be given back, some of it may be another thread's, and nothing is. Where the system
+ * does not tell what memory is new, as on systems other than Linux, the function does nothing.
  */
 export function clearedMemory<Result>(allocate: () => Result): {
   readonly result: Result;
-  readonly giveBack: () => void;
+  readonly giveBack: (mostBytes: number) => void;
 } {
   const before = anonymousRanges();
   const result = allocate();
   const after = before === null ? null : anonymousRanges();
   if (before === null || after === null) return { result, giveBack: () => {} };
   const added = without(after, before);
-  return { result, giveBack: () => giveBack(added) };
+  return { result, giveBack: (mostBytes) => giveBack(added, mostBytes) };
 }
 
-function giveBack(ranges: readonly Range[]): void {
+function giveBack(ranges: readonly Range[], mostBytes: number): void {
+  const zeros = ranges.flatMap(zerosIn);
+  const bytes = zeros.reduce((sum, { from, to }) => sum + to - from, 0);
+  // The zeros beside a buffer belong to its run.
+  if (bytes > mostBytes + ranges.length * leastBytes) return;
   const { madvise } = systemCalls();
-  for (const range of ranges)
-    for (const { from, to } of zerosIn(range)) madvise(BigInt(from), to - from, dontNeed);
+  for (const { from, to } of zeros) madvise(BigInt(from), to - from, dontNeed);
 }
 
 /** Memory is compared in blocks of this size, which is a multiple of the size of a page. */

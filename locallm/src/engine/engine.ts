@@ -251,7 +251,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
     }
     checkpoints = checkpointsOf(context, allocation);
     // The driver of a GPU may use memory of this process by its physical address.
-    if (isOnProcessor) giveBackMemory = cleared.giveBack;
+    if (isOnProcessor) giveBackMemory = () => cleared.giveBack(allocation.contextBytes);
     const candidates = new Candidates(library, vocabulary.size);
     slots = new Slots({
       context,

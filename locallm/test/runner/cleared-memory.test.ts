@@ -34,7 +34,7 @@ describe.skipIf(process.platform !== "linux")("memory that was filled with zeros
         const older = write(4 * mib, [5]);
         const { result: newer, giveBack } = clearedMemory(() => write(bytes, written));
         const before = anonymousBytes("self")!;
-        giveBack();
+        giveBack(bytes);
         const givenBack = before - anonymousBytes("self")!;
         const expected = new Uint8Array(bytes);
         for (const place of written) expected[place] = 1;
@@ -48,11 +48,22 @@ describe.skipIf(process.platform !== "linux")("memory that was filled with zeros
     );
   });
 
+  it("is not given back if it is more than the engine filled", () => {
+    const filled = 12 * mib;
+    const { result, giveBack } = clearedMemory(() => write(filled, []));
+    const before = anonymousBytes("self")!;
+    giveBack(filled / 4);
+    expect(before - anonymousBytes("self")!).toBeLessThan(4 * mib);
+    giveBack(filled);
+    expect(before - anonymousBytes("self")!).toBeGreaterThan(8 * mib);
+    munmap(result.address, filled);
+  });
+
   it("is not given back if it was there before", () => {
     const older = write(32 * mib, []);
     const before = anonymousBytes("self")!;
     const { giveBack } = clearedMemory(() => null);
-    giveBack();
+    giveBack(64 * mib);
     expect(before - anonymousBytes("self")!).toBeLessThan(16 * mib);
     munmap(older.address, 32 * mib);
   });
