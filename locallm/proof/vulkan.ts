@@ -52,7 +52,7 @@ export async function run(print: (line: string) => void): Promise<void> {
       print(`| ${cells.join(" | ")} |`);
       answers.add(first.response);
     }
-    print(`${counted(answers.size, "different text")} on all of them.`);
+    print(`They write ${counted(answers.size, "text")}.`);
   } finally {
     await server.stop();
     await store.remove();
