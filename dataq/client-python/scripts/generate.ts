@@ -35,7 +35,7 @@ function account(): string {
   types.add("UsageRow", jsonSchema(usageRow, "input"), "Calls and tokens of one group.");
   const groups = usageGroups.map((group) => JSON.stringify(group)).join(", ");
   return [
-    "from typing import List, Literal, Optional, TypedDict",
+    "from typing import List, Literal, Optional, TypedDict, Union",
     `UsageGroup = Literal[${groups}]\n`,
     types.text(),
     "\nclass UsageReport(TypedDict):\n    data: List[UsageRow]\n",

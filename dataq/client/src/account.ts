@@ -8,11 +8,15 @@ export interface Estimate {
   balance_after: number;
   /** Only generated samples answer; the call is free */
   sample?: true;
+  /** Why the account pays less than the list price */
+  reason?: "free_tier" | "account_price" | "volume_discount" | "coupon" | (string & {});
   /** For each of several queries, in order */
   data?: Array<{
     tokens: number;
     cached: boolean;
     sample?: true;
+    /** Why the account pays less than the list price */
+    reason?: "free_tier" | "account_price" | "volume_discount" | "coupon" | (string & {});
   }>;
 }
 

@@ -171,7 +171,7 @@ export interface Usage {
   list_tokens: number;
   cached: boolean;
   billed: boolean;
-  /** cache_hit, no_result, not_held, insufficient_elements, sample, sandbox, replayed */
+  /** cache_hit, no_result, not_held, insufficient_elements, sample, sandbox, replayed, free_tier, account_price, volume_discount, coupon */
   reason: string | null;
   balance: number;
   trial_balance: number;

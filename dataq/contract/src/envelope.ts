@@ -10,7 +10,9 @@ export const usage = z.object({
   reason: z
     .string()
     .nullable()
-    .describe("cache_hit, no_result, not_held, insufficient_elements, sample, sandbox, replayed"),
+    .describe(
+      "cache_hit, no_result, not_held, insufficient_elements, sample, sandbox, replayed, free_tier, account_price, volume_discount, coupon",
+    ),
   balance: z.number().int(),
   trial_balance: z.number().int(),
   budget_left: z

@@ -41,7 +41,14 @@ export {
 } from "./json-schema.ts";
 export { type Domain, domains, type Operation, type Params } from "./operation.ts";
 export { editDistance, type ReadParams, readParams } from "./parameters.ts";
-export { type Price, type PriceGroup, priceGroups, tokensPerCny } from "./price.ts";
+export {
+  type Price,
+  type PriceGroup,
+  priceGroups,
+  type SpecialReason,
+  specialReasons,
+  tokensPerCny,
+} from "./price.ts";
 export { type Difference, type Provenance, type SourceKind, sourceKinds } from "./provenance.ts";
 export { withoutRadicals } from "./radicals.ts";
 export { carriersOf, findCarrier, postalCheck } from "./values/express-number.ts";

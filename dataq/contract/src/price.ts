@@ -14,4 +14,8 @@ export interface Price {
   readonly cachedTokens: number | null;
 }
 
+/** Why an account pays less than the list price. */
+export const specialReasons = ["account_price", "volume_discount", "coupon"] as const;
+export type SpecialReason = (typeof specialReasons)[number];
+
 export type PriceGroup = keyof typeof priceGroups;

@@ -56,6 +56,7 @@ import { gatherStatements } from "./ledger/gather.ts";
 import { recover, startInstance } from "./ledger/instance.ts";
 import { PriceList, publishFirstPrices } from "./ledger/price.ts";
 import { RecentEntries } from "./ledger/recent.ts";
+import { Terms } from "./ledger/terms.ts";
 import { ContractGate } from "./limits/contract-gate.ts";
 import { Limiter } from "./limits/limiter.ts";
 import { Maintenance } from "./maintenance/maintenance.ts";
@@ -201,10 +202,12 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       contracts,
       ready: (corpus) => firstData.ready(corpus),
     });
+    const prices = new PriceList(database);
     const pipeline = {
       database,
       sources: options.sources ?? sources,
-      prices: new PriceList(database),
+      prices,
+      terms: new Terms(database, prices),
       cache,
       flights: new Flights(),
       instance,

@@ -1,13 +1,15 @@
 # Written by scripts/generate.ts; change the contract, or the script, and run it again.
 from __future__ import annotations
 
-from typing import List, Literal, Optional, TypedDict
+from typing import List, Literal, Optional, TypedDict, Union
 
 UsageGroup = Literal["day", "operation", "key", "code"]
 
 
 class _EstimateDataOptional(TypedDict, total=False):
     sample: Literal[True]
+    reason: Union[Literal["free_tier", "account_price", "volume_discount", "coupon"], str]
+    """Why the account pays less than the list price."""
 
 
 class EstimateData(_EstimateDataOptional):
@@ -18,6 +20,8 @@ class EstimateData(_EstimateDataOptional):
 class _EstimateOptional(TypedDict, total=False):
     sample: Literal[True]
     """Only generated samples answer; the call is free."""
+    reason: Union[Literal["free_tier", "account_price", "volume_discount", "coupon"], str]
+    """Why the account pays less than the list price."""
     data: List[EstimateData]
     """For each of several queries, in order."""
 

@@ -22,7 +22,7 @@ class Usage(_UsageOptional):
     cached: bool
     billed: bool
     reason: Optional[str]
-    """cache_hit, no_result, not_held, insufficient_elements, sample, sandbox, replayed."""
+    """cache_hit, no_result, not_held, insufficient_elements, sample, sandbox, replayed, free_tier, account_price, volume_discount, coupon."""
     balance: int
     trial_balance: int
 

@@ -71,7 +71,9 @@ export function requestQuery(id: string) {
   });
 }
 
-export function redeemVoucher(code: string): Promise<{ tokens: number; balance: number }> {
+export function redeemVoucher(
+  code: string,
+): Promise<{ tokens: number; balance: number; percent?: number; until?: string }> {
   return call("/v1/vouchers/redeem", { method: "POST", body: { code } });
 }
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { specialReasons } from "../price.ts";
 import type { Received } from "./answer.ts";
 import { accountRoles, tiers } from "./choices.ts";
 import { apiKey } from "./key.ts";
@@ -47,6 +48,22 @@ export const ownAccount = account.extend({
   balance,
 });
 
+/** What the caller's account pays for an operation now. */
+export const ownPrice = z.strictObject({
+  operation: z.string(),
+  tokens: z.number().int(),
+  cached_tokens: z.number().int().nullable(),
+  list_tokens: z.number().int(),
+  reason: z.enum(specialReasons).nullable().meta({ description: "Why it is not the list price" }),
+  free_calls: z.number().int().meta({ description: "Free calls of each day" }),
+  free_left: z.number().int().meta({ description: "Free calls that are left today" }),
+});
+export type OwnPrice = Received<typeof ownPrice>;
+
 export const redemption = z.strictObject({ code: z.string().min(1).max(64) });
 /** The balance after a voucher was redeemed, and the tokens that it added. */
-export const redeemed = balance.extend({ tokens: z.number().int() });
+export const redeemed = balance.extend({
+  tokens: z.number().int(),
+  percent: z.number().int().optional().meta({ description: "What a coupon takes off the list price" }),
+  until: moment.optional().meta({ description: "Until when it does" }),
+});

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { operations } from "../catalog.ts";
 import { account } from "./account.ts";
 import type { Received } from "./answer.ts";
-import { tiers, voucherStates } from "./choices.ts";
+import { volumeStep } from "./catalog.ts";
+import { couponKinds, tiers, voucherStates } from "./choices.ts";
 import { moment } from "./moment.ts";
 import { pageLimit, tokenCount } from "./page.ts";
 import { wellFormed } from "./well-formed.ts";
@@ -111,6 +112,80 @@ export const newPrice = z.strictObject({
   effective_from: moment,
 });
 export type NewPrice = Received<typeof newPrice>;
+
+const operationName = z.enum(operations.map((operation) => operation.name));
+
+/** A price for one account. Without tokens, the account pays the list price again. */
+export const newAccountPrice = z.strictObject({
+  operation: operationName,
+  tokens: positive.nullable(),
+  cached_tokens: positive.nullable(),
+  effective_from: moment,
+});
+export type NewAccountPrice = Received<typeof newAccountPrice>;
+export const accountPrice = newAccountPrice.extend({ operation: z.string(), version: z.number().int() });
+export type AccountPrice = Received<typeof accountPrice>;
+
+export const newFreeTier = z.strictObject({
+  operation: operationName,
+  calls: z.number().int().min(0).max(1_000_000),
+  effective_from: moment,
+});
+export type NewFreeTier = Received<typeof newFreeTier>;
+
+export const newVolumeLadder = z.strictObject({
+  steps: z
+    .array(volumeStep)
+    .max(10)
+    .refine(
+      (steps) =>
+        steps.every(
+          (step, n) =>
+            n === 0 || (step.from_tokens > steps[n - 1]!.from_tokens && step.percent > steps[n - 1]!.percent),
+        ),
+      "must rise in from_tokens and in percent",
+    )
+    .meta({ description: "Empty: no discount by volume" }),
+  effective_from: moment,
+});
+export type NewVolumeLadder = Received<typeof newVolumeLadder>;
+
+/** A code that many accounts may redeem, each once: tokens of a promotion, or a discount. */
+export const coupon = z.strictObject({
+  code: z.string(),
+  kind: z.enum(couponKinds),
+  value: z.number().int().meta({ description: "Tokens, or percent off the list price" }),
+  days: z.number().int().meta({ description: "How long the tokens or the discount last" }),
+  most: z
+    .number()
+    .int()
+    .nullable()
+    .meta({ description: "How many accounts may redeem it; null: any number" }),
+  redeemed: z.number().int(),
+  created_at: moment,
+  expires_at: moment.nullable(),
+});
+export type Coupon = Received<typeof coupon>;
+export const newCoupon = z
+  .strictObject({
+    code: z
+      .string()
+      .trim()
+      .toUpperCase()
+      .regex(/^[A-Z0-9]{4,32}$/, "must be 4 to 32 letters and digits")
+      .refine((code) => !code.startsWith("DQ"), "must not begin with DQ, as vouchers do"),
+    kind: z.enum(couponKinds),
+    value: positive,
+    days: z.number().int().min(1).max(366),
+    most: z.number().int().min(1).max(1_000_000).nullable().default(null),
+    expires_at: moment.nullable().default(null),
+  })
+  .refine(({ kind, value }) => kind !== "percent" || value <= 90, {
+    path: ["value"],
+    message: "must be at most 90 percent",
+  });
+export type NewCoupon = Received<typeof newCoupon>;
+export const changedCoupon = z.strictObject({ expires_at: moment });
 
 export const auditLine = z.strictObject({
   id: z.number().int(),

@@ -119,8 +119,32 @@ export const price = z.strictObject({
 });
 export type Price = Received<typeof price>;
 
+/** Calls of an operation that are free for each account and day, in force or announced. */
+export const freeTier = z.strictObject({
+  operation: z.string(),
+  calls: z.number().int().meta({ description: "Free calls of each account and day; China time" }),
+  version: z.number().int(),
+  effective_from: moment,
+});
+export type FreeTier = Received<typeof freeTier>;
+
+export const volumeStep = z.strictObject({
+  from_tokens: z.number().int().min(1).max(1e15),
+  percent: z.number().int().min(1).max(90),
+});
+
+/** What accounts pay less from the day after they spent so much in a month, in force or announced. */
+export const volumeLadder = z.strictObject({
+  version: z.number().int(),
+  steps: z.array(volumeStep),
+  effective_from: moment,
+});
+export type VolumeLadder = Received<typeof volumeLadder>;
+
 export const pricing = z.strictObject({
   data: z.array(price.extend({ data: dataKind, newest_day: newestDay, coverage })),
+  free_calls: z.array(freeTier),
+  volume: z.array(volumeLadder),
   currency: z.literal("CNY"),
   tokens_per_cny: z.number().int(),
 });

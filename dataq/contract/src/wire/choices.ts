@@ -95,6 +95,9 @@ export type InvoiceState = (typeof invoiceStates)[number];
 export const usageGroups = ["day", "operation", "key", "code"] as const;
 export type UsageGroup = (typeof usageGroups)[number];
 
+export const couponKinds = ["tokens", "percent"] as const;
+export type CouponKind = (typeof couponKinds)[number];
+
 export const voucherStates = ["open", "redeemed", "expired"] as const;
 export type VoucherState = (typeof voucherStates)[number];
 

@@ -1,6 +1,12 @@
 import { z } from "zod";
 import { errorBody, usage } from "../envelope.ts";
+import { specialReasons } from "../price.ts";
 import type { Received } from "./answer.ts";
+
+const reason = z
+  .enum(["free_tier", ...specialReasons])
+  .optional()
+  .meta({ description: "Why the account pays less than the list price" });
 
 /** The price of a call, or of several. */
 export const estimate = z.strictObject({
@@ -8,9 +14,15 @@ export const estimate = z.strictObject({
   cached: z.boolean().meta({ description: "Whether the cache has the whole answer" }),
   balance_after: z.number().int(),
   sample: z.literal(true).optional().meta({ description: "Only generated samples answer; the call is free" }),
+  reason,
   data: z
     .array(
-      z.strictObject({ tokens: z.number().int(), cached: z.boolean(), sample: z.literal(true).optional() }),
+      z.strictObject({
+        tokens: z.number().int(),
+        cached: z.boolean(),
+        sample: z.literal(true).optional(),
+        reason,
+      }),
     )
     .optional()
     .meta({ description: "For each of several queries, in order" }),

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { account, balance, ownAccount, redeemed, redemption } from "./account.ts";
+import { account, balance, ownAccount, ownPrice, redeemed, redemption } from "./account.ts";
 import {
+  accountPrice,
   accountsQuery,
   accountWithWallet,
   adjusted,
@@ -8,10 +9,16 @@ import {
   auditLine,
   auditQuery,
   changedAccount,
+  changedCoupon,
+  coupon,
   createdAccount,
   createdVouchers,
   newAccount,
+  newAccountPrice,
+  newCoupon,
+  newFreeTier,
   newPrice,
+  newVolumeLadder,
   newVouchers,
   refund,
   refunded,
@@ -23,7 +30,17 @@ import {
   vouchersQuery,
 } from "./admin.ts";
 import { alertThresholds, changedAlertThresholds } from "./alert.ts";
-import { catalog, catalogEntry, catalogQuery, olderCapabilities, price, pricing, status } from "./catalog.ts";
+import {
+  catalog,
+  catalogEntry,
+  catalogQuery,
+  freeTier,
+  olderCapabilities,
+  price,
+  pricing,
+  status,
+  volumeLadder,
+} from "./catalog.ts";
 import { connected, connector, connectorTest, connectorTrial, newConnector, vendor } from "./connector.ts";
 import { dataset } from "./dataset.ts";
 import {
@@ -166,11 +183,18 @@ export const routes = {
     access: "key",
     method: "POST",
     path: "/v1/vouchers/redeem",
-    summary: "Redeem a voucher",
+    summary: "Redeem a voucher or a coupon",
     body: redemption,
     status: 200,
     answer: redeemed,
     errors: ["invalid_voucher", "maintenance"],
+  },
+  listOwnPrices: {
+    ...read,
+    tag: "account",
+    path: "/v1/prices",
+    summary: "Get what the account pays for each operation now",
+    answer: listOf(ownPrice),
   },
   getPaymentOptions: {
     ...read,
@@ -808,6 +832,69 @@ export const routes = {
     body: maintenanceChange,
     status: 200,
     answer: maintenance,
+  },
+  listAccountPrices: {
+    ...admin,
+    method: "GET",
+    path: "/admin/v1/accounts/{id}/prices",
+    summary: "List the prices that an account was given",
+    status: 200,
+    answer: listOf(accountPrice),
+  },
+  setAccountPrice: {
+    ...admin,
+    method: "POST",
+    path: "/admin/v1/accounts/{id}/prices",
+    summary: "Announce a price for one account",
+    body: newAccountPrice,
+    status: 201,
+    answer: accountPrice,
+  },
+  setFreeTier: {
+    ...admin,
+    method: "POST",
+    path: "/admin/v1/free-tiers",
+    summary: "Announce how many calls of an operation are free on each day",
+    body: newFreeTier,
+    status: 201,
+    answer: freeTier,
+  },
+  setVolumeLadder: {
+    ...admin,
+    method: "POST",
+    path: "/admin/v1/volume-ladders",
+    summary: "Announce what accounts pay less by their volume",
+    body: newVolumeLadder,
+    status: 201,
+    answer: volumeLadder,
+  },
+  listCoupons: {
+    ...admin,
+    method: "GET",
+    path: "/admin/v1/coupons",
+    summary: "List coupons, newest first",
+    status: 200,
+    answer: listOf(coupon),
+  },
+  createCoupon: {
+    ...admin,
+    method: "POST",
+    path: "/admin/v1/coupons",
+    summary: "Create a coupon",
+    body: newCoupon,
+    status: 201,
+    answer: coupon,
+    errors: ["already_exists"],
+  },
+  endCoupon: {
+    ...admin,
+    method: "PATCH",
+    path: "/admin/v1/coupons/{code}",
+    summary: "Change when a coupon ends; discounts that were redeemed stay",
+    body: changedCoupon,
+    status: 200,
+    answer: coupon,
+    errors: ["not_found"],
   },
   listAuditLines: {
     ...admin,

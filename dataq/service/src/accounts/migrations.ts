@@ -117,4 +117,20 @@ create table audit_verified (
 create index audit_time on audit using brin (at) with (autosummarize = on);
 `,
   },
+  {
+    name: "accounts/9-coupons",
+    up: `
+create table coupon (
+  code text primary key,
+  kind text not null check (kind in ('tokens', 'percent')),
+  value bigint not null check (value > 0),
+  days int not null check (days > 0),
+  -- How many accounts may redeem it.
+  most int,
+  redeemed int not null default 0 check (redeemed <= most),
+  created_at timestamptz not null,
+  expires_at timestamptz
+);
+`,
+  },
 ];

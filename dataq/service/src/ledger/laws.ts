@@ -32,6 +32,9 @@ const list: readonly Operation[] = operations;
 const pricedByParts = list
   .flatMap(({ name, pricedPer }) => (pricedPer === undefined ? [] : `'${name}'`))
   .join(", ");
+/** Prices by the versions that holds name: those of the list, and those of one account. */
+const prices = `(select null::text as account_id, operation, version, tokens, cached_tokens, effective_from from price
+  union all select account_id, operation, version, tokens, cached_tokens, effective_from from special_price)`;
 const listPrice = "(case when h.cached then p.cached_tokens else p.tokens end)";
 
 /** The prices in the note of a capture for several queries: operation, version, whether cached, count, tokens. */
@@ -103,7 +106,8 @@ export function lawsOf({ entries, calls, base }: Scope): readonly (Law & { reado
       text_zh: "扣费不超过冻结，且为冻结时生效的价格",
       sql: `select c.request_id from ${entries} c
           join ${calls} h on h.request_id = c.request_id and h.kind = 'hold'
-          left join price p on p.operation = h.operation and p.version = h.price_version
+          left join ${prices} p on p.operation = h.operation and p.version = h.price_version
+            and coalesce(p.account_id, h.account_id) = h.account_id
           where c.kind = 'capture' and h.operation <> '${severalOperation}' and (c.earnings > h.held or c.earnings + c.tokens <> h.held
              or c.price_version is distinct from h.price_version
              or (c.earnings is distinct from ${listPrice}
@@ -121,10 +125,29 @@ export function lawsOf({ entries, calls, base }: Scope): readonly (Law & { reado
              or c.earnings + c.tokens <> h.held
              or c.earnings is distinct from (select sum(m[5]::bigint) from ${partsOfNote})
              or exists (select from ${partsOfNote}
-               left join price p on p.operation = m[1] and p.version = m[2]::int and p.effective_from <= h.at
+               left join ${prices} p on p.operation = m[1] and p.version = m[2]::int and p.effective_from <= h.at
+                 and coalesce(p.account_id, h.account_id) = h.account_id
                cross join lateral (select case when m[3] is null then p.tokens else p.cached_tokens end as price) unit
                where (m[5]::bigint % nullif(unit.price, 0) = 0
                       and (m[5]::bigint = m[4]::bigint * unit.price or m[1] = any(array[${pricedByParts}]))) is not true))`,
+    },
+    {
+      law: "L6",
+      text: "a special price is what was agreed with the account, or the list price less the discount that it names",
+      text_zh: "特殊价格等于与账户约定的价格，或价目表价格减去所列折扣",
+      sql: `select s.account_id || ' ' || s.version from special_price s
+          left join price l on l.operation = s.operation and l.version = s.list_version
+          left join account_price a on s.source = 'account_price' and a.account_id = s.account_id
+            and a.operation = s.operation and a.version::text = s.source_ref
+          left join volume_ladder v on s.source = 'volume_discount' and v.version::text = s.source_ref
+          left join discount d on s.source = 'coupon' and d.id = s.source_ref and d.account_id = s.account_id
+          where l.version is null or (s.tokens, s.cached_tokens) is distinct from
+              case when s.source = 'account_price' then (a.tokens, a.cached_tokens)
+                   else (ceil(l.tokens * (100 - s.percent) / 100.0)::bigint,
+                         ceil(l.cached_tokens * (100 - s.percent) / 100.0)::bigint) end
+             or (s.source = 'coupon' and d.percent is distinct from s.percent)
+             or (s.source = 'volume_discount' and not exists (
+                   select from jsonb_array_elements(v.steps) step where (step ->> 'percent')::int = s.percent))`,
     },
     {
       law: "L7",

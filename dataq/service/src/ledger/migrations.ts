@@ -193,4 +193,83 @@ alter table entry add constraint entry_kind_check check (kind in
 create index entry_returned on entry (split_part(reference, '/', 1)) where kind in ('refund', 'chargeback');
 `,
   },
+  {
+    name: "ledger/7-plans",
+    up: `
+-- What differs from the price list. Rows are only added, each counts from its time on, and a later one replaces it.
+create table account_price (
+  account_id text not null references account,
+  operation text not null,
+  version int not null,
+  -- Null: the account pays the list price again.
+  tokens bigint check (tokens > 0),
+  cached_tokens bigint check (cached_tokens > 0 and cached_tokens <= tokens),
+  effective_from timestamptz not null,
+  actor text not null,
+  primary key (account_id, operation, version)
+);
+comment on table account_price is 'append-only';
+create table free_tier (
+  operation text not null,
+  version int not null,
+  calls int not null check (calls >= 0),
+  effective_from timestamptz not null,
+  actor text not null,
+  primary key (operation, version)
+);
+comment on table free_tier is 'append-only';
+-- steps: [{"from_tokens": …, "percent": …}], rising. An account that spent that much this month pays less from the
+-- next day on.
+create table volume_ladder (
+  version int primary key,
+  steps jsonb not null,
+  effective_from timestamptz not null,
+  actor text not null
+);
+comment on table volume_ladder is 'append-only';
+-- What an account had spent this month before a day of China's calendar, and the entry up to which that was summed:
+-- written once, before the first price of the day.
+create table volume_day (
+  account_id text not null,
+  day date not null,
+  tokens bigint not null,
+  seq bigint not null,
+  primary key (account_id, day)
+);
+comment on table volume_day is 'append-only';
+create table discount (
+  id text primary key,
+  account_id text not null references account,
+  percent int not null check (percent between 1 and 90),
+  coupon text not null,
+  effective_from timestamptz not null,
+  effective_until timestamptz not null
+);
+create index discount_account on discount (account_id);
+comment on table discount is 'append-only';
+-- A price that a call of one account was quoted, and what it follows from. Holds name it like a version of the list.
+create table special_price (
+  version int generated always as identity (start with 1000001) primary key,
+  account_id text not null,
+  operation text not null,
+  list_version int not null,
+  source text not null check (source in ('account_price', 'volume_discount', 'coupon')),
+  source_ref text not null,
+  percent int,
+  tokens bigint not null check (tokens > 0),
+  cached_tokens bigint,
+  effective_from timestamptz not null,
+  unique nulls not distinct (account_id, operation, list_version, source, source_ref, percent)
+);
+comment on table special_price is 'append-only';
+-- Calls that cost nothing because of the free tier, by day of China's calendar.
+create table free_use (
+  account_id text not null,
+  operation text not null,
+  day date not null,
+  calls int not null check (calls >= 0),
+  primary key (account_id, operation, day)
+) with (fillfactor = 70);
+`,
+  },
 ];

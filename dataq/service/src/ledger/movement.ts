@@ -36,6 +36,34 @@ export async function grantTrial(
 }
 
 /**
+ * Grants tokens of a promotion, which are spent like those of a trial and expire like them: at `expiresAt`, or with what
+ * is left of a trial that lasts longer. Returns false if `reference` was granted before.
+ */
+export async function grantPromotion(
+  queries: Queries,
+  accountId: string,
+  reference: string,
+  grant: { readonly tokens: number; readonly expiresAt: Date },
+  reason: Reason,
+): Promise<boolean> {
+  // What has expired does not come back with the new end.
+  await expireTrial(queries, accountId, reason.now);
+  return moveOnce(
+    queries,
+    accountId,
+    reference,
+    `update wallet set trial = trial + $2, part_trial = $2, part_paid = 0, part_credit = 0,
+       trial_expires_at = case when trial > 0 then greatest(trial_expires_at, $6) else $6 end,`,
+    "grant",
+    "promotions",
+    grant.tokens,
+    reason,
+    grant.expiresAt,
+    "promotion",
+  );
+}
+
+/**
  * Adds paid tokens. They first repay what the account has used of its credit line. `reference` names the payment or the
  * voucher: the same reference is credited once. Returns false the second time.
  */
@@ -244,6 +272,7 @@ async function moveOnce(
   tokens: number,
   reason: Reason,
   expiresAt?: Date,
+  name = kind,
 ): Promise<boolean> {
   const values: unknown[] = [accountId, tokens, reason.now, reason.actor, reason.note];
   if (expiresAt) values.push(expiresAt);
@@ -252,7 +281,7 @@ async function moveOnce(
     const known = `$${values.length}`;
     const isNew = `and not exists (select from entry where kind = '${kind}' and reference = ${known})`;
     const text = statement(update, isNew, kind, contra, known);
-    const moved = await queries.query({ name: `ledger-${kind}`, text, values });
+    const moved = await queries.query({ name: `ledger-${name}`, text, values });
     if (moved.rowCount === 1) return true;
     const found = await queries.query("select from wallet where account_id = $1", [accountId]);
     if (found.rowCount === 0) throw new Failure("not_found", { what: `The account ${accountId}` });

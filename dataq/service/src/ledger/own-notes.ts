@@ -1,6 +1,6 @@
 /**
- * Notes of entries that no person wrote. The console translates them. The last one is followed by the last characters
- * of a voucher code.
+ * Notes of entries that no person wrote. The console translates them. The last ones are followed by the last characters
+ * of a voucher code, and by the code of a coupon.
  */
 export const ownNotes = {
   trial: "trial",
@@ -17,6 +17,7 @@ export const ownNotes = {
   chargeback: "the bank took a payment back",
   chargebackWon: "the bank returned a disputed payment",
   voucher: "voucher …",
+  coupon: "coupon …",
 } as const;
 
 /**

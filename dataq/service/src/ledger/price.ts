@@ -1,4 +1,4 @@
-import { findOperation, type Operation, operations, priceGroups } from "@dataq/contract";
+import { findOperation, type Operation, operations, priceGroups, type SpecialReason } from "@dataq/contract";
 import type { Database, Queries } from "../database/database.ts";
 
 /** The price of an operation from a certain time on. Rows are only added. */
@@ -9,10 +9,12 @@ export interface PriceVersion {
   /** Price of a repeat. If null, repeats cost the list price and are not answered from the cache. */
   readonly cachedTokens: number | null;
   readonly effectiveFrom: Date;
+  /** Set if the account pays less than the list price, with the reason. */
+  readonly special?: { readonly reason: SpecialReason; readonly listTokens: number };
 }
 
 /** How long an instance uses the list that it read. New prices are announced further ahead. */
-const FRESH_MS = 30_000;
+export const FRESH_MS = 30_000;
 
 /** The price list as this process last read it. */
 export class PriceList {
@@ -51,11 +53,11 @@ export class PriceList {
 }
 
 /** The newest of the versions in force. */
-export function inForceAt(
-  versions: readonly PriceVersion[],
+export function inForceAt<Version extends Pick<PriceVersion, "operation" | "effectiveFrom">>(
+  versions: readonly Version[],
   operation: string,
   now: Date,
-): PriceVersion | undefined {
+): Version | undefined {
   return versions.findLast((version) => version.operation === operation && version.effectiveFrom <= now);
 }
 

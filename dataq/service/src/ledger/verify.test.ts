@@ -120,6 +120,12 @@ const tampering: [string, string, string][] = [
     "update entry set operation = 'legal_laws' where request_id = 'paid captured'",
   ],
   [
+    "L6 a special price is what was agreed with the account, or the list price less the discount that it names",
+    `insert into special_price (account_id, operation, list_version, source, source_ref, tokens, effective_from)
+     values ('paid', 'legal_laws', 1, 'account_price', '9', 1, 'epoch')`,
+    "delete from special_price",
+  ],
+  [
     "L7 a charged call keeps its outcome under its Idempotency-Key, so that a retry is free",
     "update idempotency set outcome = null",
     "update idempotency set outcome = ''",

@@ -1,4 +1,4 @@
-import { Failure, invalid } from "@dataq/contract";
+import { Failure, invalid, type SpecialReason, specialReasons } from "@dataq/contract";
 import type { Estimate } from "@dataq/contract/wire";
 import type { Principal } from "../accounts/principal.ts";
 import type { Call } from "./call.ts";
@@ -14,10 +14,17 @@ const MAX_QUESTIONS = 100;
  */
 export async function estimate(parts: PipelineParts, principal: Principal, body: unknown): Promise<Estimate> {
   const questions = questionsOf(body);
+  // Free calls that the queries before would use.
+  const promised = new Map<string, number>();
   const estimateOne = async (one: unknown) => {
     const signal = new AbortController().signal;
     const call: Call = { requestId: "", principal, body: one, language: "en", lenient: false, signal };
-    return costOf(parts, await readQuestion(parts, call));
+    const question = await readQuestion(parts, call);
+    const { name } = question.request.operation;
+    const taken = promised.get(name) ?? 0;
+    const cost = await costOf(parts, question, taken);
+    if (cost.reason === "free_tier") promised.set(name, taken + 1);
+    return cost;
   };
   if (questions === undefined) {
     const cost = await estimateOne(body);
@@ -52,13 +59,19 @@ export async function dryRun(parts: PipelineParts, question: Question): Promise<
 }
 
 /** Computes the price with the code that charges for the call. */
-async function costOf(parts: PipelineParts, question: Question) {
-  const { quoted } = await look(parts, question);
+async function costOf(parts: PipelineParts, question: Question, promised = 0) {
+  const { quoted } = await look(parts, question, promised);
+  const { reason } = quoted;
   return {
     tokens: quoted.tokens,
-    cached: quoted.reason === "cache_hit",
-    ...(quoted.reason === "sample" && { sample: true as const }),
+    cached: reason === "cache_hit",
+    ...(reason === "sample" && { sample: true as const }),
+    ...((reason === "free_tier" || isSpecial(reason)) && { reason }),
   };
+}
+
+function isSpecial(reason: string | null): reason is SpecialReason {
+  return specialReasons.some((one) => one === reason);
 }
 
 /** How many queries a body contains, without checking them. */

@@ -2,6 +2,7 @@ import type { Database } from "../database/database.ts";
 import type { RunStatement } from "../ledger/gather.ts";
 import type { Instance } from "../ledger/instance.ts";
 import type { PriceList } from "../ledger/price.ts";
+import type { Terms } from "../ledger/terms.ts";
 import type { Sources } from "../sources/source.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { Failpoint } from "./failpoint.ts";
@@ -12,6 +13,8 @@ export interface PipelineParts {
   readonly database: Database;
   readonly sources: Sources;
   readonly prices: PriceList;
+  /** What each account pays. */
+  readonly terms: Terms;
   readonly cache: AnswerCache;
   readonly flights: Flights;
   readonly instance: Instance;

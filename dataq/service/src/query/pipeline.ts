@@ -11,12 +11,12 @@ import { isFinal, keptFailure, keptOutcome } from "./kept-reply.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Payload } from "./payload.ts";
 import { type PricedAnswer, priceAnswer } from "./priced-answer.ts";
-import { look, type Question, readQuestion } from "./question.ts";
+import { type Looked, lookAndTake, type Question, readQuestion, returnFree } from "./question.ts";
 import { type Reply, readBalance, replyOf, usageOf } from "./reply.ts";
 import { takeDirective } from "./sandbox.ts";
 import { answerInSandbox } from "./sandbox-answer.ts";
 import { notFound, runSource } from "./source-run.ts";
-import { type Charge, chargeFor } from "./tariff.ts";
+import { type Charge, chargeFor, freeTier } from "./tariff.ts";
 import { underKey } from "./under-key.ts";
 
 /** Everything after authentication and limits: validate → price → idempotency → cache → hold → run → settle. */
@@ -45,7 +45,9 @@ async function answerOnce(parts: PipelineParts, question: Question, key?: string
   const { request, call } = question;
   let waitLimit: AbortSignal | undefined;
   for (;;) {
-    const { cacheKey, kept, quoted } = await look(parts, question);
+    const looked = await lookAndTake(parts, question);
+    const { cacheKey, kept, quoted } = looked;
+    if (quoted === freeTier) return answerInFreeTier(parts, question, looked, key);
     if (request.maxTokens !== undefined && quoted.tokens > request.maxTokens)
       throw new Failure("price_above_max", { required: quoted.tokens, max_tokens: request.maxTokens });
     if (kept) return answerFromCache(parts, question, kept, quoted, cacheKey!.bytes, key);
@@ -69,6 +71,30 @@ async function answerOnce(parts: PipelineParts, question: Question, key?: string
     } finally {
       flight.land();
     }
+  }
+}
+
+/** Answers a call of the free tier, which counts only if it would have cost something. */
+async function answerInFreeTier(
+  parts: PipelineParts,
+  question: Question,
+  { kept, quoted }: Looked,
+  key: string | undefined,
+): Promise<Reply> {
+  const { call, request, now } = question;
+  let isUsed = false;
+  try {
+    if (kept === undefined && request.cache === "only") throw new Failure("not_cached");
+    const answer = kept ? undefined : await priceAnswer(parts, question, quoted, key);
+    const due = answer?.due ?? quoted;
+    const balance = await readBalance(parts, call.principal.account.id, now);
+    if (key !== undefined) await freeKey(parts.database, call.principal.account.id, key, call.requestId);
+    const usage = await usageOf(parts, question, due, balance);
+    const cache = request.cache === "bypass" ? "BYPASS" : "MISS";
+    isUsed = due === freeTier;
+    return replyOf(answer?.payload ?? kept!.payload, question, usage, cache);
+  } finally {
+    if (!isUsed) await returnFree(parts, question);
   }
 }
 

@@ -7,7 +7,7 @@ import { completeEnvelope } from "./envelope.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Payload } from "./payload.ts";
 import type { Question } from "./question.ts";
-import type { Charge } from "./tariff.ts";
+import { type Charge, listTokensOf } from "./tariff.ts";
 
 /** The answer to a call and the values for its headers. */
 export interface Reply {
@@ -44,7 +44,7 @@ export async function usageOf(
   due: Charge,
   balance: Balance,
 ): Promise<Usage> {
-  return usageWith(price.tokens, due, balance, await budgetLeftOf(parts, call));
+  return usageWith(listTokensOf(price), due, balance, await budgetLeftOf(parts, call));
 }
 
 /** What is left of the session's budget, for a call with one. */

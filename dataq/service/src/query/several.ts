@@ -15,12 +15,12 @@ import type { PipelineParts } from "./parts.ts";
 import { Payload } from "./payload.ts";
 import { answerCall } from "./pipeline.ts";
 import { type PricedAnswer, priceAnswer } from "./priced-answer.ts";
-import { look, type Question, readQuestion } from "./question.ts";
+import { lookAndTake, type Question, readQuestion, returnFree } from "./question.ts";
 import { budgetLeftOf, readBalance, usageWith } from "./reply.ts";
 import { readInteger } from "./request/controls.ts";
 import { isObject } from "./request/json-object.ts";
 import { shorten } from "./request/shorten.ts";
-import type { Charge } from "./tariff.ts";
+import { type Charge, freeTier, listTokensOf } from "./tariff.ts";
 import { underKey } from "./under-key.ts";
 
 /** All records of an answer are in memory at once. */
@@ -93,8 +93,27 @@ async function answerAll(
   maxTokens: number | undefined,
   key: string | undefined,
 ): Promise<SeveralReply> {
-  const accountId = call.principal.account.id;
   const planned = await plan(parts, call, queries);
+  const used = new Set<Question>();
+  try {
+    return await answerPlanned(parts, call, planned, maxTokens, key, used);
+  } finally {
+    for (const one of planned)
+      if (!("failure" in one) && one.quoted === freeTier && !used.has(one.question))
+        await returnFree(parts, one.question);
+  }
+}
+
+/** Puts the questions into `used` whose free calls were answered. */
+async function answerPlanned(
+  parts: PipelineParts,
+  call: Call,
+  planned: readonly (Planned | Failed)[],
+  maxTokens: number | undefined,
+  key: string | undefined,
+  used: Set<Question>,
+): Promise<SeveralReply> {
+  const accountId = call.principal.account.id;
   const required = planned.reduce((sum, one) => sum + ("failure" in one ? 0 : one.quoted.tokens), 0);
   if (maxTokens !== undefined && required > maxTokens)
     throw new Failure("price_above_max", { required, max_tokens: maxTokens });
@@ -140,6 +159,7 @@ async function answerAll(
   if (key !== undefined && (required === 0 || !isKept))
     await freeKey(parts.database, accountId, key, call.requestId);
   balance ??= await readBalance(parts, accountId, now);
+  for (const { question, due: charged } of answered) if (charged === freeTier) used.add(question);
   parts.failpoint("before_response");
   return complete(answers, call, balance, await budgetLeftOf(parts, call));
 }
@@ -159,10 +179,13 @@ async function plan(
       if (dryRun) throw estimatesOnly();
       if (operation.paged) records += pageSize;
       if (operation.paged && records > MOST_RECORDS) throw tooManyRecords();
-      const found = await look(parts, question);
+      const found = await lookAndTake(parts, question);
       if (maxTokens !== undefined && found.quoted.tokens > maxTokens)
         throw new Failure("price_above_max", { required: found.quoted.tokens, max_tokens: maxTokens });
-      if (found.kept === undefined && cache === "only") throw new Failure("not_cached");
+      if (found.kept === undefined && cache === "only") {
+        if (found.quoted === freeTier) await returnFree(parts, question);
+        throw new Failure("not_cached");
+      }
       return { question, ...found };
     } catch (error) {
       return { failure: failureOf(error) };
@@ -216,7 +239,7 @@ function complete(
   left: number | undefined,
 ): SeveralReply {
   const usages = answers.map((one) =>
-    "failure" in one ? undefined : usageWith(one.question.price.tokens, one.due, balance, left),
+    "failure" in one ? undefined : usageWith(listTokensOf(one.question.price), one.due, balance, left),
   );
   const items = answers.map((one, place) =>
     "failure" in one
@@ -261,7 +284,7 @@ function writeItems(answers: readonly (Answered | Failed)[]): Payload {
     const { request, price } = one.question;
     const payload = one.payload.bytes().toString();
     const { warnings, fields } = request;
-    return { payload, warnings, ...(fields && { fields }), list_tokens: price.tokens };
+    return { payload, warnings, ...(fields && { fields }), list_tokens: listTokensOf(price) };
   });
   return new Payload([Buffer.from(JSON.stringify(items))]);
 }

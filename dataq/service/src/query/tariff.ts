@@ -1,4 +1,4 @@
-import type { Operation } from "@dataq/contract";
+import { type Operation, specialReasons } from "@dataq/contract";
 import type { PriceVersion } from "../ledger/price.ts";
 import type { Answer } from "../sources/source.ts";
 import type { QueryRequest } from "./request/request.ts";
@@ -12,6 +12,8 @@ export const dueReasons = [
   "sample",
   "sandbox",
   "replayed",
+  "free_tier",
+  ...specialReasons,
 ] as const;
 
 /** What a call costs, and why that is not the list price. */
@@ -31,11 +33,12 @@ export function priceOfCall(
 ): PriceVersion {
   if (pricedPer === undefined) return price;
   const parts = Math.ceil(count / pricedPer.count);
-  const { tokens, cachedTokens } = price;
+  const { tokens, cachedTokens, special } = price;
   return {
     ...price,
     tokens: parts * tokens,
     cachedTokens: cachedTokens === null ? null : parts * cachedTokens,
+    ...(special && { special: { ...special, listTokens: parts * special.listTokens } }),
   };
 }
 
@@ -47,7 +50,12 @@ export function quote(price: PriceVersion, isOwnRepeat: boolean): Charge {
   if (price.tokens === 0) return nothingToCharge;
   return isOwnRepeat && price.cachedTokens !== null
     ? { tokens: price.cachedTokens, reason: "cache_hit" }
-    : { tokens: price.tokens, reason: null };
+    : { tokens: price.tokens, reason: price.special?.reason ?? null };
+}
+
+/** The list price of a call, whatever the account pays. */
+export function listTokensOf({ tokens, special }: PriceVersion): number {
+  return special?.listTokens ?? tokens;
 }
 
 /** The price of an answer once it is known: never more than was quoted. */
@@ -63,6 +71,9 @@ export function chargeFor(
   if (outcome === "found") return quoted;
   return chargeEmpty ? quoted : { tokens: 0, reason: "no_result" };
 }
+
+/** The price of a call that the free tier of its operation covers. */
+export const freeTier: Charge = { tokens: 0, reason: "free_tier" };
 
 /** The price of a call that only samples can answer. */
 export const samplesOnly: Charge = { tokens: 0, reason: "sample" };

@@ -68,7 +68,14 @@ export function TopUp() {
               {redeem.data && (
                 <Notice
                   tone="good"
-                  title={t.topUp.done(format.tokens(redeem.data.tokens), format.yuan(redeem.data.tokens))}
+                  title={
+                    redeem.data.percent !== undefined
+                      ? t.topUp.discounted(
+                          String(redeem.data.percent),
+                          format.moment(redeem.data.until ?? ""),
+                        )
+                      : t.topUp.done(format.tokens(redeem.data.tokens), format.yuan(redeem.data.tokens))
+                  }
                 >
                   <Link to="/ledger" className="underline underline-offset-4">
                     {t.pages.ledger}

@@ -1,7 +1,8 @@
-import { findOperation, tokensPerCny } from "@dataq/contract";
+import { chinaDate, findOperation, operations, tokensPerCny } from "@dataq/contract";
 import {
   type balance,
   type ownAccount,
+  type ownPrice,
   type pricing,
   type redeemed,
   redemption,
@@ -9,12 +10,14 @@ import {
 } from "@dataq/contract/wire";
 import type { FastifyInstance } from "fastify";
 import { findAccount } from "../../accounts/account.ts";
+import { redeemCoupon } from "../../accounts/coupon.ts";
 import { redeemVoucher } from "../../accounts/voucher.ts";
 import { inTransaction } from "../../database/transaction.ts";
-import { inForceAt } from "../../ledger/price.ts";
+import { freeCallsLeft } from "../../ledger/free-calls.ts";
 import { readBudgetLeft } from "../../ledger/session-spend.ts";
 import { readWallet } from "../../ledger/wallet.ts";
 import { limitsOf } from "../../limits/tier.ts";
+import { listTokensOf } from "../../query/tariff.ts";
 import { check, readJson } from "../body.ts";
 import { readBudget } from "../budget.ts";
 import { authorOf, principalOf } from "../caller.ts";
@@ -60,19 +63,44 @@ export function addAccountRoutes(app: FastifyInstance, parts: HttpParts): void {
     const { account } = principalOf(request);
     const { code } = check(redemption, readJson(request));
     const author = authorOf(parts, request);
-    const tokens = await inTransaction(parts.database, (transaction) =>
-      redeemVoucher(transaction, account.id, code, author),
+    // Codes of vouchers begin with DQ, those of coupons never.
+    const isVoucher = /^\s*dq/i.test(code);
+    const made = await inTransaction(parts.database, async (transaction) =>
+      isVoucher
+        ? { tokens: await redeemVoucher(transaction, account.id, code, author) }
+        : redeemCoupon(transaction, account.id, code, author),
     );
-    return { tokens, ...(await balanceBody(parts, account.id)) };
+    parts.pipeline.terms.forget();
+    return { ...made, ...(await balanceBody(parts, account.id)) };
+  });
+
+  app.get("/v1/prices", async (request): Promise<{ data: Sent<typeof ownPrice>[] }> => {
+    const { id } = principalOf(request).account;
+    const now = parts.clock();
+    const { terms } = parts.pipeline;
+    const priceOf = async ({ name }: { readonly name: string }): Promise<Sent<typeof ownPrice>> => {
+      const price = await terms.priceOf(id, name, now);
+      const free = await terms.freeCallsOf(name, now);
+      const today = { accountId: id, operation: name, day: chinaDate(now) };
+      return {
+        operation: name,
+        tokens: price.tokens,
+        cached_tokens: price.cachedTokens,
+        list_tokens: listTokensOf(price),
+        reason: price.special?.reason ?? null,
+        free_calls: free,
+        free_left: free === 0 ? 0 : await freeCallsLeft(parts.database, today, free),
+      };
+    };
+    return { data: await Promise.all(operations.map(priceOf)) };
   });
 
   // Prices are public, including announced ones.
   app.get("/v1/pricing", async (): Promise<Sent<typeof pricing>> => {
     const now = parts.clock();
     const versions = await parts.pipeline.prices.all(now);
-    const current = versions.filter(
-      (version) => version.effectiveFrom > now || inForceAt(versions, version.operation, now) === version,
-    );
+    const plans = await parts.pipeline.terms.plans(now);
+    const current = inForceOrLater(versions, now, ({ operation }) => operation);
     return {
       data: await Promise.all(
         current.map(async (version) => {
@@ -91,10 +119,34 @@ export function addAccountRoutes(app: FastifyInstance, parts: HttpParts): void {
           };
         }),
       ),
+      free_calls: inForceOrLater(plans.freeTiers, now, ({ operation }) => operation).map((tier) => ({
+        operation: tier.operation,
+        calls: tier.calls,
+        version: tier.version,
+        effective_from: tier.effectiveFrom,
+      })),
+      volume: inForceOrLater(plans.ladders, now, () => "").map(({ version, steps, effectiveFrom }) => ({
+        version,
+        steps: [...steps],
+        effective_from: effectiveFrom,
+      })),
       currency: "CNY",
       tokens_per_cny: tokensPerCny,
     };
   });
+}
+
+/** The versions that count now, and those that will: one list for each name. */
+function inForceOrLater<Version extends { readonly effectiveFrom: Date }>(
+  versions: readonly Version[],
+  now: Date,
+  nameOf: (version: Version) => string,
+): readonly Version[] {
+  return versions.filter(
+    (version) =>
+      version.effectiveFrom > now ||
+      versions.findLast((one) => nameOf(one) === nameOf(version) && one.effectiveFrom <= now) === version,
+  );
 }
 
 async function balanceBody(parts: HttpParts, accountId: string): Promise<Sent<typeof balance>> {

@@ -3,6 +3,7 @@ import type { HttpParts } from "../../parts.ts";
 import { addAdminAccountRoutes } from "./accounts.ts";
 import { addAdminBookRoutes } from "./books.ts";
 import { addAdminMaintenanceRoutes } from "./maintenance.ts";
+import { addAdminPlanRoutes } from "./plans.ts";
 import { addAdminPriceRoutes } from "./prices.ts";
 import { addAdminVoucherRoutes } from "./vouchers.ts";
 
@@ -12,5 +13,6 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
   addAdminVoucherRoutes(app, parts);
   addAdminPriceRoutes(app, parts);
   addAdminMaintenanceRoutes(app, parts);
+  addAdminPlanRoutes(app, parts);
   addAdminBookRoutes(app, parts);
 }

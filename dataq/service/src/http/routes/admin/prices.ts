@@ -16,23 +16,9 @@ export function addAdminPriceRoutes(app: FastifyInstance, parts: HttpParts): voi
   app.post("/admin/v1/prices", async (request, reply) => {
     const wanted = check(newPrice, readJson(request));
     const { operation, tokens, cached_tokens: cachedTokens, effective_from: effectiveFrom } = wanted;
-    if (effectiveFrom.getTime() < parts.clock().getTime() + PRICE_NOTICE_MS)
-      throw invalid(
-        "effective_from",
-        "range",
-        "effective_from must be at least one minute in the future",
-        "send a later time",
-        "请发送更晚的时间",
-      );
-    if (cachedTokens !== null && cachedTokens > tokens)
-      throw invalid(
-        "cached_tokens",
-        "range",
-        "cached_tokens must not exceed tokens",
-        "send a number that is not greater than tokens",
-        "不得超过 tokens",
-      );
     const author = authorOf(parts, request);
+    assertAnnounced(effectiveFrom, author.now);
+    assertRepeatPrice(wanted);
     const version = await inTransaction(parts.database, async (transaction) => {
       const price = { operation, tokens, cachedTokens, effectiveFrom, actor: author.actor };
       const published = await publishPrice(transaction, price);
@@ -43,4 +29,31 @@ export function addAdminPriceRoutes(app: FastifyInstance, parts: HttpParts): voi
     parts.pipeline.prices.forget();
     return reply.code(201).send({ ...wanted, version });
   });
+}
+
+/** Throws unless what is published counts late enough for every instance to have read it. */
+export function assertAnnounced(effectiveFrom: Date, now: Date): void {
+  if (effectiveFrom.getTime() < now.getTime() + PRICE_NOTICE_MS)
+    throw invalid(
+      "effective_from",
+      "range",
+      "effective_from must be at least one minute in the future",
+      "send a later time",
+      "请发送更晚的时间",
+    );
+}
+
+/** Throws if a repeat would cost more than a call. */
+export function assertRepeatPrice(price: {
+  readonly tokens: number | null;
+  readonly cached_tokens: number | null;
+}): void {
+  if (price.cached_tokens !== null && price.cached_tokens > (price.tokens ?? 0))
+    throw invalid(
+      "cached_tokens",
+      "range",
+      "cached_tokens must not exceed tokens",
+      "send a number that is not greater than tokens",
+      "不得超过 tokens",
+    );
 }
