@@ -2,6 +2,7 @@ import { accountMigrations } from "./accounts/migrations.ts";
 import { alertMigrations } from "./alerts/migrations.ts";
 import { jobMigrations } from "./background/migrations.ts";
 import { backupMigrations } from "./backup/migrations.ts";
+import { businessMigrations } from "./business/migrations.ts";
 import type { Migration } from "./database/migrations.ts";
 import { importMigrations } from "./importer/runs.ts";
 import { invoiceMigrations } from "./invoices/migrations.ts";
@@ -26,6 +27,7 @@ export const migrations: readonly Migration[] = [
   ...peopleMigrations,
   ...limitMigrations,
   ...queryMigrations,
+  ...businessMigrations,
   ...searchMigrations,
   ...vectorMigrations,
   ...importMigrations,

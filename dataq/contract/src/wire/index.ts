@@ -3,6 +3,7 @@ export * from "./admin.ts";
 export * from "./alert.ts";
 export * from "./answer.ts";
 export * from "./body-schema.ts";
+export * from "./board.ts";
 export * from "./catalog.ts";
 export * from "./choices.ts";
 export * from "./connector.ts";

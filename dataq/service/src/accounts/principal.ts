@@ -51,6 +51,8 @@ export const actions = {
   "service.support": { scope: "admin:support", allowsTestKeys: false },
   /** Moves money by hand and sets prices. */
   "service.finance": { scope: "admin:finance", allowsTestKeys: false },
+  /** Writes notes about accounts, which every operator reads. */
+  "service.note": { scope: "admin:support", or: "admin:finance", allowsTestKeys: false },
   /** Gives tokens of a call back. */
   "service.refund": { scope: "admin:support", or: "admin:finance", allowsTestKeys: false },
   /** Everything else: new accounts and their keys, imports, vendors and models. */

@@ -34,19 +34,19 @@ export async function makeServiceRole(owner: Connection): Promise<void> {
  * `maintain` is for statistics after an import.
  */
 export async function grantToServiceRole(client: pg.ClientBase): Promise<void> {
-  const found = await client.query<{ name: string; schema: string; only_grows: boolean; is_search: boolean }>(
+  const found = await client.query<{ name: string; schema: string; only_grows: boolean; is_search: boolean; is_view: boolean }>(
     `select c.oid::regclass::text as name, quote_ident(n.nspname) as schema,
             c.relname = 'migration' or coalesce(obj_description(c.oid, 'pg_class') = 'append-only', false) as only_grows,
-            c.relname like 'search\\_%' as is_search
+            c.relname like 'search\\_%' as is_search, c.relkind = 'v' as is_view
      from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where c.relkind in ('r', 'p') and n.nspname not in ('pg_catalog', 'information_schema')`,
+     where c.relkind in ('r', 'p', 'v') and n.nspname not in ('pg_catalog', 'information_schema')`,
   );
   const statements = [...new Set(found.rows.map(({ schema }) => schema))].flatMap((schema) => [
     `grant usage on schema ${schema} to ${ROLE}`,
     `grant usage, select on all sequences in schema ${schema} to ${ROLE}`,
   ]);
-  for (const { name, only_grows, is_search } of found.rows) {
-    const rights = only_grows ? "select, insert" : "select, insert, update, delete";
+  for (const { name, only_grows, is_search, is_view } of found.rows) {
+    const rights = is_view ? "select" : only_grows ? "select, insert" : "select, insert, update, delete";
     statements.push(`revoke all on ${name} from ${ROLE}`);
     statements.push(`grant ${is_search ? `${rights}, maintain` : rights} on ${name} to ${ROLE}`);
   }

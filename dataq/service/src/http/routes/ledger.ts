@@ -9,6 +9,7 @@ import {
   usageQuery,
 } from "@dataq/contract/wire";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { findAccount } from "../../accounts/account.ts";
 import { writeAudit } from "../../accounts/audit.ts";
 import { holds } from "../../accounts/scope.ts";
 import type { Queries } from "../../database/database.ts";
@@ -32,16 +33,19 @@ import { scrub } from "../scrub.ts";
 
 /** Routes that show how tokens were spent: by ledger entry, by day and operation, and by call. */
 export function addLedgerRoutes(app: FastifyInstance, parts: HttpParts): void {
-  app.get("/v1/ledger", async (request) => {
-    const { account } = principalOf(request);
-    const { cursor, limit } = check(ledgerQuery, request.query);
-    const entries = await listEntries(parts.database.reads.recent, account.id, limit + 1, cursor);
+  const entriesOf = async (accountId: string, query: unknown) => {
+    const { cursor, limit } = check(ledgerQuery, query);
+    const entries = await listEntries(parts.database.reads.recent, accountId, limit + 1, cursor);
     const shown = entries.slice(0, limit);
     return {
       data: shown.map(lineOf),
       next_cursor: entries.length > limit ? String(shown.at(-1)!.seq) : null,
     };
-  });
+  };
+  app.get("/v1/ledger", async (request) => entriesOf(principalOf(request).account.id, request.query));
+  app.get("/admin/v1/accounts/:id/ledger", async (request) =>
+    entriesOf(await viewed(parts, request), request.query),
+  );
 
   app.get("/v1/ledger/export", async (request, reply) => {
     const { account } = principalOf(request);
@@ -52,27 +56,35 @@ export function addLedgerRoutes(app: FastifyInstance, parts: HttpParts): void {
     );
   });
 
-  app.get("/v1/usage", async (request) => ({ data: (await usageOf(parts, request)).rows }));
+  app.get("/v1/usage", async (request) => ({
+    data: (await usageOf(parts, principalOf(request).account.id, request.query)).rows,
+  }));
+  app.get("/admin/v1/accounts/:id/usage", async (request) => ({
+    data: (await usageOf(parts, await viewed(parts, request), request.query)).rows,
+  }));
 
   app.get("/v1/usage.csv", async (request, reply) => {
-    const { groups, rows } = await usageOf(parts, request);
+    const { groups, rows } = await usageOf(parts, principalOf(request).account.id, request.query);
     const columns = [...groups, "calls", "billed_calls", "cached_calls", "failed_calls", "tokens"] as const;
     reply.type("text/csv; charset=utf-8");
     return csvLine(columns) + rows.map((row) => csvLine(columns.map((column) => row[column]))).join("");
   });
 
-  app.get("/v1/requests", async (request) => {
-    const { account } = principalOf(request);
-    const { cursor, limit, ...filter } = check(requestsQuery, request.query);
+  const requestsOf = async (accountId: string, query: unknown) => {
+    const { cursor, limit, ...filter } = check(requestsQuery, query);
     await parts.requestLog.flush();
-    const rows = await listRequests(parts.database, account.id, {
+    const rows = await listRequests(parts.database, accountId, {
       limit: limit + 1,
       before: cursor,
       ...filter,
     });
     const shown = rows.slice(0, limit);
     return { data: shown, next_cursor: rows.length > limit ? shown.at(-1)!.id : null };
-  });
+  };
+  app.get("/v1/requests", async (request) => requestsOf(principalOf(request).account.id, request.query));
+  app.get("/admin/v1/accounts/:id/requests", async (request) =>
+    requestsOf(await viewed(parts, request), request.query),
+  );
 
   app.get<{ Params: { id: string } }>(
     "/v1/requests/:id",
@@ -123,9 +135,23 @@ function lineOf(line: Entry): Sent<typeof entry> {
   };
 }
 
-async function usageOf(parts: HttpParts, request: FastifyRequest) {
-  const { account } = principalOf(request);
-  const { from, to, group_by } = check(usageQuery, request.query);
+/** The account that an operator looks at. The audit log says so, once an hour for each operator and account. */
+async function viewed(parts: HttpParts, request: FastifyRequest): Promise<string> {
+  const { id } = request.params as { id: string };
+  const { database } = parts;
+  if (!(await findAccount(database, id)))
+    throw new Failure("not_found", { what: `The account ${id.slice(0, 64)}` });
+  const author = authorOf(parts, request);
+  const known = await database.query(
+    "select from audit where action = 'account.view' and actor = $1 and target = $2 and at > $3 limit 1",
+    [author.actor, id, new Date(author.now.getTime() - 3_600_000)],
+  );
+  if (known.rowCount === 0) await writeAudit(database, author, "account.view", id, null, null);
+  return id;
+}
+
+async function usageOf(parts: HttpParts, accountId: string, query: unknown) {
+  const { from, to, group_by } = check(usageQuery, query);
   const today = chinaDate(parts.clock());
   const last = to ?? today;
   const first = from ?? chinaDate(new Date(Date.parse(last) - 29 * 86_400_000));
@@ -139,7 +165,7 @@ async function usageOf(parts: HttpParts, request: FastifyRequest) {
     );
   await parts.requestLog.flush();
   const groups = group_by;
-  return { groups, rows: await readUsage(parts.database, account.id, { from: first, to: last, groups }) };
+  return { groups, rows: await readUsage(parts.database, accountId, { from: first, to: last, groups }) };
 }
 
 /** Every column of every entry, with the hash of the chain after it. */

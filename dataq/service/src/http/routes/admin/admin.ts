@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { HttpParts } from "../../parts.ts";
 import { addAdminAccountRoutes } from "./accounts.ts";
+import { addAdminBoardRoutes } from "./board.ts";
 import { addAdminBookRoutes } from "./books.ts";
 import { addAdminMaintenanceRoutes } from "./maintenance.ts";
 import { addAdminPlanRoutes } from "./plans.ts";
@@ -15,4 +16,5 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
   addAdminMaintenanceRoutes(app, parts);
   addAdminPlanRoutes(app, parts);
   addAdminBookRoutes(app, parts);
+  addAdminBoardRoutes(app, parts);
 }

@@ -1,0 +1,51 @@
+import type { Migration } from "../database/migrations.ts";
+
+/** What the operator's board is summed from, and what operators write about accounts. */
+export const businessMigrations: readonly Migration[] = [
+  {
+    name: "business/1-board",
+    up: `
+-- What was earned by each charge and given back by each refund, and the part of it that was a trial or a promotion. The
+-- charge for several queries is a row for each operation that its note names; of it, trial tokens come first, as they
+-- were spent first.
+create view earned as
+with charge as not materialized (
+  select c.account_id, c.at, c.kind, c.request_id, c.operation, c.note, c.cached, c.earnings,
+         case when c.kind = 'capture' then -(h.trial + c.trial) else -c.trial end as trial
+  from entry c left join entry h on c.kind = 'capture' and h.request_id = c.request_id and h.kind = 'hold'
+  where c.kind in ('capture', 'reverse')
+)
+select account_id, at, kind, request_id, operation, cached, earnings, trial from charge
+where kind = 'reverse' or operation <> 'queries'
+union all
+select account_id, at, kind, request_id, part[1], part[3] is not null, part[5]::bigint,
+       greatest(0, least(part[5]::bigint, trial - (sum(part[5]::bigint) over before - part[5]::bigint)))
+from charge, regexp_matches(note, '([a-z_]+) v(\\d+)( cached)? × (\\d+): (\\d+)', 'g') with ordinality as parts(part, place)
+where kind = 'capture' and operation = 'queries'
+window before as (partition by request_id, account_id, at order by place);
+
+-- Money that came in and went back, without vouchers and openings, for which nobody paid here.
+create view cash as
+select account_id, at, kind, reference, -payments as tokens, actor,
+       case when kind <> 'topup' then kind
+            when reference like 'voucher:%' then 'voucher'
+            when reference like 'opening:%' then 'opening'
+            when reference like 'manual:%' then 'manual'
+            else 'payment' end as source
+from entry where kind in ('topup', 'refund', 'chargeback');
+
+create index request_time on request using brin (at) with (autosummarize = on);
+create index vendor_request_time on vendor_request using brin (sent_at) with (autosummarize = on);
+
+create table account_note (
+  id text primary key,
+  account_id text not null references account,
+  at timestamptz not null,
+  actor text not null,
+  text text not null
+);
+create index account_note_account on account_note (account_id, id);
+comment on table account_note is 'append-only';
+`,
+  },
+];
