@@ -85,7 +85,7 @@ test("every figure of the board agrees with the ledger, the request log and the 
   expect(whole.money.vouchers).toBe(3_007_000);
   expect(whole.money.vendor_cost_fen).toBe(50);
   const wallets = await service.database.query<{ paid: number; trial: number; drawn: number }>(
-    `select sum(paid) as paid, sum(trial) as trial, sum(credit_limit - credit) as drawn
+    `select sum(paid)::bigint as paid, sum(trial)::bigint as trial, sum(credit_limit - credit)::bigint as drawn
      from wallet join account a on a.id = account_id and a.role = 'customer'`,
   );
   expect(whole.owed).toEqual({
@@ -103,9 +103,7 @@ test("every figure of the board agrees with the ledger, the request log and the 
   expect(sum(whole.operations.map((row) => row.vendor_cost_fen))).toBe(50);
   expect(sum(whole.days.map((row) => row.earned_paid + row.earned_trial))).toBe(earned);
   expect(sum(whole.days.map((row) => row.calls))).toBe(sum(whole.operations.map((row) => row.calls)));
-  const singles = await Promise.all(
-    whole.days.map(({ day }) => boardOf(`?from=${day}&to=${day}`)),
-  );
+  const singles = await Promise.all(whole.days.map(({ day }) => boardOf(`?from=${day}&to=${day}`)));
   for (const name of ["earned", "earned_paid", "earned_trial", "paid_in", "vendor_cost_fen"] as const)
     expect(sum(singles.map(({ money }) => money[name])), name).toBe(whole.money[name]);
   expect(singles.map(({ owed }) => owed.paid).at(-1)).toBe(whole.owed.paid);
@@ -127,7 +125,11 @@ test("an account's page: keys without texts, calls, ledger and notes, and the au
   const get = async (what: string) => (await service.call(`/admin/v1/accounts/${id}/${what}`)).body.data;
   expect(JSON.stringify(await get("keys"))).not.toContain(keys[0]!.slice(9, 30));
   expect(await get("requests")).toHaveLength(1);
-  expect((await get("ledger")).map(({ kind }: { kind: string }) => kind)).toEqual(["capture", "hold", "topup"]);
+  expect((await get("ledger")).map(({ kind }: { kind: string }) => kind)).toEqual([
+    "capture",
+    "hold",
+    "topup",
+  ]);
   expect(await get("usage?group_by=operation")).toMatchObject([{ operation: "legal_laws", calls: 1 }]);
   const text = "Rang: 发票抬头 <b>wrong</b>";
   const made = await service.call(`/admin/v1/accounts/${id}/notes`, { body: { text } });
@@ -135,13 +137,13 @@ test("an account's page: keys without texts, calls, ledger and notes, and the au
   expect(await get("notes")).toMatchObject([{ text, actor: expect.stringMatching(/^key_/) }]);
   expect((await service.call("/admin/v1/accounts/acc_none/requests")).status).toBe(404);
   const audit = (await service.call("/admin/v1/audit")).body.data;
+  // Three lists were read, and one line says so.
   const about = audit.filter(({ target }: { target: string }) => target === id);
   expect(about.map(({ action }: { action: string }) => action)).toEqual([
     "account.note",
     "account.view",
-    expect.any(String),
-    expect.any(String),
-  ].slice(0, about.length));
+    "account.create",
+  ]);
   // The customer sees nothing of the note.
   expect((await service.call("/admin/v1/accounts", { key: keys[0]! })).status).toBe(403);
 });

@@ -8,7 +8,10 @@ const tokens = z.number().int();
 const fen = z.number();
 
 export const boardQuery = z.strictObject({
-  from: z.iso.date().optional().meta({ description: "First day, China time; the first of the month of `to` by default" }),
+  from: z.iso
+    .date()
+    .optional()
+    .meta({ description: "First day, China time; the first of the month of `to` by default" }),
   to: z.iso.date().optional().meta({ description: "Last day, China time; today by default" }),
 });
 
@@ -86,6 +89,11 @@ export const board = z.strictObject({
 export type Board = Received<typeof board>;
 
 /** What an operator wrote about an account. */
-export const accountNote = z.strictObject({ id: z.string(), at: moment, actor: z.string(), text: z.string() });
+export const accountNote = z.strictObject({
+  id: z.string(),
+  at: moment,
+  actor: z.string(),
+  text: z.string(),
+});
 export type AccountNote = Received<typeof accountNote>;
 export const newAccountNote = z.strictObject({ text: wellFormed(z.string().trim().min(1).max(4_000)) });

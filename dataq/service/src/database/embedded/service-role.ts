@@ -34,7 +34,13 @@ export async function makeServiceRole(owner: Connection): Promise<void> {
  * `maintain` is for statistics after an import.
  */
 export async function grantToServiceRole(client: pg.ClientBase): Promise<void> {
-  const found = await client.query<{ name: string; schema: string; only_grows: boolean; is_search: boolean; is_view: boolean }>(
+  const found = await client.query<{
+    name: string;
+    schema: string;
+    only_grows: boolean;
+    is_search: boolean;
+    is_view: boolean;
+  }>(
     `select c.oid::regclass::text as name, quote_ident(n.nspname) as schema,
             c.relname = 'migration' or coalesce(obj_description(c.oid, 'pg_class') = 'append-only', false) as only_grows,
             c.relname like 'search\\_%' as is_search, c.relkind = 'v' as is_view
