@@ -45,6 +45,7 @@ const asking = (requestId: string, accountId: string): readonly (readonly [strin
   ["pricing", "/pricing"],
   ["operation", "/pricing/legal_cases"],
   ["settings", "/settings"],
+  ["admin-board", "/admin/board"],
   ["admin-accounts", "/admin/accounts"],
   ["admin-account", `/admin/accounts/${accountId}`],
   ["admin-payments", "/admin/payments"],

@@ -16,6 +16,11 @@ const admin = createRoute({
 
 const adminPage = { getParentRoute: () => admin };
 
+const board = createRoute({
+  ...adminPage,
+  path: "/admin/board",
+  component: lazyPage(() => import("../routes/admin/board.tsx"), "Board"),
+});
 const accounts = createRoute({
   ...adminPage,
   path: "/admin/accounts",
@@ -77,6 +82,7 @@ const models = createRoute({
 });
 
 export const adminRoutes = admin.addChildren([
+  board,
   accounts,
   account,
   payments,

@@ -38,6 +38,7 @@ const pages = [
 ] as const;
 
 const adminPages = [
+  ["/admin/board", "board"],
   ["/admin/accounts", "accounts"],
   ["/admin/payments", "payments"],
   ["/admin/invoices", "allInvoices"],

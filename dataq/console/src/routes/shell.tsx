@@ -23,6 +23,7 @@ import Settings from "~icons/lucide/settings";
 import ShieldCheck from "~icons/lucide/shield-check";
 import Tags from "~icons/lucide/tags";
 import Ticket from "~icons/lucide/ticket";
+import TrendingUp from "~icons/lucide/trending-up";
 import Users from "~icons/lucide/users";
 import WalletCards from "~icons/lucide/wallet-cards";
 import Webhook from "~icons/lucide/webhook";
@@ -194,6 +195,7 @@ function Way() {
         </Group>
         {user.role === "admin" && (
           <Group name={t.shell.admin}>
+            <Step to="/admin/board" icon={<TrendingUp className={icon} />} name={t.pages.board} />
             <Step to="/admin/accounts" icon={<Users className={icon} />} name={t.pages.accounts} />
             <Step to="/admin/payments" icon={<WalletCards className={icon} />} name={t.pages.payments} />
             <Step to="/admin/invoices" icon={<FileText className={icon} />} name={t.pages.allInvoices} />
@@ -264,6 +266,7 @@ type Destination =
   | "/pricing"
   | "/quick-start"
   | "/settings"
+  | "/admin/board"
   | "/admin/accounts"
   | "/admin/payments"
   | "/admin/invoices"

@@ -1,5 +1,13 @@
 import { chinaDate } from "@dataq/contract";
-import type { Balance, Entry, Price, RequestDetail, RequestRow, UsageRow } from "@dataq/contract/wire";
+import type {
+  Balance,
+  Entry,
+  OwnPrice,
+  Pricing,
+  RequestDetail,
+  RequestRow,
+  UsageRow,
+} from "@dataq/contract/wire";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { call } from "./call.ts";
 
@@ -15,7 +23,14 @@ export const balanceQuery = queryOptions({
 
 export const pricingQuery = queryOptions({
   queryKey: ["pricing"],
-  queryFn: ({ signal }) => call<{ data: readonly Price[] }>("/v1/pricing", { signal }),
+  queryFn: ({ signal }) => call<Pricing>("/v1/pricing", { signal }),
+  staleTime: 60_000,
+});
+
+/** What the account itself pays. */
+export const ownPricesQuery = queryOptions({
+  queryKey: ["pricing", "own"],
+  queryFn: ({ signal }) => call<{ data: readonly OwnPrice[] }>("/v1/prices", { signal }),
   staleTime: 60_000,
 });
 

@@ -149,6 +149,8 @@ export const pricing = z.strictObject({
   tokens_per_cny: z.number().int(),
 });
 
+export type Pricing = Received<typeof pricing>;
+
 /** How calls of an operation fare: none lately, all well, some fail by our fault or a source's, most fail. */
 export const healthStates = ["quiet", "working", "disturbed", "down"] as const;
 export type HealthState = (typeof healthStates)[number];

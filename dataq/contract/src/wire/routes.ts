@@ -833,6 +833,7 @@ export const routes = {
     body: maintenanceChange,
     status: 200,
     answer: maintenance,
+  },
   getBoard: {
     ...admin,
     method: "GET",

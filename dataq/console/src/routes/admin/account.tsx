@@ -4,6 +4,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import ArrowLeft from "~icons/lucide/arrow-left";
 import { accountQuery, adjustAccount, changeAccount, topUpAccount } from "../../service/admin.ts";
+import { mayOperate, useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -13,6 +14,7 @@ import { Badge, PageHead, Panel, Stat, Stats } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
 import { Loaded, Notice } from "../../ui/states.tsx";
 import { useToast } from "../../ui/toast.tsx";
+import { AccountDetails } from "./account-details.tsx";
 
 export function OneAccount() {
   const t = useText();
@@ -38,6 +40,8 @@ function Details({ account }: { readonly account: AccountWithWallet }) {
   const say = useToast();
   const client = useQueryClient();
   const [isAsking, setAsking] = useState(false);
+  const user = useSignedIn();
+  const movesMoney = mayOperate(user, "admin:finance");
   const { wallet } = account;
   const refresh = () => client.invalidateQueries();
   const freeze = async () => {
@@ -56,9 +60,11 @@ function Details({ account }: { readonly account: AccountWithWallet }) {
           </span>
         }
         actions={
-          <Button kind={wallet?.frozen ? "plain" : "danger"} onClick={() => setAsking(true)}>
-            {wallet?.frozen ? t.accounts.thaw : t.accounts.freeze}
-          </Button>
+          mayOperate(user, "admin:support") && (
+            <Button kind={wallet?.frozen ? "plain" : "danger"} onClick={() => setAsking(true)}>
+              {wallet?.frozen ? t.accounts.thaw : t.accounts.freeze}
+            </Button>
+          )
         }
       />
       {isAsking && (
@@ -93,93 +99,106 @@ function Details({ account }: { readonly account: AccountWithWallet }) {
         </div>
       )}
       <div className="grid items-start gap-5 sm:grid-cols-2 xl:grid-cols-4">
-        <Panel title={t.accounts.topUp} about={t.accounts.topUpAbout}>
-          <SettingForm
-            action={t.accounts.book}
-            onSend={async ({ yuan = "", reference = "" }) => {
-              await topUpAccount(account.id, Math.round(Number(yuan) * TOKENS_PER_YUAN), reference.trim());
-              await refresh();
-              say(t.accounts.booked);
-            }}
-          >
-            <Field label={t.accounts.amount}>
-              {(attributes) => (
-                <Input {...attributes} name="yuan" type="number" min="0.01" step="0.01" required />
-              )}
-            </Field>
-            <Field label={t.accounts.reference} hint={t.accounts.referenceHint}>
-              {(attributes) => (
-                <Input {...attributes} name="reference" required maxLength={200} autoComplete="off" />
-              )}
-            </Field>
-          </SettingForm>
-        </Panel>
-        <Panel title={t.accounts.adjust} about={t.accounts.adjustAbout}>
-          <SettingForm
-            action={t.accounts.book}
-            onSend={async ({ yuan = "", reason = "" }) => {
-              await adjustAccount(account.id, Math.round(Number(yuan) * TOKENS_PER_YUAN), reason);
-              await refresh();
-              say(t.accounts.booked);
-            }}
-          >
-            <Field label={t.accounts.amount}>
-              {(attributes) => <Input {...attributes} name="yuan" type="number" step="0.01" required />}
-            </Field>
-            <Field label={t.accounts.reason}>
-              {(attributes) => (
-                <Input {...attributes} name="reason" required maxLength={500} autoComplete="off" />
-              )}
-            </Field>
-          </SettingForm>
-        </Panel>
-        <Panel title={t.accounts.tier} about={t.accounts.tierAbout}>
-          <SettingForm
-            action={t.save}
-            onSend={async ({ tier }) => {
-              await changeAccount(account.id, { tier: tiers.find((one) => one === tier) });
-              await refresh();
-              say(t.settings.saved);
-            }}
-          >
-            <Field label={t.accounts.tier}>
-              {(attributes) => (
-                <Select {...attributes} name="tier" defaultValue={account.tier}>
-                  {tiers.map((tier) => (
-                    <option key={tier} value={tier}>
-                      {t.accounts.tiers[tier]}
-                    </option>
-                  ))}
-                </Select>
-              )}
-            </Field>
-          </SettingForm>
-        </Panel>
-        <Panel title={t.accounts.credit} about={t.accounts.creditAbout}>
-          <SettingForm
-            action={t.save}
-            onSend={async ({ yuan = "" }) => {
-              await changeAccount(account.id, { credit_limit: Math.round(Number(yuan) * TOKENS_PER_YUAN) });
-              await refresh();
-              say(t.settings.saved);
-            }}
-          >
-            <Field label={t.accounts.limit}>
-              {(attributes) => (
-                <Input
-                  {...attributes}
-                  name="yuan"
-                  type="number"
-                  min="0"
-                  step="0.01"
-                  required
-                  defaultValue={(wallet?.credit_limit ?? 0) / TOKENS_PER_YUAN}
-                />
-              )}
-            </Field>
-          </SettingForm>
-        </Panel>
+        {movesMoney && (
+          <>
+            <Panel title={t.accounts.topUp} about={t.accounts.topUpAbout}>
+              <SettingForm
+                action={t.accounts.book}
+                onSend={async ({ yuan = "", reference = "" }) => {
+                  await topUpAccount(
+                    account.id,
+                    Math.round(Number(yuan) * TOKENS_PER_YUAN),
+                    reference.trim(),
+                  );
+                  await refresh();
+                  say(t.accounts.booked);
+                }}
+              >
+                <Field label={t.accounts.amount}>
+                  {(attributes) => (
+                    <Input {...attributes} name="yuan" type="number" min="0.01" step="0.01" required />
+                  )}
+                </Field>
+                <Field label={t.accounts.reference} hint={t.accounts.referenceHint}>
+                  {(attributes) => (
+                    <Input {...attributes} name="reference" required maxLength={200} autoComplete="off" />
+                  )}
+                </Field>
+              </SettingForm>
+            </Panel>
+            <Panel title={t.accounts.adjust} about={t.accounts.adjustAbout}>
+              <SettingForm
+                action={t.accounts.book}
+                onSend={async ({ yuan = "", reason = "" }) => {
+                  await adjustAccount(account.id, Math.round(Number(yuan) * TOKENS_PER_YUAN), reason);
+                  await refresh();
+                  say(t.accounts.booked);
+                }}
+              >
+                <Field label={t.accounts.amount}>
+                  {(attributes) => <Input {...attributes} name="yuan" type="number" step="0.01" required />}
+                </Field>
+                <Field label={t.accounts.reason}>
+                  {(attributes) => (
+                    <Input {...attributes} name="reason" required maxLength={500} autoComplete="off" />
+                  )}
+                </Field>
+              </SettingForm>
+            </Panel>
+          </>
+        )}
+        {mayOperate(user, "admin:support") && (
+          <Panel title={t.accounts.tier} about={t.accounts.tierAbout}>
+            <SettingForm
+              action={t.save}
+              onSend={async ({ tier }) => {
+                await changeAccount(account.id, { tier: tiers.find((one) => one === tier) });
+                await refresh();
+                say(t.settings.saved);
+              }}
+            >
+              <Field label={t.accounts.tier}>
+                {(attributes) => (
+                  <Select {...attributes} name="tier" defaultValue={account.tier}>
+                    {tiers.map((tier) => (
+                      <option key={tier} value={tier}>
+                        {t.accounts.tiers[tier]}
+                      </option>
+                    ))}
+                  </Select>
+                )}
+              </Field>
+            </SettingForm>
+          </Panel>
+        )}
+        {movesMoney && (
+          <Panel title={t.accounts.credit} about={t.accounts.creditAbout}>
+            <SettingForm
+              action={t.save}
+              onSend={async ({ yuan = "" }) => {
+                await changeAccount(account.id, { credit_limit: Math.round(Number(yuan) * TOKENS_PER_YUAN) });
+                await refresh();
+                say(t.settings.saved);
+              }}
+            >
+              <Field label={t.accounts.limit}>
+                {(attributes) => (
+                  <Input
+                    {...attributes}
+                    name="yuan"
+                    type="number"
+                    min="0"
+                    step="0.01"
+                    required
+                    defaultValue={(wallet?.credit_limit ?? 0) / TOKENS_PER_YUAN}
+                  />
+                )}
+              </Field>
+            </SettingForm>
+          </Panel>
+        )}
       </div>
+      <AccountDetails id={account.id} />
     </>
   );
 }

@@ -13,6 +13,7 @@ import { SettingForm } from "../../ui/setting-form.tsx";
 import { Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
+import { Plans } from "./plans.tsx";
 
 /** Current and upcoming prices. A published price never changes; a later one replaces it. */
 export function Prices() {
@@ -147,6 +148,7 @@ export function Prices() {
           </Panel>
         )}
       </div>
+      <Plans />
     </>
   );
 }

@@ -1,8 +1,8 @@
-import type { Price } from "@dataq/contract/wire";
+import type { OwnPrice, Price } from "@dataq/contract/wire";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { catalogQuery, statusQuery } from "../../service/catalog.ts";
-import { pricingQuery } from "../../service/money.ts";
+import { ownPricesQuery, pricingQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { useLook } from "../../ui/look.ts";
@@ -20,9 +20,12 @@ export function Pricing() {
   const catalog = useQuery(catalogQuery);
   const pricing = useQuery(pricingQuery);
   const status = useQuery(statusQuery);
+  const own = useQuery(ownPricesQuery);
+  const ownOf = (name: string) => own.data?.data.find((price) => price.operation === name);
   const now = new Date().toISOString();
   const priceOf = (name: string) =>
     pricing.data?.data.findLast((price) => price.operation === name && price.effective_from <= now);
+  const volume = pricing.data?.volume.findLast(({ effective_from }) => effective_from <= now);
   const coming = pricing.data?.data.filter((price) => price.effective_from > now) ?? [];
   return (
     <>
@@ -79,6 +82,7 @@ export function Pricing() {
                       <>
                         <PriceCell tokens={priceOf(name)?.tokens} isSample={data === "sample"} />
                         <PricedPer per={priceOf(name)?.per} />
+                        {data !== "sample" && <OwnTerms own={ownOf(name)} />}
                       </>
                     ),
                   },
@@ -101,7 +105,36 @@ export function Pricing() {
           ))
         }
       </Loaded>
+      {volume && volume.steps.length > 0 && (
+        <p className="mb-2 text-sm text-soft">
+          {t.pricing.volume}{" "}
+          {volume.steps
+            .map(({ from_tokens, percent }) => `${format.yuan(from_tokens)} → −${percent}%`)
+            .join(" · ")}
+        </p>
+      )}
       <p className="text-sm text-faint">{t.pricing.foot}</p>
+    </>
+  );
+}
+
+/** What this account pays instead of the list price, and its free calls. */
+function OwnTerms({ own }: { readonly own: OwnPrice | undefined }) {
+  const t = useText();
+  const format = useFormat();
+  if (own === undefined) return null;
+  return (
+    <>
+      {own.reason && (
+        <span className="block text-xs text-good">
+          {t.pricing.yours(format.yuan(own.tokens), t.playground.reasons[own.reason])}
+        </span>
+      )}
+      {own.free_calls > 0 && (
+        <span className="block text-xs text-good">
+          {t.pricing.freeLeft(format.number(own.free_left), format.number(own.free_calls))}
+        </span>
+      )}
     </>
   );
 }

@@ -1,12 +1,20 @@
 import type { RequestRow } from "@dataq/contract/wire";
 import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { useText } from "../../text/text.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
 import { Badge } from "../../ui/panel.tsx";
 import { Table } from "../../ui/table.tsx";
 
-export function RequestTable({ rows }: { readonly rows: readonly RequestRow[] }) {
+export function RequestTable({
+  rows,
+  action,
+}: {
+  readonly rows: readonly RequestRow[];
+  /** What may be done with a call. */
+  readonly action?: (row: RequestRow) => ReactNode;
+}) {
   const t = useText();
   const format = useFormat();
   const nameOf = useOperationName();
@@ -51,6 +59,7 @@ export function RequestTable({ rows }: { readonly rows: readonly RequestRow[] })
           className: "whitespace-nowrap",
           cell: (row) => (row.tokens ? format.tokens(row.tokens) : <span className="text-faint">0</span>),
         },
+        ...(action ? [{ name: t.actions, cell: action }] : []),
       ]}
     />
   );
