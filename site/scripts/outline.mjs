@@ -26,6 +26,7 @@ export const groups = [
     title: { en: "Operate dataq", zh: "运营 dataq" },
     pages: [
       "dataq/operating",
+      "dataq/business",
       "dataq/hosting",
       "dataq/payments",
       "dataq/open-data",

@@ -39,6 +39,7 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
     "本次调用需要 {required} 点，会话预算 {budget} 点，只剩 {left} 点。",
     "请提高 X-Tokens-Budget，或换一个 X-Session-Id 开始新会话。",
   ),
+  person_required: row("超过 {limit} 元的金额只能由登录的人操作，不能用密钥。", "请在控制台操作。"),
   scope_denied: row("该 API 密钥没有 {scope} 权限。", "请使用具有 {scope} 权限的 API 密钥。"),
   ip_denied: row("该 API 密钥不允许从此 IP 地址使用。", "请从 ip_list 中的地址调用，或修改该列表。"),
   foreign_page: row("请求来自其他网站的页面。", "请从本服务自己的地址打开控制台。"),
@@ -68,6 +69,10 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
   too_many: row("数量已达上限（{limit}）。", "请先删除不再需要的。"),
   webhook_disabled: row("该 Webhook 已停用。", "请先启用，再重新发送。"),
   payment_state: row("该笔付款的状态是 {state}。", "请重新查询这笔付款，按其状态处理。"),
+  approval_needed: row(
+    "该金额需要第二个人批准，已记为 {id}。",
+    "请另一位运营人员在控制台批准，或由其发送相同的请求。",
+  ),
   last_owner: row("账户至少需要一位所有者。", "请先将另一位成员设为所有者。"),
   body_too_large: row("请求体超过 {limit} 字节。", "请缩小请求体。"),
   not_acceptable: row(

@@ -93,6 +93,12 @@ export const errors = {
     "This call costs {required|token|tokens}. The session has {left|token|tokens} left of its budget of {budget}.",
     "Raise X-Tokens-Budget, or start a session with another X-Session-Id.",
   ),
+  person_required: row(
+    403,
+    "permission_error",
+    "Sums above {limit} CNY are moved by people who are signed in, not by keys.",
+    "Do it in the console.",
+  ),
   scope_denied: row(
     403,
     "permission_error",
@@ -179,6 +185,12 @@ export const errors = {
     "conflict_error",
     "The payment is {state}.",
     "Get the payment, and see what its state allows.",
+  ),
+  approval_needed: row(
+    409,
+    "conflict_error",
+    "This sum needs a second person. It waits as {id}.",
+    "Have another operator approve it in the console, or send the same request.",
   ),
   last_owner: row(
     409,

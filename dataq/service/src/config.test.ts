@@ -34,6 +34,7 @@ describe("every setting has a default, accepts a valid value and rejects an inva
       ["data.example.com", "10.0.0.5"],
       "https://data.example.com",
     ],
+    ["DATAQ_FOUR_EYES", "fourEyesFen", "500", undefined, 50_000, "5.5"],
     ["DATAQ_TRIALS", "trialsPerDay", "0", 5_000, 0, "-1"],
     ["DATAQ_SAMPLES", "samples", "off", true, false, "some"],
     ["DATAQ_LOCALLM", "locallm", "http://127.0.0.1:11434", undefined, "http://127.0.0.1:11434", "localhost"],

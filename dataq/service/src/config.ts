@@ -39,6 +39,8 @@ export interface Config {
   readonly chargeEmpty: boolean;
   /** DATAQ_TRIALS, 5000: questions a day that people without an account may ask altogether; 0 for none. */
   readonly trialsPerDay: number;
+  /** DATAQ_FOUR_EYES: CNY above which a second operator must approve what the first moves by hand; off when unset. */
+  readonly fourEyesFen: number | undefined;
   /** DATAQ_ORIGINS: web origins whose pages may call the service, comma-separated. */
   readonly origins: readonly string[];
   /** DATAQ_ALLOWED_HOSTS: host names under which the service may be called, comma-separated; see http/host.ts. */
@@ -144,6 +146,7 @@ export function readConfig(environment: Environment = process.env): Config {
     secret: readSecret(get("DATAQ_SECRET")),
     chargeEmpty: readChoice("DATAQ_CHARGE_EMPTY", get("DATAQ_CHARGE_EMPTY"), ["true", "false"]) !== "false",
     trialsPerDay: readTrials(get("DATAQ_TRIALS")),
+    fourEyesFen: readFourEyes(get("DATAQ_FOUR_EYES")),
     origins: readOrigins(get("DATAQ_ORIGINS")),
     allowedHosts: readHosts(get("DATAQ_ALLOWED_HOSTS")),
     trustedProxies: readProxies(get("DATAQ_TRUSTED_PROXIES")),
@@ -204,6 +207,13 @@ function readTrials(value: string | undefined): number {
   if (!/^\d{1,7}$/.test(value))
     throw new Error(`DATAQ_TRIALS is "${value}"; set it to a number of questions a day up to 9999999, or 0.`);
   return Number(value);
+}
+
+function readFourEyes(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (!/^\d{1,7}$/.test(value))
+    throw new Error(`DATAQ_FOUR_EYES is "${value}"; set it to a whole number of CNY, such as 500.`);
+  return Number(value) * 100;
 }
 
 function readSize(name: string, value: string | undefined): number | undefined {

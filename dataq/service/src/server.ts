@@ -251,6 +251,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       limiter: new Limiter(database),
       maintenance: new Maintenance(database),
       exports: new Exports(),
+      fourEyesFen: config.fourEyesFen,
       metrics: createMetrics(database, index),
       clock,
       logger,

@@ -2,6 +2,7 @@ import type {
   AccountNote,
   AccountPrice,
   ApiKey,
+  Approval,
   Board,
   Coupon,
   Entry,
@@ -49,6 +50,12 @@ export const refundCall = (request_id: string, tokens: number, reason: string) =
   call<{ balance: number }>("/admin/v1/refunds", { method: "POST", body: { request_id, tokens, reason } });
 export const setAccountPrice = (id: string, price: NewAccountPrice) =>
   call<AccountPrice>(`${at(id)}/prices`, { method: "POST", body: price });
+
+export const approvalsQuery = get<{ data: readonly Approval[] }>(["approvals"], "/admin/v1/approvals");
+/** Approves what another operator asked for, with the same request. */
+export const approve = ({ path, body }: Approval) => call(path, { method: "POST", body });
+export const reject = ({ id }: Approval) =>
+  call<Approval>(`/admin/v1/approvals/${encodeURIComponent(id)}/reject`, { method: "POST", body: {} });
 
 export const couponsQuery = get<{ data: readonly Coupon[] }>(["coupons"], "/admin/v1/coupons");
 export const createCoupon = (coupon: NewCoupon) =>

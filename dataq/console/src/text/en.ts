@@ -1020,6 +1020,18 @@ export const en = {
     sinceHint: "In your local time. Give customers 30 days' notice.",
   },
 
+  approvals: {
+    title: "Waiting for a second person",
+    about: "Large sums that one operator asked for. Another approves them.",
+    what: "What",
+    sum: "Sum",
+    reject: "Reject",
+    approveTitle: (yuan: string) => `Approve ${yuan}?`,
+    approveAbout: "It is done at once, and the audit log names both of you.",
+    rejectTitle: (yuan: string) => `Reject ${yuan}?`,
+    rejectAbout: "Whoever asked can ask again.",
+  },
+
   plans: {
     published: "Published.",
     free: "Free calls",
@@ -1250,6 +1262,9 @@ export const en = {
       "dataset.remove": "Data set removed",
       "dataset.restore": "Data set restored",
       "alerts.change": "Alerts changed",
+      "approval.ask": "Approval asked for",
+      "approval.give": "Large sum approved",
+      "approval.reject": "Large sum rejected",
       "connector.connect": "Vendor connected",
       "connector.disconnect": "Vendor disconnected",
       "connector.test": "Connector tested",

@@ -962,6 +962,18 @@ export const zh: Text = {
     sinceHint: "按您的本地时间。建议提前 30 天发布。",
   },
 
+  approvals: {
+    title: "等待第二个人批准",
+    about: "一位运营人员申请的大额操作，由另一位批准。",
+    what: "内容",
+    sum: "金额",
+    reject: "拒绝",
+    approveTitle: (yuan) => `批准 ${yuan}？`,
+    approveAbout: "立即执行，审计日志会记录两个人。",
+    rejectTitle: (yuan) => `拒绝 ${yuan}？`,
+    rejectAbout: "申请人可以重新申请。",
+  },
+
   plans: {
     published: "已发布。",
     free: "免费次数",
@@ -1188,6 +1200,9 @@ export const zh: Text = {
       "dataset.remove": "删除数据集",
       "dataset.restore": "恢复数据集",
       "alerts.change": "更改提醒",
+      "approval.ask": "申请批准大额操作",
+      "approval.give": "批准大额操作",
+      "approval.reject": "拒绝大额操作",
       "connector.connect": "接入数据源",
       "connector.disconnect": "移除数据源",
       "connector.test": "测试数据源",

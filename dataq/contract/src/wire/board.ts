@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Received } from "./answer.ts";
+import { approvalStates } from "./choices.ts";
 import { moment } from "./moment.ts";
 import { wellFormed } from "./well-formed.ts";
 
@@ -97,3 +98,20 @@ export const accountNote = z.strictObject({
 });
 export type AccountNote = Received<typeof accountNote>;
 export const newAccountNote = z.strictObject({ text: wellFormed(z.string().trim().min(1).max(4_000)) });
+
+/** A large sum that one operator asked for. Another approves it by sending the same request. */
+export const approval = z.strictObject({
+  id: z.string(),
+  path: z.string(),
+  body: z.record(z.string(), z.unknown()),
+  account_id: z.string(),
+  fen: z
+    .number()
+    .meta({ description: "The sum, with what was moved by hand for the account in the day before" }),
+  state: z.enum(approvalStates),
+  asked_by: z.string(),
+  asked_at: moment,
+  decided_by: z.string().nullable(),
+  decided_at: moment.nullable(),
+});
+export type Approval = Received<typeof approval>;

@@ -95,6 +95,10 @@ export type InvoiceState = (typeof invoiceStates)[number];
 export const usageGroups = ["day", "operation", "key", "code"] as const;
 export type UsageGroup = (typeof usageGroups)[number];
 
+/** A waiting one lapses after a week. */
+export const approvalStates = ["waiting", "approved", "rejected"] as const;
+export type ApprovalState = (typeof approvalStates)[number];
+
 export const couponKinds = ["tokens", "percent"] as const;
 export type CouponKind = (typeof couponKinds)[number];
 

@@ -30,7 +30,7 @@ import {
   vouchersQuery,
 } from "./admin.ts";
 import { alertThresholds, changedAlertThresholds } from "./alert.ts";
-import { accountNote, board, boardQuery, newAccountNote } from "./board.ts";
+import { accountNote, approval, board, boardQuery, newAccountNote } from "./board.ts";
 import {
   catalog,
   catalogEntry,
@@ -711,7 +711,7 @@ export const routes = {
     body: adjustment,
     status: 200,
     answer: adjusted,
-    errors: ["insufficient_balance"],
+    errors: ["approval_needed", "person_required", "insufficient_balance"],
   },
   topUpAccount: {
     ...admin,
@@ -721,7 +721,7 @@ export const routes = {
     body: topup,
     status: 201,
     answer: toppedUp,
-    errors: ["already_exists"],
+    errors: ["approval_needed", "person_required", "already_exists"],
   },
   refundRequest: {
     ...admin,
@@ -731,7 +731,7 @@ export const routes = {
     body: refund,
     status: 200,
     answer: refunded,
-    errors: ["not_found", "already_exists"],
+    errors: ["approval_needed", "person_required", "not_found", "already_exists"],
   },
   listAllPayments: {
     ...admin,
@@ -760,7 +760,7 @@ export const routes = {
     body: newMoneyReturn,
     status: 201,
     answer: anyPayment,
-    errors: ["payment_state", "provider_off", "payment_refused"],
+    errors: ["approval_needed", "person_required", "payment_state", "provider_off", "payment_refused"],
   },
   listAllInvoices: {
     ...admin,
@@ -807,6 +807,7 @@ export const routes = {
     body: newVouchers,
     status: 201,
     answer: createdVouchers,
+    errors: ["approval_needed", "person_required"],
   },
   publishPrice: {
     ...admin,
@@ -833,6 +834,23 @@ export const routes = {
     body: maintenanceChange,
     status: 200,
     answer: maintenance,
+  },
+  listApprovals: {
+    ...admin,
+    method: "GET",
+    path: "/admin/v1/approvals",
+    summary: "List large sums that a second person approved or must approve, newest first",
+    status: 200,
+    answer: listOf(approval),
+  },
+  rejectApproval: {
+    ...admin,
+    method: "POST",
+    path: "/admin/v1/approvals/{id}/reject",
+    summary: "Reject a large sum that waits for a second person",
+    status: 200,
+    answer: approval,
+    errors: ["not_found"],
   },
   getBoard: {
     ...admin,

@@ -84,6 +84,8 @@ export const summariesZh: Readonly<Record<keyof typeof routes, string>> = {
   getMaintenance: "查询正在进行的维护",
   changeMaintenance: "开始或结束维护：期间拒绝调用，不扣费",
   publishPrice: "公布价格",
+  listApprovals: "列出需要或已由第二个人批准的大额操作，由新到旧",
+  rejectApproval: "拒绝等待批准的大额操作",
   getBoard: "查询经营数据：收入、客户、调用、失败、供应商与毛利",
   listAccountKeys: "列出账户的 API 密钥，不含密钥原文",
   getAccountUsage: "统计账户的调用次数与点数",

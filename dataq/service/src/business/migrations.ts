@@ -46,6 +46,23 @@ create table account_note (
 );
 create index account_note_account on account_note (account_id, id);
 comment on table account_note is 'append-only';
+
+-- Large sums that one operator asked for and another approves by sending the same request.
+create table approval (
+  id text primary key,
+  path text not null,
+  body jsonb not null,
+  -- Of path and body.
+  sha256 bytea not null,
+  account_id text not null,
+  fen numeric not null,
+  state text not null check (state in ('waiting', 'approved', 'rejected')),
+  asked_by text not null,
+  asked_at timestamptz not null,
+  decided_by text check (decided_by <> asked_by or state = 'rejected'),
+  decided_at timestamptz
+);
+create unique index approval_waiting on approval (sha256) where state = 'waiting';
 `,
   },
 ];

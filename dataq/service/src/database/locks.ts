@@ -18,6 +18,8 @@ export const lockNumbers = {
   corpus: 7_140_005,
   /** Refreshes what is due, one service at a time. */
   refresh: 7_140_006,
+  /** Asks for or approves a large sum; the key is the account, payment or call that it concerns. */
+  approval: 7_140_015,
   /** Gives a person their account; the key is the person's ID. */
   person: 7_140_007,
   /** Seals new lines of the audit log. */

@@ -4,6 +4,7 @@ import { type Action, authorise } from "../accounts/principal.ts";
 import { readJson } from "./body.ts";
 import { takeAllowance } from "./call-limits.ts";
 import { authenticate, findVisitor } from "./caller.ts";
+import { assertSeenByTwo } from "./four-eyes.ts";
 import { isLocalHost } from "./host.ts";
 import type { HttpParts } from "./parts.ts";
 
@@ -22,6 +23,8 @@ export interface RouteAccess {
   readonly fields?: Readonly<Record<string, Action>>;
   /** Whether maintenance refuses it: what asks a source or moves a customer's money. Operators are let through. */
   readonly pauses?: true;
+  /** The field of the body with a sum, of which a large one needs a second person, in tokens or fen. */
+  readonly sum?: "tokens" | "amount_fen";
   /** Why a public route may do more than read. Without it, a public route is a GET. */
   readonly why?: string;
 }
@@ -118,20 +121,22 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
     fields: { tier: "service.support", frozen: "service.support", credit_limit: "service.finance" },
   },
   "POST /admin/v1/accounts/:id/keys": row("service.operate"),
-  "POST /admin/v1/accounts/:id/adjust": row("service.finance"),
-  "POST /admin/v1/accounts/:id/topups": row("service.finance"),
-  "POST /admin/v1/refunds": row("service.refund"),
+  "POST /admin/v1/accounts/:id/adjust": { ...row("service.finance"), sum: "tokens" },
+  "POST /admin/v1/accounts/:id/topups": { ...row("service.finance"), sum: "tokens" },
+  "POST /admin/v1/refunds": { ...row("service.refund"), sum: "tokens" },
   "GET /admin/v1/payments": row("service.read"),
   "POST /admin/v1/payments/:id/confirm": row("service.finance"),
-  "POST /admin/v1/payments/:id/refunds": row("service.finance"),
+  "POST /admin/v1/payments/:id/refunds": { ...row("service.finance"), sum: "amount_fen" },
   "GET /admin/v1/invoices": row("service.read"),
   "GET /admin/v1/invoices/export": row("service.read", 20),
   "POST /admin/v1/invoices/:id/issue": row("service.finance"),
   "GET /admin/v1/vouchers": row("service.read"),
-  "POST /admin/v1/vouchers": row("service.finance"),
+  "POST /admin/v1/vouchers": { ...row("service.finance"), sum: "tokens" },
   "POST /admin/v1/prices": row("service.finance"),
   "GET /admin/v1/maintenance": row("service.read"),
   "POST /admin/v1/maintenance": row("service.support"),
+  "GET /admin/v1/approvals": row("service.read"),
+  "POST /admin/v1/approvals/:id/reject": row("service.refund"),
   "GET /admin/v1/board": row("service.read", 50),
   "GET /admin/v1/accounts/:id/keys": row("service.read"),
   "GET /admin/v1/accounts/:id/usage": row("service.read", 10),
@@ -201,7 +206,8 @@ export function enforceAccess(app: FastifyInstance, parts: HttpParts): void {
 
   app.addHook("preHandler", async (request) => {
     if (request.is404 || request.routeOptions.url === undefined) return;
-    const { access, cost, fields, pauses } = routeAccess[nameOf(request.method, request.routeOptions.url)]!;
+    const { access, cost, fields, sum, pauses } =
+      routeAccess[nameOf(request.method, request.routeOptions.url)]!;
     if (access === "public") {
       if (pauses) await parts.maintenance.assertOff(parts.clock());
       return;
@@ -218,6 +224,7 @@ export function enforceAccess(app: FastifyInstance, parts: HttpParts): void {
     authorise(principal, access, (request.params as { id?: string }).id);
     for (const [field, action] of Object.entries(fields ?? {}))
       if (hasField(request, field)) authorise(principal, action);
+    if (sum !== undefined) await assertSeenByTwo(parts, request, principal, sum);
     if (pauses && principal.account.role !== "admin") await parts.maintenance.assertOff(parts.clock());
     await takeAllowance(parts, principal, cost);
   });

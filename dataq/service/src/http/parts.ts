@@ -19,6 +19,8 @@ export interface HttpParts {
   readonly limiter: Limiter;
   readonly maintenance: Maintenance;
   readonly exports: Exports;
+  /** DATAQ_FOUR_EYES: larger sums need a second person; any sum passes if undefined. */
+  readonly fourEyesFen: number | undefined;
   readonly metrics: Metrics;
   readonly clock: () => Date;
   readonly logger: Logger;

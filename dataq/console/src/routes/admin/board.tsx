@@ -11,6 +11,7 @@ import { useOperationName } from "../../ui/operation-name.ts";
 import { PageHead, Panel, Stat, Stats } from "../../ui/panel.tsx";
 import { Empty, Loaded, Skeleton } from "../../ui/states.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
+import { Approvals } from "./approvals.tsx";
 
 const DayChart = lazy(() =>
   import("../usage/day-chart.tsx").then((module) => ({ default: module.DayChart })),
@@ -26,6 +27,7 @@ export function Board() {
   return (
     <>
       <PageHead title={t.pages.board} about={t.board.about} />
+      <Approvals />
       <div className="mb-5 grid grid-cols-2 gap-2 sm:flex sm:flex-wrap">
         <Field label={t.usage.from}>
           {(attributes) => (

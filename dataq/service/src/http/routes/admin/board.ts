@@ -2,6 +2,7 @@ import { chinaDate, Failure, instantInChina, invalid } from "@dataq/contract";
 import {
   type accountNote,
   type apiKey,
+  type approval,
   type board,
   boardQuery,
   newAccountNote,
@@ -9,6 +10,7 @@ import {
 } from "@dataq/contract/wire";
 import type { FastifyInstance } from "fastify";
 import { findAccount } from "../../../accounts/account.ts";
+import { type Approval, listApprovals, rejectApproval } from "../../../business/approvals.ts";
 import {
   type BoardRange,
   readCohorts,
@@ -85,11 +87,31 @@ export function addAdminBoardRoutes(app: FastifyInstance, parts: HttpParts): voi
     },
   );
 
+  app.get("/admin/v1/approvals", async () => ({
+    data: (await listApprovals(database)).map(approvalBody),
+  }));
+
+  app.post<{ Params: { id: string } }>("/admin/v1/approvals/:id/reject", async (request) =>
+    approvalBody(await rejectApproval(database, request.params.id, authorOf(parts, request))),
+  );
+
   async function accountId(id: string): Promise<string> {
     if (!(await findAccount(database, id)))
       throw new Failure("not_found", { what: `The account ${id.slice(0, 64)}` });
     return id;
   }
+}
+
+function approvalBody(one: Approval): Sent<typeof approval> {
+  const { accountId, askedBy, askedAt, decidedBy, decidedAt, ...same } = one;
+  return {
+    ...same,
+    account_id: accountId,
+    asked_by: askedBy,
+    asked_at: askedAt,
+    decided_by: decidedBy,
+    decided_at: decidedAt,
+  };
 }
 
 function rangeOf(query: unknown, now: Date): { from: string; to: string; range: BoardRange } {
