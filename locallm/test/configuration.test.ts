@@ -269,7 +269,7 @@ describe("with a model", () => {
           debug: false,
         },
         ...{ flashAttention: "auto", kvCacheType: "f16", sharedCache: "auto", intelGpu: false },
-        ...{ marginBytes: 2 ** 30, tensorSplit: null },
+        ...{ marginBytes: 2 ** 30, tensorSplit: null, cpuExperts: null },
         ...{ cacheRamBytes: null, cacheDiskBytes: 0, cacheFolder: inHome("conversations") },
         ...{ responsesBytes: 2 ** 26, responsesLifetimeMs: 86_400_000, responsesFolder: null },
         ...{ cudaVisibleDevices: null, vulkanVisibleDevices: null },

@@ -13,6 +13,8 @@ export function manualPage(program: Command, settings: readonly ManualSetting[],
   const day = time.toISOString().slice(0, 10);
   const lines = [
     `.TH ${name.toUpperCase()} 1 ${day} "${name} ${program.version() ?? ""}"`,
+    // Long names of settings leave lines that cannot be stretched to both margins.
+    ".ad l",
     ".SH NAME",
     `${name} \\- ${plain(program.description())}`,
     ".SH SYNOPSIS",

@@ -204,7 +204,7 @@ describe.skipIf(!chromiumPath)("a customer's journey, in Debian's chromium", () 
     const made = (await service.call(`/admin/v1/accounts/${id}/keys`, { body: { name: "in a paste" } })).body;
     const [leaked] = made.keys;
     await service.call("/v1/keys/leak-report", { key: null, body: { key: leaked } });
-    const letter = await box.next(email);
+    const letter = await box.next(email, "leaked");
     expect(letter.subject).toBe("dataq: one of your API keys was leaked · API 密钥泄露");
     expect(letter.text).toContain(`"in a paste" (…${leaked.slice(-4)})`);
     expect(letter.text).not.toContain(leaked.slice(8, -4));

@@ -226,9 +226,10 @@ describe("members of an account", () => {
     const { account_id } = (await person.call("/console/api/join", { token: new URL(link).hash.slice(7) }))
       .body;
     expect((await person.call("/v1/account")).body).toMatchObject({ id: account_id, role: "admin" });
-    // A member of the operator's account who is not its owner is not an operator.
-    expect((await person.call("/admin/v1/accounts")).status).toBe(403);
-    expect((await person.call("/console/api/people")).status).toBe(403);
+    // A member of the operator's account does what their role allows: finance reads, and admits nobody.
+    expect((await person.call("/admin/v1/accounts")).status).toBe(200);
+    expect((await person.call("/admin/v1/accounts", { name: "more" })).status).toBe(403);
+    expect((await person.call(`/console/api/people/${await idOf(person)}/approve`, {})).status).toBe(403);
     await person.call("/console/api/account", { account_id: own });
     expect((await person.call("/v1/account")).body.id).toBe(own);
     const foreign = (await service.call("/admin/v1/accounts", { body: { name: "foreign" } })).body.account_id;
