@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeDataFolder, openFolder, removeDataFolder } from "../../test/data-folder.ts";
 import type { Database } from "../database/database.ts";
+import { tryLockTransaction } from "../database/locks.ts";
+import { inTransaction } from "../database/transaction.ts";
 import { gatherStatements, type RunStatement, runDirectly } from "./gather.ts";
 import { charge, hold } from "./hold.ts";
-import { claimKey, freeKey } from "./idempotency.ts";
+import { claimKey, freeKey, sweepKeys } from "./idempotency.ts";
 import { recover, startInstance } from "./instance.ts";
 import {
   adjust,
@@ -15,6 +17,7 @@ import {
   setCreditLimit,
   topUp,
 } from "./movement.ts";
+import { sealEntries } from "./seal.ts";
 import { mostSessions, readBudgetLeft, sweepSessions } from "./session-spend.ts";
 import { settle } from "./settlement.ts";
 import { readWallet, setFrozen } from "./wallet.ts";
@@ -275,6 +278,71 @@ test("does not charge a call whose Idempotency-Key now belongs to another call",
   expect(await claimKey(database, claimOf(first))).toEqual({ state: "finished", outcome: ours.outcome });
 });
 
+test("gathered: more statements than a batch takes, from one account and many, all end, and none is an unknown value", async () => {
+  const run = gatherStatements(database);
+  const ids = await Promise.all(Array.from({ length: 3 }, () => account(1_000_000)));
+  const requests = Array.from({ length: 300 }, (_, i) => call(ids[i % 3]!, 1_000));
+  await Promise.all(requests.map((request) => hold(database, request, run)));
+  const wallets = await Promise.all(ids.map((id) => readWallet(database, id, now)));
+  expect(wallets.map((wallet) => wallet!.held)).toEqual([100_000, 100_000, 100_000]);
+  const { rows } = await database.pool.query(
+    "select distinct spend_month from hold where account_id = any($1)",
+    [ids],
+  );
+  expect(rows).toEqual([{ spend_month: null }]);
+});
+
+test("a hold that moved nothing although the balance suffices is tried again, but not for ever", async () => {
+  const id = await account(5_000);
+  let misses = 0;
+  const missing =
+    (times: number): RunStatement =>
+    async (...given) =>
+      misses++ < times ? undefined : runDirectly(database)(...given);
+  expect(await hold(database, call(id, 5_000), missing(3))).toMatchObject({ balance: 0 });
+  const other = await account(5_000);
+  misses = 0;
+  await expect(hold(database, call(other, 5_000), missing(9))).rejects.toMatchObject({
+    code: "insufficient_balance",
+    details: { required: 5_000, balance: 5_000, shortfall: 0 },
+  });
+});
+
+test("keys without an outcome are released after the longest call, others after a day", async () => {
+  const id = await account(0);
+  const claim = (key: string, requestId: string) => ({
+    ...{ accountId: id, key, requestId, bodySha256: Buffer.from(key), instanceId: 0, now },
+  });
+  for (const key of ["open", "kept"]) await claimKey(database, claim(key, `${key} of ${id}`));
+  await database.pool.query("update idempotency set outcome = '' where account_id = $1 and key = 'kept'", [
+    id,
+  ]);
+  const keys = async () =>
+    (
+      await database.pool.query<{ key: string }>(
+        "select key from idempotency where account_id = $1 order by key",
+        [id],
+      )
+    ).rows.map(({ key }) => key);
+  const later = (ms: number) => new Date(now.getTime() + ms);
+  await recover(database, later(300_000));
+  await sweepKeys(database, later(86_400_000));
+  expect(await keys()).toEqual(["kept", "open"]);
+  await recover(database, later(300_001));
+  expect(await keys()).toEqual(["kept"]);
+  await sweepKeys(database, later(86_400_001));
+  expect(await keys()).toEqual([]);
+});
+
+test("only one process seals at a time", async () => {
+  await account(1_000);
+  await inTransaction(database, async (transaction) => {
+    expect(await tryLockTransaction(transaction, "ledgerSeal")).toBe(true);
+    expect(await sealEntries(database, now)).toBeUndefined();
+  });
+  expect(await sealEntries(database, now)).toBeGreaterThan(0);
+});
+
 test("the table itself rejects a balance below zero", async () => {
   const id = await account(1_000);
   for (const column of ["trial", "paid", "credit", "held"])
@@ -403,6 +471,22 @@ test("a hold on credit that is voided after the line was repaid goes to paid", a
   });
 });
 
+test("an adjustment of an empty balance says in both languages that only a positive number can be sent", async () => {
+  const id = await account(0);
+  await expect(adjust(database, id, -1, why)).rejects.toMatchObject({
+    details: { details: [{ fix: "send a positive number", fixZh: "余额为 0，请发送正数" }] },
+  });
+  await adjust(database, id, 7, why);
+  await expect(adjust(database, id, -8, why)).rejects.toMatchObject({
+    details: { details: [{ fix: "send at least -7", fixZh: "至少 -7" }] },
+  });
+});
+
+test("an account that does not exist is not frozen", async () => {
+  expect(await setFrozen(database, await account(0), true)).toBe(true);
+  expect(await setFrozen(database, "acc_none", true)).toBe(false);
+});
+
 test("an adjustment downwards stops at zero", async () => {
   const id = await account(1_000, 500);
   await adjust(database, id, -1_200, why);
@@ -499,6 +583,8 @@ test("a key's monthly cap holds under parallel calls, and a void frees it again"
   const first = requests[results.findIndex((result) => result.status === "fulfilled")]!;
   await settle(database, first.requestId, { kind: "void", tokens: 0, note: "failed", now, accountId: id });
   await hold(database, call(id, 5_000, { keyId: "key_capped", cap }));
+  const { rows } = await database.pool.query("select tokens from key_spend where key_id = 'key_capped'");
+  expect(rows).toEqual([{ tokens: 15_000 }]);
 });
 
 test("parallel holds and settlements of a capped key do not deadlock", async () => {
@@ -621,6 +707,13 @@ describe("the budget of a session", () => {
     });
     expect(await readWallet(database, id, now)).toMatchObject({ balance: 1_000_000 });
     await charge(database, call(id, 10, { budget: { session: "id 7", tokens: 11 } }));
+    // A budget that exactly suffices is not what is missing.
+    await expect(
+      charge(database, call(id, 10, { budget: { session: "id new", tokens: 10 } })),
+    ).rejects.toMatchObject({ code: "too_many_sessions" });
+    await expect(
+      charge(database, call(id, 11, { budget: { session: "id new", tokens: 10 } })),
+    ).rejects.toMatchObject({ code: "budget_exceeded" });
   });
 
   test("is kept when the key has a monthly limit too", async () => {

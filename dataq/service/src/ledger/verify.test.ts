@@ -3,7 +3,7 @@ import { makeDataFolder, openFolder, removeDataFolder } from "../../test/data-fo
 import type { Database } from "../database/database.ts";
 import { entryColumns } from "./entry.ts";
 import { charge, hold } from "./hold.ts";
-import { grantTrial, openWallet, reverse, topUp } from "./movement.ts";
+import { grantTrial, openWallet, reverse, setCreditLimit, topUp } from "./movement.ts";
 import { RecentEntries } from "./recent.ts";
 import { takeBack } from "./returned-payment.ts";
 import { sealEntries } from "./seal.ts";
@@ -341,6 +341,31 @@ test("sealing after a moment looks only at accounts with entries since then, and
   expect(await sealEntries(database, later, now)).toBe(1);
   expect(await sealEntries(database, later, now)).toBe(0);
   expect(await broken()).toEqual([]);
+});
+
+test("what an account has used of its credit line is counted on from a verified point", async () => {
+  await openWallet(database, "creditor", now);
+  await setCreditLimit(database, "creditor", 30_000, why);
+  const spend = (requestId: string) =>
+    charge(database, {
+      ...{ requestId, accountId: "creditor", keyId: "key", operation: "legal_laws", tokens: 5_000 },
+      ...{ priceVersion: 1, cached: false, instanceId: 0, now, deadline: now },
+    });
+  await spend("on credit 1");
+  await spend("on credit 2");
+  await sealEntries(database, now);
+  await verifyLedger(database, "whole", now);
+  await spend("on credit 3");
+  await sealEntries(database, now);
+  for (let times = 0; times < 2; times++)
+    expect((await verifyLedger(database, "new", now)).findings.flatMap(({ breaches }) => breaches)).toEqual(
+      [],
+    );
+  await owner.query("update verified set credit = credit + 1 where account_id = 'creditor'");
+  await spend("on credit 4");
+  const { findings } = await verifyLedger(database, "new", now);
+  expect(findings.flatMap(({ breaches }) => breaches)).not.toEqual([]);
+  await verifyLedger(database, "whole", now);
 });
 
 test("a step looks at all entries first, then at those since its last run, and again at all after an hour", async () => {
