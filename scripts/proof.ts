@@ -56,6 +56,7 @@ function findParts(): Map<string, string> {
   const found = new Map([
     ["search", `${root}fuzz/search.ts`],
     ["mutations", `${root}fuzz/mutations.ts`],
+    ["day", `${root}scripts/day/proof.ts`],
     ["release", `${root}scripts/release/proof.ts`],
   ]);
   for (const folder of ["locallm/proof", "dataq/service/proof"]) {

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+interface Running {
+  readonly url: string;
+  readonly key?: string;
+  readonly pid: number;
+  readonly ended: Promise<void>;
+  term(): void;
+}
+
+/** A product that is started again whenever it ends, as systemd does. */
+export class Kept<Life extends Running> {
+  readonly #name: string;
+  readonly #make: () => Promise<Life>;
+  #life: Life | null = null;
+  #isStopping = false;
+  #kept: Promise<void> = Promise.resolve();
+  starts = 0;
+  readonly counts: Record<string, number> = {};
+
+  constructor(name: string, make: () => Promise<Life>) {
+    this.#name = name;
+    this.#make = make;
+  }
+
+  async start(): Promise<Life> {
+    const life = await this.#make();
+    this.starts++;
+    this.#life = life;
+    this.#kept = this.#keep(life);
+    return life;
+  }
+
+  async #keep(first: Life): Promise<void> {
+    for (let life: Life | null = first; ; ) {
+      await life?.ended;
+      this.#life = null;
+      if (this.#isStopping) return;
+      // A start fails where the disk is full.
+      life = await this.#make().catch(() => null);
+      if (life === null) {
+        await sleep(1_000);
+        continue;
+      }
+      this.starts++;
+      this.#life = life;
+      if (this.#isStopping) life.term();
+    }
+  }
+
+  get pid(): number {
+    return this.#life?.pid ?? 0;
+  }
+
+  get url(): string | undefined {
+    return this.#life?.url;
+  }
+
+  kill(): void {
+    if (this.#life !== null) process.kill(this.#life.pid, "SIGKILL");
+  }
+
+  /** Ends with the calls that are open. */
+  async restart(): Promise<void> {
+    const life = this.#life;
+    life?.term();
+    await life?.ended;
+  }
+
+  /** Throws if it is not there again within two minutes. */
+  async ready(): Promise<void> {
+    for (const end = Date.now() + 120_000; ; await sleep(100)) {
+      const url = this.url ?? "";
+      const path = this.#name === "dataq" ? "/healthz" : "/health";
+      const answer = await fetch(url + path).catch(() => null);
+      await answer?.arrayBuffer();
+      if (answer?.status === 200) return;
+      if (Date.now() > end) throw new Error(`${this.#name} does not answer two minutes after an event`);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#life?.term();
+    await this.#kept;
+  }
+}

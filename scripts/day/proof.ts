@@ -1,0 +1,315 @@
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { verifyLedger } from "../../dataq/service/src/ledger/verify.ts";
+import { openFolder } from "../../dataq/service/test/data-folder.ts";
+import { startService } from "../../dataq/service/test/service-process.ts";
+import { Random } from "../../fuzz/random.ts";
+import { createModelStore } from "../../locallm/test/model-store.ts";
+import { startServer } from "../../locallm/test/server-process.ts";
+import { smallEncoder, smallLlama } from "../../locallm/test/small-llama.ts";
+import { ggufBytes } from "../../locallm/test/tiny-gguf.ts";
+import { Bookkeeping } from "./bookkeeping.ts";
+import { askModels, payForAnswers, type Traffic } from "./callers.ts";
+import { Kept } from "./kept.ts";
+
+export const title = "A day: both products under traffic, kills, full disks and clocks that jump";
+
+/**
+ * As root on Linux, with Debian's `faketime`. `--minutes` (60) is how long the day takes; its events come in rounds whose
+ * order follows from `--seed` (1).
+ */
+export async function run(
+  print: (line: string) => void,
+  _: string,
+  args: readonly string[] = [],
+): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { minutes: { type: "string", default: "60" }, seed: { type: "string", default: "1" } },
+  });
+  const random = new Random(Number(values.seed));
+  const end = Date.now() + Number(values.minutes) * 60_000;
+  const disk = new SmallDisk();
+  const clock = new FakeClock(disk.folder);
+  const before = process.env["TMPDIR"];
+  process.env["TMPDIR"] = disk.folder;
+  try {
+    await day({ print, random, end, disk, clock });
+  } finally {
+    if (before === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = before;
+    disk.remove();
+  }
+}
+
+interface Day {
+  readonly print: (line: string) => void;
+  readonly random: Random;
+  readonly end: number;
+  readonly disk: SmallDisk;
+  readonly clock: FakeClock;
+}
+
+async function day({ print, random, end, disk, clock }: Day): Promise<void> {
+  const faults: string[] = [];
+  const [dataqPort, locallmPort] = [await freePort(), await freePort()];
+  const store = await createModelStore();
+  for (const [name, bytes] of [
+    ["small", smallLlama(1)],
+    ["other", smallLlama(2)],
+    ["vectors", ggufBytes(smallEncoder(3))],
+  ] as const) {
+    const path = join(store.folder, "model.gguf");
+    await writeFile(path, bytes);
+    await store.add(name, path, { parameters: { num_thread: 1 } });
+    rmSync(path);
+  }
+  const folder = mkdtempSync(join(disk.folder, "dataq-"));
+  execFileSync("chmod", ["711", disk.folder, folder]);
+  const dataq = new Kept("dataq", async () => {
+    const env = { DATAQ_HOST: `127.0.0.1:${dataqPort}`, ...clock.environment };
+    const started = await startService({ folder, vendor: true, env });
+    return {
+      ...started,
+      ended: started.ended.then(() => {}),
+      term: () => void process.kill(started.pid, "SIGTERM"),
+    };
+  });
+  const locallm = new Kept("locallm", async () => {
+    const env = {
+      LOCALLM_HOST: `127.0.0.1:${locallmPort}`,
+      LOCALLM_NUM_PARALLEL: "4",
+      LOCALLM_MAX_LOADED_MODELS: "2",
+      LOCALLM_CACHE_FOLDER: join(disk.folder, "kept"),
+      LOCALLM_RESPONSES_FOLDER: join(disk.folder, "responses"),
+      ...clock.environment,
+    };
+    const started = await startServer({ models: store.folder, hasSmallHeap: true, env });
+    return { ...started, ended: started.exited.then(() => {}), term: () => started.signal("SIGTERM") };
+  });
+  const first = await dataq.start();
+  await locallm.start();
+  const books = await Bookkeeping.open(first.url, first.key);
+  const traffic: Traffic = { stopping: false, faults };
+  const began = listed(disk.folder);
+  const callers = [
+    ...Array.from({ length: 4 }, (__, n) => payForAnswers(traffic, books, new Random(100 + n))),
+    ...Array.from({ length: 6 }, (__, n) => askModels(traffic, locallm, new Random(200 + n))),
+  ];
+  const events: Record<string, { times: number; do: () => Promise<void> }> = {
+    "dataq's process is killed": { times: 0, do: async () => dataq.kill() },
+    "dataq's PostgreSQL is killed": { times: 0, do: async () => killFirst(postgresOf(folder)) },
+    "dataq is updated: stopped with its calls, and started": { times: 0, do: () => dataq.restart() },
+    "locallm's process is killed": { times: 0, do: async () => locallm.kill() },
+    "a model's process is killed": { times: 0, do: async () => killFirst(childrenOf(locallm.pid)) },
+    "locallm is updated": { times: 0, do: () => locallm.restart() },
+    "the disk is full for 10 seconds": { times: 0, do: () => disk.fullFor(10_000) },
+    "the clock jumps ahead or back": { times: 0, do: async () => clock.jump(random) },
+  };
+  const memory = new Memory();
+  try {
+    while (Date.now() < end) {
+      for (const event of shuffled(Object.values(events), random)) {
+        if (Date.now() >= end) break;
+        await sleep(6_000 + random.below(6_000));
+        await event.do();
+        event.times++;
+        await Promise.all([dataq.ready(), locallm.ready()]).catch((error) => faults.push(String(error)));
+        memory.note("dataq", dataq.pid);
+        memory.note("locallm", locallm.pid);
+      }
+    }
+    // A quiet end: what is held is released, and memory is what one life needs.
+    await sleep(5_000);
+    traffic.stopping = true;
+    await Promise.race([
+      Promise.all(callers),
+      sleep(300_000).then(() => faults.push("some call did not end within five minutes")),
+    ]);
+    memory.note("dataq", dataq.pid);
+    memory.note("locallm", locallm.pid);
+    for (const [what, { times }] of Object.entries(events)) if (times === 0) faults.push(`never: ${what}`);
+    faults.push(...(await books.faults()));
+    print("| what happened | times |");
+    print("| --- | --: |");
+    for (const [what, { times }] of Object.entries(events)) print(`| ${what} | ${times} |`);
+    print(`| dataq's starts | ${dataq.starts} |`);
+    print(`| locallm's starts | ${locallm.starts} |`);
+    for (const [what, count] of [...books.counts(), ...Object.entries(locallm.counts)])
+      print(`| ${what} | ${count} |`);
+    for (const line of memory.lines(faults)) print(line);
+  } finally {
+    traffic.stopping = true;
+    await dataq.stop();
+    await locallm.stop();
+  }
+  const database = await openFolder(folder);
+  try {
+    const { findings } = await verifyLedger(database);
+    faults.push(...findings.flatMap(({ law, breaches }) => breaches.map((one) => `${law}: ${one}`)));
+    const open = await database.query<{ n: number }>("select count(*)::int as n from hold");
+    print(`| holds that are open at the end | ${open.rows[0]!.n} |`);
+    if (open.rows[0]!.n > 0) faults.push(`${open.rows[0]!.n} holds are open`);
+  } finally {
+    await database.close();
+  }
+  const left = [...listed(disk.folder)].filter((path) => !began.has(path) && !mayStay.test(path));
+  print(`| files that are left behind | ${left.length} |`);
+  faults.push(...left.slice(0, 20).map((path) => `left behind: ${path}`));
+  await store.remove();
+  for (const fault of new Set(faults)) print(`\n- ${fault}`);
+  if (faults.length > 0) throw new Error(`${faults.length} faults`);
+}
+
+/** What a product keeps on purpose: conversations, indexes, logs of the database and backups of what it replaces. */
+const mayStay = /^(kept|responses)\/|\/(search|indexes|downloads|postgres(ql)?|pgdata|database)\//;
+
+/** A file system in memory that can be full. */
+class SmallDisk {
+  readonly folder = mkdtempSync(join(tmpdir(), "a-day-"));
+
+  constructor() {
+    if (process.getuid?.() !== 0) throw new Error("This proof mounts a small disk, so it needs root.");
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1500m,mode=711", "tmpfs", this.folder]);
+  }
+
+  async fullFor(ms: number): Promise<void> {
+    const filler = join(this.folder, "filler");
+    try {
+      const { bavail, bsize } = statfsSync(this.folder);
+      execFileSync("fallocate", ["-l", String(bavail * bsize), filler]);
+      await sleep(ms);
+    } finally {
+      rmSync(filler, { force: true });
+    }
+  }
+
+  remove(): void {
+    execFileSync("umount", ["--lazy", this.folder]);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** The clock of both products. Only the time of day jumps, as on a machine; how long something takes stays true. */
+class FakeClock {
+  readonly #file: string;
+  #aheadS = 0;
+  readonly environment: Readonly<Record<string, string>>;
+
+  constructor(folder: string) {
+    const library = ["x86_64", "aarch64"]
+      .map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`)
+      .find(existsSync);
+    if (library === undefined) throw new Error("This proof needs Debian's package faketime.");
+    this.#file = join(folder, "clock");
+    this.environment = {
+      LD_PRELOAD: library,
+      FAKETIME_TIMESTAMP_FILE: this.#file,
+      FAKETIME_CACHE_DURATION: "1",
+      FAKETIME_DONT_FAKE_MONOTONIC: "1",
+    };
+    this.#write();
+  }
+
+  /** Up to two hours in either direction, and never more than twelve from the real time. */
+  jump(random: Random): void {
+    const by = 60 * (1 + random.below(120)) * (random.below(2) === 0 ? 1 : -1);
+    this.#aheadS += Math.abs(this.#aheadS + by) > 12 * 3_600 ? -by : by;
+    this.#write();
+  }
+
+  #write(): void {
+    writeFileSync(this.#file, `${this.#aheadS < 0 ? "" : "+"}${this.#aheadS}`);
+  }
+}
+
+/** The largest resident memory of a process in each of its lives, and whether it still grows at the end. */
+class Memory {
+  readonly #seen = new Map<string, Map<number, number[]>>();
+
+  note(name: string, pid: number): void {
+    const lives = this.#seen.get(name) ?? new Map<number, number[]>();
+    this.#seen.set(name, lives);
+    const mib = residentMib(pid);
+    if (mib !== undefined) lives.set(pid, [...(lives.get(pid) ?? []), mib]);
+  }
+
+  *lines(faults: string[]): Generator<string> {
+    for (const [name, lives] of this.#seen) {
+      const largest = [...lives.values()].map((life) => Math.max(...life));
+      const [least, most] = [Math.min(...largest), Math.max(...largest)];
+      yield `| ${name}'s memory, the largest of each life, MiB | ${least} to ${most} |`;
+      if (most > mostMib) faults.push(`${name} took ${most} MiB`);
+    }
+  }
+}
+
+const mostMib = 700;
+
+function residentMib(pid: number): number | undefined {
+  try {
+    const [, pages] = readFileSync(`/proc/${pid}/statm`, "utf8").split(" ");
+    return Math.round((Number(pages) * 4096) / 2 ** 20);
+  } catch {
+    return undefined;
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+    return text === "" ? [] : text.split(" ").map(Number);
+  } catch {
+    return [];
+  }
+}
+
+/** The main process of the embedded server. */
+function postgresOf(folder: string): number[] {
+  const files = [...listed(folder)].filter((path) => path.endsWith("postmaster.pid"));
+  return files.map((path) => Number(readFileSync(join(folder, path), "utf8").split("\n", 1)[0]));
+}
+
+function killFirst([pid]: readonly number[]): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended meanwhile.
+  }
+}
+
+function listed(folder: string): Set<string> {
+  const found = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return new Set(
+    found.filter((one) => !one.isDirectory()).map((one) => relative(folder, join(one.parentPath, one.name))),
+  );
+}
+
+function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
+  const left = [...items];
+  return items.map(() => left.splice(random.below(left.length), 1)[0]!);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
