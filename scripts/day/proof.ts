@@ -1,12 +1,14 @@
 import { execFileSync } from "node:child_process";
 import {
+  closeSync,
   existsSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
-  statfsSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -184,15 +186,27 @@ class SmallDisk {
 
   constructor() {
     if (process.getuid?.() !== 0) throw new Error("This proof mounts a small disk, so it needs root.");
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1500m,mode=711", "tmpfs", this.folder]);
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1000m,mode=711", "tmpfs", this.folder]);
   }
 
   async fullFor(ms: number): Promise<void> {
     const filler = join(this.folder, "filler");
     try {
-      const { bavail, bsize } = statfsSync(this.folder);
-      execFileSync("fallocate", ["-l", String(bavail * bsize), filler]);
-      await sleep(ms);
+      const file = openSync(filler, "w");
+      const piece = Buffer.alloc(2 ** 20);
+      try {
+        for (const until = Date.now() + ms; Date.now() < until; ) {
+          try {
+            writeSync(file, piece);
+          } catch (error) {
+            if ((error as { code?: string }).code !== "ENOSPC") throw error;
+            // What others free meanwhile is taken, too.
+            await sleep(50);
+          }
+        }
+      } finally {
+        closeSync(file);
+      }
     } finally {
       rmSync(filler, { force: true });
     }
