@@ -68,6 +68,7 @@ interface Day {
 
 async function day({ print, random, end, disk, clock }: Day): Promise<void> {
   const faults: string[] = [];
+  const errors = new Errors();
   const [dataqPort, locallmPort] = [await freePort(), await freePort()];
   const store = await createModelStore();
   for (const [name, bytes] of [
@@ -173,12 +174,14 @@ async function day({ print, random, end, disk, clock }: Day): Promise<void> {
   print(`| files that are left behind | ${left.length} |`);
   faults.push(...left.slice(0, 20).map((path) => `left behind: ${path}`));
   await store.remove();
+  for (const [what, times] of errors.counts) console.log(`${times} times in dataq's log: ${what}`);
   for (const fault of new Set(faults)) print(`\n- ${fault}`);
   if (faults.length > 0) throw new Error(`${faults.length} faults`);
 }
 
-/** What a product keeps on purpose: conversations, indexes, logs of the database and backups of what it replaces. */
-const mayStay = /^(kept|responses)\/|\/(search|indexes|downloads|postgres(ql)?|pgdata|database)\//;
+/** What a product keeps on purpose: conversations, indexes and the database. And what names the vendor of each start. */
+const mayStay =
+  /^(kept|responses)\/|\/vendor-[-\w]+\.json$|\/(search|indexes|downloads|postgres(ql)?|pgdata|database)\//;
 
 /** A file system in memory that can be full. */
 class SmallDisk {
@@ -269,6 +272,16 @@ class Memory {
       yield `| ${name}'s memory, the largest of each life, MiB | ${least} to ${most} |`;
       if (most > mostMib) faults.push(`${name} took ${most} MiB`);
     }
+  }
+}
+
+/** The errors of a log, which tell more than what callers see. */
+class Errors {
+  readonly counts = new Map<string, number>();
+
+  read(log: string): void {
+    for (const [, message] of log.matchAll(/"err":\{[^\n]*?"message":"((?:[^"\\]|\\.)*)"/g))
+      this.counts.set(message!, (this.counts.get(message!) ?? 0) + 1);
   }
 }
 

@@ -42,8 +42,8 @@ test("a key ends at the very millisecond of its expiry, and only the service lea
     await expect(
       keys.authenticate(given, "192.0.2.1", late, (reason) => reasons.push(reason)),
     ).rejects.toMatchObject({ code: "invalid_api_key", details: {} });
-  expect(reasons[0]).toBe("expired");
-  expect(["malformed", "unknown"]).toContain(reasons[1]);
+  // A key ends with a checksum, so that a mistyped one costs no query.
+  expect(reasons).toEqual(["expired", "malformed"]);
   await expect(create({ expiresAt: now })).rejects.toMatchObject({ details: { param: "expires_at" } });
 });
 

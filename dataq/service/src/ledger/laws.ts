@@ -113,7 +113,7 @@ export function lawsOf({ entries, calls, base }: Scope): readonly (Law & { reado
              or (c.earnings is distinct from ${listPrice}
                  and (h.operation = any(array[${pricedByParts}]) and c.earnings > 0
                       and c.earnings % nullif(${listPrice}, 0) = 0) is not true)
-             or p.effective_from > h.at)`,
+             or p.effective_from > h.at and (p.version > 1 or p.account_id is not null))`,
     },
     {
       law: "L6",
@@ -125,7 +125,8 @@ export function lawsOf({ entries, calls, base }: Scope): readonly (Law & { reado
              or c.earnings + c.tokens <> h.held
              or c.earnings is distinct from (select sum(m[5]::bigint) from ${partsOfNote})
              or exists (select from ${partsOfNote}
-               left join ${prices} p on p.operation = m[1] and p.version = m[2]::int and p.effective_from <= h.at
+               left join ${prices} p on p.operation = m[1] and p.version = m[2]::int
+                 and (p.effective_from <= h.at or p.version = 1 and p.account_id is null)
                  and coalesce(p.account_id, h.account_id) = h.account_id
                cross join lateral (select case when m[3] is null then p.tokens else p.cached_tokens end as price) unit
                where (m[5]::bigint % nullif(unit.price, 0) = 0

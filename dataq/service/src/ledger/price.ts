@@ -26,9 +26,14 @@ export class PriceList {
     this.#database = database;
   }
 
-  /** The price in force at `now`. */
+  /**
+   * The price in force at `now`. The first one has no beginning: a clock that was ahead when it was published may have
+   * been set back.
+   */
   async find(operation: string, now: Date): Promise<PriceVersion> {
-    const inForce = inForceAt(await this.all(now), operation, now);
+    const all = await this.all(now);
+    const isFirst = (one: PriceVersion) => one.operation === operation && one.version === 1;
+    const inForce = inForceAt(all, operation, now) ?? all.find(isFirst);
     if (!inForce) throw new Error(`The operation ${operation} has no price.`);
     return inForce;
   }

@@ -343,6 +343,21 @@ test("sealing after a moment looks only at accounts with entries since then, and
   expect(await broken()).toEqual([]);
 });
 
+test("L6 a call is charged a price that was in effect, or the first one before its beginning", async () => {
+  const broken = async () =>
+    (await verifyLedger(database, "whole", now)).findings.filter(
+      ({ law, breaches }) => law.startsWith("L6") && breaches.length > 0,
+    ).length;
+  await owner.query("update price set effective_from = now() + interval '9 years'");
+  expect(await broken()).toBe(0);
+  await owner.query("alter table entry disable trigger all; update price set version = 2");
+  await owner.query("update entry set price_version = 2 where price_version = 1");
+  expect(await broken()).toBe(1);
+  await owner.query("update price set version = 1, effective_from = 'epoch'");
+  await owner.query("update entry set price_version = 1 where price_version = 2");
+  expect(await broken()).toBe(0);
+});
+
 test("what an account has used of its credit line is counted on from a verified point", async () => {
   await openWallet(database, "creditor", now);
   await setCreditLimit(database, "creditor", 30_000, why);
