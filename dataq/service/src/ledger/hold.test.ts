@@ -587,6 +587,21 @@ test("a key's monthly cap holds under parallel calls, and a void frees it again"
   expect(rows).toEqual([{ tokens: 15_000 }]);
 });
 
+test("a key that shares the cap of another one gives back to that cap what a call did not cost", async () => {
+  const id = await account(1_000_000);
+  const cap = { keyId: `parent of ${id}`, tokens: 10_000, month: "2026-03" };
+  const [voided, lower] = [1, 2].map((n) => call(id, 5_000, { keyId: `child ${n} of ${id}`, cap }));
+  for (const one of [voided!, lower!]) await hold(database, one);
+  await expect(hold(database, call(id, 1, { cap }))).rejects.toMatchObject({ code: "spend_limit_reached" });
+  const end = { note: "done", now, accountId: id };
+  await settle(database, voided!.requestId, { ...end, kind: "void", tokens: 0 });
+  await settle(database, lower!.requestId, { ...end, kind: "capture", tokens: 2_000 });
+  const { rows } = await database.pool.query("select key_id, tokens from key_spend where key_id like $1", [
+    `% of ${id}`,
+  ]);
+  expect(rows).toEqual([{ key_id: cap.keyId, tokens: 2_000 }]);
+});
+
 test("parallel holds and settlements of a capped key do not deadlock", async () => {
   const id = await account(10_000_000);
   const cap = { keyId: "key_circle", tokens: 10_000_000, month: "2026-03" };
