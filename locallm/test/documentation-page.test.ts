@@ -56,6 +56,19 @@ describe.skipIf(chromiumPath === undefined)("the documentation in a browser (nee
     await page.close();
   });
 
+  test("an address without a page says so in the reader's language, and to programs in JSON", async () => {
+    for (const [path, words] of [
+      ["/docs/no/such", "There is no such page"],
+      ["/docs/zh/no/such", "没有这一页"],
+    ] as const) {
+      const { page } = await open(path);
+      await page.getByText(words).waitFor();
+      await page.close();
+    }
+    const { status, headers } = await fetch(`${server.url}/docs/no/such`);
+    expect([status, headers.get("content-type")]).toEqual([404, "application/json; charset=utf-8"]);
+  });
+
   test("the switch of languages stays on the page", async () => {
     const { page, faults } = await open("/docs/zh/dataq/scaling");
     await expect.poll(() => page.locator("h1").textContent()).toContain("从一台机器到多台");

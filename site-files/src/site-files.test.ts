@@ -8,7 +8,14 @@ import { SiteFiles } from "./site-files.ts";
 const root = mkdtempSync(join(tmpdir(), "site-files-"));
 afterAll(() => rmSync(root, { recursive: true }));
 mkdirSync(join(root, "site", "zh.html"), { recursive: true });
-for (const name of ["../secret.txt", "index.html", "zh/index.html", "zh/a-b.c.html", "notes.txt"]) {
+for (const name of [
+  "../secret.txt",
+  "index.html",
+  "404.html",
+  "zh/index.html",
+  "zh/a-b.c.html",
+  "notes.txt",
+]) {
   mkdirSync(join(root, "site", name, ".."), { recursive: true });
   writeFileSync(join(root, "site", name), name);
   writeFileSync(join(root, "site", `${name}.gz`), gzipSync(name));
@@ -42,6 +49,17 @@ it.each([
   ...["a".repeat(300), `${"a/".repeat(5_000)}b`, "C:\\notes.txt", ".gz", "index.html.gz"],
 ])("%j is no page", async (path) => {
   expect(await files.file(path)).toBeUndefined();
+});
+
+it("a browser gets a page that says that there is none, a program does not", async () => {
+  const missing = (await files.missing("text/html,application/xhtml+xml,*/*;q=0.8"))!;
+  expect([missing.status, String(missing.page), missing.headers["cache-control"]]).toEqual([
+    404,
+    "404.html",
+    "no-store",
+  ]);
+  for (const accept of [undefined, "*/*", "application/json"])
+    expect(await files.missing(accept)).toBeUndefined();
 });
 
 it("a site that is built later, or again, is found without a restart", async () => {

@@ -30,6 +30,12 @@ export interface SiteFile {
   readonly gzip: Buffer;
 }
 
+export interface MissingPage {
+  readonly status: 404;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly page: Buffer;
+}
+
 /** The answer while the documentation is still being built, which happens beside the running product: browsers ask again. */
 export const notBuilt = {
   status: 503,
@@ -83,6 +89,18 @@ export class SiteFiles {
     const file = (await readSiteFile(folder, name)) ?? (await readSiteFile(folder, `${path}/index.html`));
     if (file !== undefined) this.#files.set(name, file);
     return file;
+  }
+
+  /** What people get whose browser asks for a page that is not there; undefined for programs. `Accept` decides. */
+  async missing(accept: string | undefined): Promise<MissingPage | undefined> {
+    const file = accept?.includes("text/html") ? await this.file("404") : undefined;
+    if (file === undefined) return undefined;
+    const headers = {
+      "content-type": file.type,
+      "content-security-policy": sitePolicy,
+      "cache-control": "no-store",
+    };
+    return { status: 404, headers, page: file.plain };
   }
 
   /** Pages and what they load must be of one build, so what is kept of another one goes. */

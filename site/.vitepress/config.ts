@@ -43,6 +43,11 @@ export default defineConfig({
     sidebar: sidebarOf("en"),
     outline: { level: [2, 3], label: "On this page" },
     externalLinkIcon: false,
+    notFound: {
+      title: "There is no such page",
+      quote: "The address may be wrong, or the page has another name now.",
+      linkText: "To the documentation",
+    },
   },
   markdown: {
     html: false,

@@ -3,6 +3,7 @@ import { notBuilt, SiteFiles, sitePolicy } from "@locallm/site-files";
 import type { FastifyInstance } from "fastify";
 import { LocallmError } from "../wire/errors.ts";
 import { sendStatic } from "./static-file.ts";
+import { addVary } from "./vary.ts";
 
 /** Serves the description of the API, and the documentation of both products at `/docs`; `/docs` itself leads to this product's in the reader's language. */
 export function addDocumentation(app: FastifyInstance, version: string): void {
@@ -24,8 +25,12 @@ export function addDocumentation(app: FastifyInstance, version: string): void {
     const file = await files.file(path);
     if (file === undefined && !(await files.isBuilt()))
       return reply.code(notBuilt.status).headers(notBuilt.headers).send(notBuilt.page);
-    if (file === undefined) throw new LocallmError("not_found", { path: `/docs/${path}`.slice(0, 200) });
-    return sendStatic(file, request, reply.header("content-security-policy", sitePolicy));
+    if (file !== undefined)
+      return sendStatic(file, request, reply.header("content-security-policy", sitePolicy));
+    const missing = await files.missing(request.headers.accept);
+    if (missing === undefined) throw new LocallmError("not_found", { path: `/docs/${path}`.slice(0, 200) });
+    addVary(reply, "Accept");
+    return reply.code(missing.status).headers(missing.headers).send(missing.page);
   });
 }
 

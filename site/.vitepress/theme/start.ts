@@ -3,24 +3,36 @@ import { defineComponent, h } from "vue";
 import { groups } from "../../scripts/outline.mjs";
 import { useWords } from "./words.ts";
 
-/** The first page: both products with their first pages. */
+interface Group {
+  readonly text: string;
+  readonly items: readonly { readonly text: string; readonly link: string }[];
+}
+
+/** The first page: every page of both products, in the order of reading. */
 export default defineComponent(() => {
   const { lang, theme } = useData();
   const word = useWords();
   const language = () => (lang.value === "zh-CN" ? "zh" : "en");
 
-  function product(name: "dataq" | "locallm") {
+  /** The groups of a product, or those about both. */
+  function groupsOf(product: "dataq" | "locallm" | "both") {
     const top = language() === "zh" ? "/zh/" : "/";
-    const sidebar: { items: { text: string; link: string }[] }[] = theme.value.sidebar[`${top}${name}/`];
-    const count = groups.filter((group) => group.product === name).length;
-    const pages = sidebar.slice(0, count).flatMap(({ items }) => items);
+    const sidebar: Group[] = theme.value.sidebar[product === "both" ? top : `${top}${product}/`];
+    const count = groups.filter((group) => group.product === product).length;
+    return sidebar.slice(0, count);
+  }
+
+  const list = ({ items }: Group) =>
+    h(
+      "ul",
+      items.map(({ text, link }) => h("li", h("a", { href: withBase(link) }, text))),
+    );
+
+  function product(name: "dataq" | "locallm") {
     return h("section", [
       h("h2", name),
       h("p", word(`${name}Lead`)),
-      h(
-        "ul",
-        pages.slice(0, 8).map(({ text, link }) => h("li", h("a", { href: withBase(link) }, text))),
-      ),
+      groupsOf(name).map((group) => [h("h3", group.text), list(group)]),
     ]);
   }
 
@@ -28,6 +40,10 @@ export default defineComponent(() => {
     h("div", { class: "start" }, [
       h("h1", word("startTitle")),
       h("p", { class: "lead" }, word("startLead")),
-      h("div", { class: "products" }, [product("dataq"), product("locallm")]),
+      h("div", { class: "products" }, [
+        product("dataq"),
+        product("locallm"),
+        groupsOf("both").map((group) => h("section", { class: "both" }, [h("h2", group.text), list(group)])),
+      ]),
     ]);
 });

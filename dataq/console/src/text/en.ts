@@ -538,7 +538,7 @@ export const en = {
       "Questions that are asked again after every refresh of the data. New records are sent to your webhooks.",
     make: "Create watch",
     none: "No watches yet",
-    noneAbout: "Each time, a watch costs as much as the same call.",
+    noneAbout: "Create one instead of asking again and again. Each time, it costs as much as the same call.",
     question: "Question",
     spent: "Spent this month / limit",
     lastAsked: "Last asked",

@@ -506,7 +506,7 @@ export const zh: Text = {
     about: "数据每次更新后自动重新查询，并把新记录发送到您的 Webhook。",
     make: "创建监控",
     none: "还没有监控",
-    noneAbout: "每次查询的费用与普通调用相同。",
+    noneAbout: "创建监控后就不必反复查询。每次自动查询的费用与普通调用相同。",
     question: "查询内容",
     spent: "本月已用 / 限额",
     lastAsked: "最近查询",

@@ -26,7 +26,9 @@ interface Problem {
 }
 
 export function problemOf({ detail = words().unreachable, next_action: next = "" }: Problem): Node {
-  const told = element("p", "problem", `${detail} ${next}`.trim());
+  // Chinese sentences have no space between them.
+  const between = detail.endsWith("。") ? "" : " ";
+  const told = element("p", "problem", `${detail}${between}${next}`.trim());
   told.setAttribute("role", "alert");
   return told;
 }

@@ -17,6 +17,8 @@ export interface Sight {
   readonly page: string;
   readonly state: "filled" | "empty" | "loading" | "error";
   readonly name: string;
+  /** Pages of the documentation differ in their text alone, so axe reads them at the larger width only. */
+  readonly isText?: true;
   go(page: Page, at: Addresses, language: Language): Promise<void>;
 }
 
@@ -54,7 +56,7 @@ export const sights: readonly Sight[] = [
     search(page, at.dataq, language, language === "zh" ? "退款" : "refund"),
   ),
   docs("empty", "docs-nothing-found", (page, at, language) =>
-    search(page, at.dataq, language, "zzqqxxjj", ".no-results"),
+    search(page, at.dataq, language, "zzqqxxjj", ".hint"),
   ),
   docs("error", "docs-missing", (page, at, language) =>
     openDocumentation(page, `${at.dataq}${docsAt(language)}no/such/page`),
@@ -139,7 +141,11 @@ function chat(state: Sight["state"], name: string, go: Sight["go"]): Sight {
     async go(page, at, language) {
       for (const address of new Set([at.locallm, at.bareLocallm])) {
         await page.goto(`${address}/openapi.json`);
-        await page.evaluate(`localStorage.setItem("language", "${language}")`);
+        // Without the conversations of earlier sights.
+        await page.evaluate(`new Promise((done) => {
+          localStorage.setItem("language", "${language}");
+          indexedDB.deleteDatabase("locallm").onsuccess = done;
+        })`);
       }
       await go(page, at, language);
     },
@@ -153,12 +159,12 @@ async function search(
   url: string,
   language: Language,
   words: string,
-  seen = ".results .result",
+  seen = "#hits [role=option]",
 ): Promise<void> {
   await openDocumentation(page, url + docsAt(language));
   await page.keyboard.press("Control+k");
-  await page.locator(".VPLocalSearchBox input").fill(words);
-  await page.locator(`.VPLocalSearchBox ${seen}`).first().waitFor();
+  await page.locator(".site-search input").fill(words);
+  await page.locator(`.site-search ${seen}`).first().waitFor();
 }
 
 async function openChat(page: Page, url: string, seen: string): Promise<void> {

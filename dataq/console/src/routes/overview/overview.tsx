@@ -48,7 +48,15 @@ export function Overview() {
         <Loaded query={usage} lines={6}>
           {({ data }) =>
             data.length === 0 ? (
-              <Empty icon={<Activity className="size-5" />} title={t.overview.noCalls}>
+              <Empty
+                icon={<Activity className="size-5" />}
+                title={t.overview.noCalls}
+                action={
+                  <Link to="/quick-start" className={buttonClass("plain", "small")}>
+                    {t.pages.quickStart}
+                  </Link>
+                }
+              >
                 {t.overview.noCallsAbout}
               </Empty>
             ) : (

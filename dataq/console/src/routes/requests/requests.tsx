@@ -13,6 +13,7 @@ import { MoreRows } from "../../ui/more-rows.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
 import { PageHead, Panel } from "../../ui/panel.tsx";
 import { Empty, Loaded, Skeleton } from "../../ui/states.tsx";
+import { OpenPlayground } from "../playground/open-playground.tsx";
 import { useCodeName } from "../usage/code-name.tsx";
 import { RequestTable } from "./request-table.tsx";
 
@@ -107,6 +108,7 @@ export function Requests() {
                 <Empty
                   icon={<Activity className="size-5" />}
                   title={isFiltered ? t.requests.noneFound : t.requests.none}
+                  action={!isFiltered && <OpenPlayground />}
                 >
                   {isFiltered ? t.requests.noneFoundAbout : t.requests.noneAbout}
                 </Empty>

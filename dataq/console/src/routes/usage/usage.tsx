@@ -13,6 +13,7 @@ import { useOperationName } from "../../ui/operation-name.ts";
 import { PageHead, Panel, Stat, Stats } from "../../ui/panel.tsx";
 import { Empty, Loaded, Skeleton } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
+import { OpenPlayground } from "../playground/open-playground.tsx";
 import { CodeName, useCodeName } from "./code-name.tsx";
 import { type Part, partOfRow } from "./part.ts";
 
@@ -103,7 +104,11 @@ export function Usage() {
           {({ data }) =>
             data.length === 0 ? (
               <Panel>
-                <Empty icon={<ChartColumn className="size-5" />} title={t.usage.none}>
+                <Empty
+                  icon={<ChartColumn className="size-5" />}
+                  title={t.usage.none}
+                  action={<OpenPlayground />}
+                >
                   {t.usage.noneAbout}
                 </Empty>
               </Panel>

@@ -19,8 +19,10 @@ export function addDocumentation(app: FastifyInstance): void {
     const file = await files.file(request.params["*"]);
     if (file === undefined && !(await files.isBuilt()))
       return reply.code(notBuilt.status).headers(notBuilt.headers).send(notBuilt.page);
-    if (file === undefined) throw new Failure("not_found", { what: "The page" });
-    return send(file, request, reply);
+    if (file !== undefined) return send(file, request, reply);
+    const missing = await files.missing(request.headers.accept);
+    if (missing === undefined) throw new Failure("not_found", { what: "The page" });
+    return reply.code(missing.status).headers({ ...missing.headers, vary: "accept" }).send(missing.page);
   });
 }
 
