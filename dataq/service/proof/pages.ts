@@ -21,7 +21,8 @@ const pictures = languages.length * looks.length * widths.length;
 
 /**
  * Visits every page but the console's in each of its states, saves a picture of each in `folder`, measures those that
- * people open first, and goes on errands. `--only NAME` visits the sights with NAME in their name and nothing else.
+ * people open first, and goes on errands. `--only NAME` visits the sights with NAME in their name and nothing else;
+ * `--only budgets` and `--only errands` do that alone.
  */
 export async function run(
   print: (line: string) => void,
@@ -58,6 +59,8 @@ export async function run(
     await visit(sights.filter(({ name }) => name === beforeLaws));
     await importArticles(service.folder);
     await service.call("/v1/data/query", { body: { operation: "legal_laws", params: { query: "违约金" } } });
+    if (only === "budgets") return failAt(await budgets(print, at, await enter(service)));
+    if (only === "errands") return failAt(await errands(print, page, at));
     await visit(sights.filter(({ name }) => name !== beforeLaws));
     if (only !== undefined) return failAt([...faults, ...complaints()]);
 

@@ -113,7 +113,7 @@ export const sights: readonly Sight[] = [
     await openChat(page, at.locallm, ".welcome .start");
     await page.route("**/api/chat", (route) => route.abort());
     await page.locator(".welcome .start").first().click();
-    await page.locator(".assistant .note, .assistant .problem").last().waitFor();
+    await page.locator("#notice:not(:empty)").waitFor();
   }),
   chat("error", "chat-key", async (page, at) => {
     await page.route("**/api/tags", (route) =>

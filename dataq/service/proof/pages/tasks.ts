@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 
 /** What somebody comes for. The way is one that a person sees: each step is a link that is visible where they are. */
 export interface Task {
@@ -215,15 +215,16 @@ export async function clicksTo(
   await page.goto(url + from, { waitUntil: "networkidle" });
   const clicked: string[] = [];
   for (const end of links) {
-    const link = page.locator(`a[href$="${end}"]:visible`).first();
+    let link = await onScreen(page, end);
     // On a phone the list of pages is behind a button.
     const menu = page.locator(menus).first();
-    if ((await link.count()) === 0 && (await menu.count()) > 0) {
+    if (link === undefined && (await menu.count()) > 0) {
       await menu.click();
       clicked.push("☰");
-      await page.waitForTimeout(300);
+      await page.waitForTimeout(500);
+      link = await onScreen(page, end);
     }
-    if ((await link.count()) === 0) return null;
+    if (link === undefined) return null;
     clicked.push((await link.textContent())?.trim() ?? end);
     // A new window counts as a click, too.
     if ((await link.getAttribute("target")) === "_blank")
@@ -233,6 +234,16 @@ export async function clicksTo(
     await page.waitForTimeout(300);
   }
   return seen.test(await page.evaluate<string>(textOnScreen)) ? clicked : null;
+}
+
+/** The first link with this end that is not beside the window, where a phone keeps its list of pages. */
+async function onScreen(page: Page, end: string): Promise<Locator | undefined> {
+  const { width } = page.viewportSize()!;
+  for (const link of await page.locator(`a[href$="${end}"]:visible`).all()) {
+    const box = await link.boundingBox();
+    if (box !== null && box.x >= 0 && box.x + box.width <= width) return link;
+  }
+  return undefined;
 }
 
 const menus = "#open-side:visible, .VPLocalNav button.menu:visible";

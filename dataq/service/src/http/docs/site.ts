@@ -22,7 +22,10 @@ export function addDocumentation(app: FastifyInstance): void {
     if (file !== undefined) return send(file, request, reply);
     const missing = await files.missing(request.headers.accept);
     if (missing === undefined) throw new Failure("not_found", { what: "The page" });
-    return reply.code(missing.status).headers({ ...missing.headers, vary: "accept" }).send(missing.page);
+    return reply
+      .code(missing.status)
+      .headers({ ...missing.headers, vary: "accept" })
+      .send(missing.page);
   });
 }
 
