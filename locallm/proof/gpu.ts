@@ -23,7 +23,8 @@ const window = 2048;
 
 /**
  * `--server PROGRAM`: a llama-server that was built for the GPU (or LLAMA_SERVER_PROGRAM). `--model FILE`: a GGUF file
- * instead of the starter model. `--bursts 7`.
+ * instead of the starter model, trained with a window of 2,048 or more. `--bursts 7`. `--others 0.5`: bursts are dropped
+ * while other programs use more of a core.
  */
 export async function run(
   print: (line: string) => void,
@@ -36,6 +37,7 @@ export async function run(
       server: { type: "string", default: process.env["LLAMA_SERVER_PROGRAM"] ?? "" },
       model: { type: "string" },
       bursts: { type: "string", default: "7" },
+      others: { type: "string", default: "0.5" },
     },
   });
   const settings = readGpuSettings();
@@ -107,10 +109,14 @@ export async function run(
           await peer.detect(undefined);
           await peer.complete({ prompt: "Hello", tokens: 8, seed: 1 });
         }
-        // Ratios are those of the others to the first.
-        const peers = [...theirs, ours];
+        const peers = [ours, ...theirs];
         for (const figure of figures) {
-          await compare(figure, peers, { bursts: Number(values.bursts), othersCores: 0.5 }, print);
+          await compare(
+            figure,
+            peers,
+            { bursts: Number(values.bursts), othersCores: Number(values.others) },
+            print,
+          );
           print("");
         }
       } finally {
