@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { chmod } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { KeptSocket } from "@locallm/autostart";
 import type { Logger } from "pino";
 import {
   baseUrl,
@@ -82,6 +83,8 @@ export interface ServerParts {
   readonly logTo?: LogDestination;
   readonly startRunner?: StartRunner;
   readonly bodyLimits?: BodyLimits;
+  /** Where a service of systemd listens. Default: a new socket, which ends with this process. */
+  readonly socket?: KeptSocket;
 }
 
 /** Assembles the server and starts listening. Throws `address_in_use` and the errors of the models folder. */
@@ -214,7 +217,8 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     metrics,
     now: () => new Date(),
   });
-  const port = await listen(app, config.host);
+  const port = await listen(app, config.host, parts.socket?.descriptor);
+  parts.socket?.keep(app.server);
   log.info({ settings: shownConfig(config) }, "settings");
   log.info({ backend: backend.backend ?? "cpu", why: backend.why }, "backend");
 
@@ -236,6 +240,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
   };
 
   async function close(deadlineMs: number): Promise<void> {
+    await parts.socket?.leave(app.server, leaveMs);
     conversations.closing();
     await Promise.all([scheduler.close(deadlineMs), remotes.close(deadlineMs)]);
     connections.close();
@@ -302,6 +307,8 @@ function keepingStart(start: StartRunner, conversations: KeptConversations): Sta
 }
 
 const drainMs = 8_000;
+/** While callers wait for the next process. With the deadline after it, it is shorter than the unit's TimeoutStopSec. */
+const leaveMs = 20_000;
 /** Whoever loads a model waits for answers. The faster file is for the next load. */
 const derivedPauseMs = 10_000;
 const lastBytesMs = 500;
@@ -367,11 +374,16 @@ async function makeModelsFolder(folder: string): Promise<void> {
   }
 }
 
-async function listen(app: ReturnType<typeof createApp>, address: HostAddress): Promise<number> {
+async function listen(
+  app: ReturnType<typeof createApp>,
+  address: HostAddress,
+  descriptor: number | undefined,
+): Promise<number> {
   const { port } = address;
   const where = `${address.hostname ?? "all interfaces"}, port ${port}`;
+  const open = descriptor === undefined ? {} : { fd: descriptor };
   try {
-    await app.listen({ port, host: address.hostname ?? "::" });
+    await app.listen({ ...open, port, host: address.hostname ?? "::" });
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
     if (code === "EADDRINUSE") throw new LocallmError("address_in_use", { address: where }, { cause });

@@ -7,14 +7,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 const [, , key, model, file] = process.argv;
 const dataq = "http://127.0.0.1:11435";
 const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-const paid = { answers: 0, refused: 0, tokens: 0 };
-const streams = { whole: 0, withError: 0, cut: 0, refused: 0 };
+const paid = { answers: 0, withError: 0, refused: 0, tokens: 0, longestMs: 0 };
+const streams = { whole: 0, withError: 0, cut: 0, refused: 0, longestMs: 0 };
+const failures = new Set();
 
 const before = await balance();
 await Promise.all([...[1, 2, 3].map((caller) => pay(caller)), stream()]);
 const charged = before - (await balance());
-console.log(JSON.stringify({ paid, charged, streams }));
-process.exit(charged === paid.tokens && streams.cut === 0 ? 0 : 1);
+console.log(
+  JSON.stringify({ paid, charged, streams, ...(failures.size > 0 && { failures: [...failures] }) }),
+);
+const isWhole =
+  [paid, streams].every(({ withError, refused }) => withError + refused === 0) && streams.cut === 0;
+process.exit(charged === paid.tokens && isWhole ? 0 : 1);
 
 async function balance() {
   for (let tries = 0; tries < 300; tries++) {
@@ -28,20 +33,27 @@ async function balance() {
 async function pay(caller) {
   for (let call = 0; !existsSync(file); call++) {
     const query = `档案保管条例 第二条 ${caller} ${call}`;
+    const began = performance.now();
     try {
       const answer = await fetch(`${dataq}/v1/data/query`, {
         method: "POST",
         headers,
         body: JSON.stringify({ operation: "legal_laws", params: { query } }),
       });
-      const { usage } = await answer.json();
-      if (!answer.ok) throw new Error(String(answer.status));
-      paid.answers += 1;
-      paid.tokens += usage.tokens;
+      const body = await answer.json();
+      paid.longestMs = Math.max(paid.longestMs, Math.round(performance.now() - began));
+      if (answer.ok) {
+        paid.answers += 1;
+        paid.tokens += body.usage.tokens;
+      } else {
+        paid.withError += 1;
+        failures.add(`${answer.status} ${JSON.stringify(body)}`);
+      }
       // A key may ask sixty times a minute.
-      await sleep(3_000);
-    } catch {
+      await sleep(3_500);
+    } catch (error) {
       paid.refused += 1;
+      failures.add(`call: ${error.cause ?? error}`);
       await sleep(100);
     }
   }
@@ -51,6 +63,7 @@ async function pay(caller) {
 async function stream() {
   while (!existsSync(file)) {
     let text = "";
+    const began = performance.now();
     try {
       const answer = await fetch("http://127.0.0.1:11434/api/generate", {
         method: "POST",
@@ -58,9 +71,15 @@ async function stream() {
       });
       for await (const bytes of answer.body) text += Buffer.from(bytes).toString();
       const last = JSON.parse(text.trim().split("\n").at(-1));
+      streams.longestMs = Math.max(streams.longestMs, Math.round(performance.now() - began));
       if (last.done) streams.whole += 1;
-      else streams.withError += 1;
-    } catch {
+      else {
+        streams.withError += 1;
+        failures.add(`stream: ${JSON.stringify(last)}`);
+        await sleep(100);
+      }
+    } catch (error) {
+      failures.add(`stream: ${error.cause ?? error}`);
       if (text === "") streams.refused += 1;
       else streams.cut += 1;
       await sleep(100);

@@ -4,8 +4,9 @@ import type { Product } from "./products.ts";
  * What dpkg and rpm run around an installation. Both call these scripts: dpkg with words (`upgrade`, `remove`,
  * `purge`), rpm with the number of versions that will be there (0, 1 or 2).
  *
- * A running service is stopped before its files change, because it loads modules and starts processes from them as it
- * goes; systemd lets it end its open requests. It starts again afterwards if it ran before.
+ * A running service loads modules and starts processes from its files as it goes, so it runs from a copy of them, made
+ * of hard links: it goes on while they are exchanged. Then it starts anew from the next copy, which takes as long as its
+ * open requests; systemd keeps the socket, so that callers wait. The copy before stays, for processes that run on.
  */
 export function maintainerScripts({ name }: Product): Readonly<Record<string, string>> {
   const marker = `/run/${name}.package`;
@@ -13,13 +14,7 @@ export function maintainerScripts({ name }: Product): Readonly<Record<string, st
     preinstall: script(`
 case "$1" in
   install | 1) echo enable >${marker} ;;
-  upgrade | 2)
-    rm -f ${marker}
-    if [ -d /run/systemd/system ] && systemctl is-active --quiet ${name}; then
-      echo start >${marker}
-      systemctl stop ${name}
-    fi
-    ;;
+  upgrade | 2) rm -f ${marker} ;;
 esac`),
     postinstall: script(`
 if command -v systemd-sysusers >/dev/null; then
@@ -27,13 +22,27 @@ if command -v systemd-sysusers >/dev/null; then
 elif ! id ${name} >/dev/null 2>&1; then
   useradd --system --user-group --home-dir /var/lib/${name} --shell /usr/sbin/nologin ${name}
 fi
+cd /usr/lib/${name}
+mkdir -p run
+next=a
+[ "$(readlink run/now)" != a ] || next=b
+rm -rf run/$next
+mkdir run/$next
+cp -al LICENSE THIRD_PARTY.md release.json bin lib run/$next/
+ln -sfn $next run/next
+mv -T run/next run/now
+cd /
 asked=$(cat ${marker} 2>/dev/null || true)
 rm -f ${marker}
 if command -v systemctl >/dev/null; then
   [ "$asked" != enable ] || systemctl enable --quiet ${name} || true
   if [ -d /run/systemd/system ]; then
     systemctl daemon-reload
-    [ -z "$asked" ] || systemctl start ${name}
+    if [ -n "$asked" ]; then
+      systemctl start ${name}
+    else
+      systemctl try-restart ${name}
+    fi
   fi
 fi`),
     preremove: script(`
@@ -43,6 +52,7 @@ case "$1" in
       [ ! -d /run/systemd/system ] || systemctl stop ${name} || true
       systemctl disable --quiet ${name} || true
     fi
+    rm -rf /usr/lib/${name}/run
     ;;
 esac`),
     postremove: script(`

@@ -63,7 +63,7 @@ took=$(($(date +%s) - began))
 both
 sleep 5
 touch /tmp/enough
-wait $load || fail "charged without an answer, or a stream was cut: $(cat /tmp/load.json)"
+wait $load || fail "charged without an answer, refused, or a stream was not whole: $(cat /tmp/load.json)"
 row "upgrade to $(version dataq) under load, $took s" "$(cat /tmp/load.json)"
 grep -q kept /etc/locallm/locallm.env || fail "the settings were lost"
 locallm list 2>/dev/null | grep -q "${model%%:*}" || fail "the models were lost"

@@ -128,19 +128,21 @@ function zshFolder(packager: Packager): [string, string] {
   return ["zsh/site-functions", packager === "deb" ? "zsh/vendor-completions" : "zsh/site-functions"];
 }
 
-/** Settings are the user's once they are installed: an upgrade keeps changes. */
+/** The service runs from the copy that `maintainerScripts` makes. Settings are the user's once they are installed: an upgrade keeps changes. */
 function service(stage: string, product: Product): Content[] {
-  return packagedService(serviceAt(product, `/usr/lib/${product.name}`)).map(({ path, text, mode }) => {
-    const file = join(stage, "service", path);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text);
-    return {
-      src: file,
-      dst: path,
-      ...(path.startsWith("/etc/") && { type: "config|noreplace" }),
-      file_info: { ...asRoot, mode },
-    };
-  });
+  return packagedService(serviceAt(product, `/usr/lib/${product.name}/run/now`)).map(
+    ({ path, text, mode }) => {
+      const file = join(stage, "service", path);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+      return {
+        src: file,
+        dst: path,
+        ...(path.startsWith("/etc/") && { type: "config|noreplace" }),
+        file_info: { ...asRoot, mode },
+      };
+    },
+  );
 }
 
 function findNfpm(): string {

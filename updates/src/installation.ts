@@ -51,7 +51,8 @@ export function findInstallation(product: string, modules: URL): Installation {
   if (basename(dirname(place)) !== "lib" || !existsSync(path))
     return { kind: place.split(sep).includes("node_modules") ? "npm" : "repository", folder: place };
   const note = JSON.parse(readFileSync(path, "utf8")) as ReleaseNote;
-  const isPackage = running === `/usr/lib/${product}`;
+  // A package's service runs from copies below it, which its scripts make.
+  const isPackage = running === `/usr/lib/${product}` || dirname(running) === `/usr/lib/${product}/run`;
   const above = dirname(running);
   const folder = basename(above) === "versions" ? dirname(above) : running;
   return { kind: isPackage ? "package" : "archive", folder, running, note };

@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { counted } from "@dataq/contract";
+import type { KeptSocket } from "@locallm/autostart";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
 import { lastSeal, sealAudit } from "./accounts/audit-chain.ts";
@@ -117,9 +118,14 @@ export interface ServiceOptions {
   readonly sourceLimitMs?: number;
   /** Where log lines go; standard error by default. */
   readonly logTo?: { write(line: string): void };
+  /** Where a service of systemd listens. Default: a new socket, which ends with this process. */
+  readonly socket?: KeptSocket;
 }
 
 const SOURCE_LIMIT_MS = 30_000;
+
+/** While callers wait for the next process. Shorter than the unit's TimeoutStopSec. */
+const LEAVE_MS = 20_000;
 
 /** Joins the parts by hand, in the order of their dependencies. */
 export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
@@ -345,7 +351,9 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     });
     closers.push(() => sweeper.close());
 
-    url = await listen(app, config);
+    url = await listen(app, config, options.socket?.descriptor);
+    options.socket?.keep(app.server);
+    closers.push(() => options.socket?.leave(app.server, LEAVE_MS));
     const owner = await keys.authenticate(localKey, "127.0.0.1", clock());
     const link = await makeLocalLink(database, owner.account.id, clock());
     const consoleUrl = `${config.publicUrl ?? url}/console/enter#token=${link}`;
@@ -382,9 +390,10 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   }
 }
 
-async function listen(app: FastifyInstance, config: Config): Promise<string> {
+async function listen(app: FastifyInstance, config: Config, descriptor: number | undefined): Promise<string> {
+  const open = descriptor === undefined ? {} : { fd: descriptor };
   try {
-    await app.listen({ host: config.host, port: config.port });
+    await app.listen({ ...open, host: config.host, port: config.port });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
     throw new Error(

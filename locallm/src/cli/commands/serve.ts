@@ -1,3 +1,4 @@
+import { KeptSocket } from "@locallm/autostart";
 import { watchForUpdates } from "@locallm/updates";
 import { Command, Option } from "commander";
 import { type Config, readConfig, settings } from "../../config.ts";
@@ -45,7 +46,10 @@ async function serve(config: Config, wantsStarter: boolean, isText: boolean): Pr
   // The server keeps running when its output is closed.
   for (const output of [process.stdout, process.stderr])
     output.removeAllListeners("error").on("error", () => {});
-  const server = await createServer(config, isText ? { logTo: textLog } : {});
+  const { hostname, port } = config.host;
+  // biome-ignore lint/style/noProcessEnv: systemd passes sockets here
+  const socket = await KeptSocket.take(process.env, `${hostname ?? "*"}:${port}`);
+  const server = await createServer(config, { socket, ...(isText && { logTo: textLog }) });
   const stopping = new AbortController();
   stopOnSignals(server, stopping);
   tellParent("listening", { url: server.url });

@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import { KeptSocket } from "@locallm/autostart";
 import { watchForUpdates } from "@locallm/updates";
 import { Command } from "commander";
 import { readConfig } from "../../config.ts";
@@ -25,7 +26,9 @@ export function serveCommand(): Command {
       // The service ends with its parent process, even if that was killed.
       for (const event of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"] as const)
         process.on(event, () => stopping.resolve());
-      const starting = createService(config, { progress: (line) => console.error(line) });
+      // biome-ignore lint/style/noProcessEnv: systemd passes sockets here
+      const socket = await KeptSocket.take(process.env, `${config.host}:${config.port}`);
+      const starting = createService(config, { socket, progress: (line) => console.error(line) });
       const service = await Promise.race([starting, stopping.promise]);
       if (service) {
         // A first start is still importing laws. Calls that need them wait, all others are answered.
