@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { tarGz, zip } from "./release/archive.ts";
+import { tarGz, tarXz, zip } from "./release/archive.ts";
 import { contentsOf } from "./release/contents.ts";
 import { manifestsOf } from "./release/manifests.ts";
 import { packageOf, packagers } from "./release/packages.ts";
@@ -20,7 +20,8 @@ import type { Tree } from "./release/tree.ts";
 /**
  * Makes the archives of both products for all platforms, from a clean tree: `npm run release`. What the registry does
  * not have is named and stops only the archives that need it. The same commit gives the same bytes in any folder.
- *   npm run release -- [--out FOLDER] [--product NAME]… [--platform NAME]… [--address URL] [--allow-changes]
+ *   npm run release -- [--out FOLDER] [--product NAME]… [--platform NAME]… [--address URL] [--xz] [--allow-changes]
+ * `--xz` also packs .tar.xz, which takes a minute and a half of a processor for each.
  */
 const root = fileURLToPath(new URL("../", import.meta.url));
 const { values } = parseArgs({
@@ -29,6 +30,7 @@ const { values } = parseArgs({
     product: { type: "string", multiple: true, default: products.map(({ name }) => name) },
     platform: { type: "string", multiple: true, default: platforms.map(({ name }) => name) },
     address: { type: "string" },
+    xz: { type: "boolean", default: false },
     "allow-changes": { type: "boolean", default: false },
   },
 });
@@ -74,6 +76,7 @@ for (const product of products.filter(({ name }) => values.product.includes(name
       const mb = tell(file);
       writeFileSync(join(out, `${folder}.cdx.json`), sbomOf(product, platform, lock, version, time));
       tell(`${folder}.cdx.json`);
+      if (values.xz && platform.archive === "tar.gz") await packSmaller(folder, inFolder);
       if (mb > product.goalMb)
         console.log(`  more than ${product.goalMb} MB, of which packed: ${sizesOf(tree)}`);
       if (platform.os === "linux") makePackages(product, platform, tree);
@@ -131,6 +134,16 @@ function tell(file: string): number {
   digests.push(`${digest}  ${file}`);
   console.log(`${file}: ${(bytes.length / 1e6).toFixed(1)} MB, ${digest}`);
   return bytes.length / 1e6;
+}
+
+async function packSmaller(folder: string, tree: Tree): Promise<void> {
+  try {
+    writeFileSync(join(out, `${folder}.tar.xz`), await tarXz(tree, time));
+    tell(`${folder}.tar.xz`);
+  } catch (error) {
+    if (!(error instanceof NotAvailable)) throw error;
+    console.log(`${folder}.tar.xz: not made, because ${error.message}.`);
+  }
 }
 
 function makePackages(product: Product, platform: Platform, tree: Tree): void {

@@ -1,7 +1,9 @@
+import { spawnSync } from "node:child_process";
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { packTar } from "modern-tar";
 import { ZipFile } from "yazl";
+import { NotAvailable } from "./registry.ts";
 import { foldersOf, sorted, type Tree } from "./tree.ts";
 
 /**
@@ -10,6 +12,18 @@ import { foldersOf, sorted, type Tree } from "./tree.ts";
  */
 export async function tarGz(tree: Tree, time: Date): Promise<Buffer> {
   return gzipSync(await tar(tree, time), { level: 9 });
+}
+
+/**
+ * The same, smaller by a third, for systems that have xz. One thread, because more would give other bytes. Throws
+ * `NotAvailable` without xz.
+ */
+export async function tarXz(tree: Tree, time: Date): Promise<Buffer> {
+  const input = await tar(tree, time);
+  const xz = spawnSync("xz", ["-6", "--threads=1", "--stdout"], { input, maxBuffer: 2 ** 30 });
+  if (xz.error !== undefined) throw new NotAvailable(`xz cannot run (${xz.error.message})`);
+  if (xz.status !== 0) throw new Error(`xz failed: ${xz.stderr}`);
+  return xz.stdout;
 }
 
 async function tar(tree: Tree, time: Date): Promise<Uint8Array> {

@@ -2,6 +2,7 @@ import { type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
@@ -9,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:http";
@@ -17,7 +19,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { tarGz } from "./archive.ts";
+import { tarGz, tarXz } from "./archive.ts";
 import { unixLauncher } from "./launchers.ts";
 import { platforms } from "./platforms.ts";
 import { products } from "./products.ts";
@@ -55,10 +57,40 @@ async function publish(version: string, say = `echo ${version}`): Promise<string
   return `${name}.tar.gz`;
 }
 
+/** Adds the smaller archive, whose program says that it is from there. */
+async function publishSmaller(version: string): Promise<void> {
+  const name = `dataq-${version}-${platform}`;
+  const tree: Tree = new Map([
+    [`${name}/bin/dataq`, text(unixLauncher(dataq, here), true)],
+    [`${name}/lib/node/bin/node`, text(`#!/bin/sh\necho ${version} from xz\n`, true)],
+    [`${name}/release.json`, text("{}")],
+  ]);
+  const packed = await tarXz(tree, new Date(0));
+  writeFileSync(join(release, `${name}.tar.xz`), packed);
+  const digest = createHash("sha256").update(packed).digest("hex");
+  appendFileSync(join(release, "SHA256SUMS"), `${digest}  ${name}.tar.xz\n`);
+}
+
+/** A folder with the programs that install.sh needs, and nothing else. */
+function fewPrograms(): string {
+  const folder = mkdtempSync(join(temporary, "bin "));
+  const names =
+    "sh id rm mkdir mktemp uname getconf ldd grep sed cut cp cat mv ln tar gzip sha256sum dirname readlink ls".split(" ");
+  for (const name of names) {
+    const { stdout } = spawnSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" });
+    if (stdout.trim() !== "") symlinkSync(stdout.trim(), join(folder, name));
+  }
+  return folder;
+}
+
 function run(...words: string[]): SpawnSyncReturns<string> {
-  return spawnSync("sh", [script, "dataq", ...words], {
+  return runWith(process.env["PATH"]!, ...words);
+}
+
+function runWith(path: string, ...words: string[]): SpawnSyncReturns<string> {
+  return spawnSync("/bin/sh", [script, "dataq", ...words], {
     encoding: "utf8",
-    env: { HOME: home, PATH: process.env["PATH"], TMPDIR: temporary },
+    env: { HOME: home, PATH: path, TMPDIR: temporary },
   });
 }
 
@@ -118,6 +150,19 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
     expect(installed()).toBe("1.0.0");
     expect(inHome().filter((name) => name.endsWith(".new"))).toEqual([]);
   });
+
+  it.skipIf(spawnSync("xz", ["--version"]).status !== 0)(
+    "takes the smaller archive only where xz can unpack it (needs xz)",
+    async () => {
+      await publish("1.0.0");
+      await publishSmaller("1.0.0");
+      expect(runWith(fewPrograms(), "--from", release)).toMatchObject({ status: 0, stderr: "" });
+      expect(installed()).toBe("1.0.0");
+      expect(run("--from", release)).toMatchObject({ status: 0, stderr: "" });
+      expect(installed()).toBe("1.0.0 from xz");
+      expect(run("--uninstall").status).toBe(0);
+    },
+  );
 
   it("a version that does not run here is not installed", async () => {
     await publish("1.0.0");

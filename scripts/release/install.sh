@@ -129,7 +129,13 @@ if [ -n "$key" ]; then
   minisign -Vqm "$work/SHA256SUMS" -P "$key" >/dev/null || fail "SHA256SUMS is not signed by this key"
   say "The signature of SHA256SUMS is right."
 fi
-archive=$(sed -n "s/^[0-9a-f]\{64\}  \($product-[0-9].*-$system-$processor\.tar\.gz\)\$/\1/p" "$work/SHA256SUMS")
+# Smaller, where the release has it and this system unpacks it.
+archive=
+for kind in xz gz; do
+  [ -z "$archive" ] || break
+  [ $kind = gz ] || [ $system = darwin ] || command -v xz >/dev/null || continue
+  archive=$(sed -n "s/^[0-9a-f]\{64\}  \($product-[0-9].*-$system-$processor\.tar\.$kind\)\$/\1/p" "$work/SHA256SUMS")
+done
 [ -n "$archive" ] || fail "this release has no $product for $system-$processor"
 say "Getting $archive …"
 get "$archive"
@@ -145,12 +151,12 @@ if [ -d "$folder" ]; then
 fi
 rm -rf "$new"
 mkdir "$new" || fail "cannot write to $new"
-tar -xzf "$work/$archive" -C "$new" --strip-components=1 || fail "cannot unpack into $new: is there space?"
+tar -xf "$work/$archive" -C "$new" --strip-components=1 || fail "cannot unpack into $new: is there space?"
 "$new/bin/$product" --version >/dev/null 2>&1 || fail "the new $product does not run on this machine"
 
 if [ -d "$folder" ]; then
   name=${archive#"$product-"}
-  name=${name%"-$system-$processor.tar.gz"}-$(echo "$wanted" | cut -c 1-8)
+  name=${name%%"-$system-$processor.tar."*}-$(echo "$wanted" | cut -c 1-8)
   rm -rf "${folder:?}/versions/$name.old"
   [ ! -d "$folder/versions/$name" ] || mv "$folder/versions/$name" "$folder/versions/$name.old"
   mv "$new" "$folder/versions/$name"
