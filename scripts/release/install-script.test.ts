@@ -75,7 +75,9 @@ async function publishSmaller(version: string): Promise<void> {
 function fewPrograms(): string {
   const folder = mkdtempSync(join(temporary, "bin "));
   const names =
-    "sh id rm mkdir mktemp uname getconf ldd grep sed cut cp cat mv ln tar gzip sha256sum dirname readlink ls".split(" ");
+    "sh id rm mkdir mktemp uname getconf ldd grep sed cut cp cat mv ln tar gzip sha256sum dirname readlink ls".split(
+      " ",
+    );
   for (const name of names) {
     const { stdout } = spawnSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" });
     if (stdout.trim() !== "") symlinkSync(stdout.trim(), join(folder, name));
