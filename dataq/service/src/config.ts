@@ -33,6 +33,8 @@ export interface Config {
   readonly mode: "local" | "hosted";
   /** DATAQ_SIGNUP: who may open an account. `approve` in hosted mode; otherwise `open` on loopback, else `closed`. */
   readonly signup: "open" | "approve" | "closed";
+  /** DATAQ_REFUSED_MAIL, refused-mail.txt in the data folder: mail domains whose addresses cannot sign up in hosted mode. */
+  readonly refusedMail: string;
   /** DATAQ_SECRET: the pepper of stored keys. If unset, one is created in the data folder. */
   readonly secret: string | undefined;
   /** DATAQ_CHARGE_EMPTY, true: an answer without records costs the list price. */
@@ -143,6 +145,7 @@ export function readConfig(environment: Environment = process.env): Config {
     signup:
       readChoice("DATAQ_SIGNUP", get("DATAQ_SIGNUP"), ["open", "approve", "closed"]) ??
       (mode === "hosted" ? "approve" : isLoopback(host) ? "open" : "closed"),
+    refusedMail: resolve(get("DATAQ_REFUSED_MAIL") ?? join(dataFolder, "refused-mail.txt")),
     secret: readSecret(get("DATAQ_SECRET")),
     chargeEmpty: readChoice("DATAQ_CHARGE_EMPTY", get("DATAQ_CHARGE_EMPTY"), ["true", "false"]) !== "false",
     trialsPerDay: readTrials(get("DATAQ_TRIALS")),

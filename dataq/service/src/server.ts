@@ -185,8 +185,11 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     const firstData = new FirstData(database, { ...config, progress });
     closers.push(() => firstData.close());
     const gate = new ContractGate(database);
-    const contracts = await ContractBook.open(config.connectors, gate, (message) =>
-      logger.warn({ err: message }, "the contracts stay as they were"),
+    const contracts = await ContractBook.open(
+      config.connectors,
+      gate,
+      (message) => logger.warn({ err: message }, "the contracts stay as they were"),
+      () => clock().getTime(),
     );
     for (const { name, operations } of await contracts.all())
       for (const operation of operations) progress(`${operation} is answered by ${name}.`);
@@ -333,7 +336,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       isPreparing = false;
     });
     addConsolePages(app, { ...parts, offer, status, isPreparing: () => isPreparing }, config);
-    addSignInRoutes(app, parts);
+    addSignInRoutes(app, parts, config);
     addSessionRoutes(app, parts, config);
     if (config.locallm !== undefined) addModelRoutes(app, config.locallm);
     closers.push(() => app.close());

@@ -36,7 +36,7 @@ async function startVendor(): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-function mapping(operation: Operation, base: string): object {
+export function mapping(operation: Operation, base: string): object {
   const names = [...Object.keys(operation.params.shape), ...(operation.paged ? ["page", "page_size"] : [])];
   const fields = Object.keys(operation.record.shape).filter(
     (name) => !["source", "highlights", "score"].includes(name),

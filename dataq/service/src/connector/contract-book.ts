@@ -19,15 +19,23 @@ export class ContractBook {
   #lookedAt = 0;
   #reading: Promise<void> | undefined;
 
-  private constructor(path: string, gate: Gate, onTrouble: (message: string) => void) {
+  readonly #now: () => number;
+
+  private constructor(path: string, gate: Gate, onTrouble: (message: string) => void, now: () => number) {
+    this.#now = now;
     this.#path = path;
     this.#gate = gate;
     this.#onTrouble = onTrouble;
   }
 
   /** Throws an error that names the entry if the file cannot be used. */
-  static async open(path: string, gate: Gate, onTrouble: (message: string) => void): Promise<ContractBook> {
-    const book = new ContractBook(path, gate, onTrouble);
+  static async open(
+    path: string,
+    gate: Gate,
+    onTrouble: (message: string) => void,
+    now: () => number = Date.now,
+  ): Promise<ContractBook> {
+    const book = new ContractBook(path, gate, onTrouble, now);
     await book.#load(stampOf(path));
     return book;
   }
@@ -68,7 +76,7 @@ export class ContractBook {
 
   async #load(stamp: string): Promise<void> {
     const parts = await readContracts(this.#path);
-    this.#contracts = parts.map((each) => new Contract(each, this.#gate));
+    this.#contracts = parts.map((each) => new Contract(each, this.#gate, this.#now));
     this.#read = stamp;
   }
 }

@@ -6,17 +6,20 @@ import { authorOf } from "../caller.ts";
 import { headersOf } from "../credentials.ts";
 import type { HttpParts } from "../parts.ts";
 import { assertOwnPage } from "./origin.ts";
+import { assertMaySignUp, type SignUpSettings } from "./sign-up-limits.ts";
 
 /** Forwards sign-up, sign-in and related requests to better-auth. */
 export function addSignInRoutes(
   app: FastifyInstance,
-  parts: Pick<HttpParts, "people" | "database" | "clock">,
+  parts: Pick<HttpParts, "people" | "database" | "clock" | "limiter">,
+  settings: SignUpSettings,
 ): void {
   app.route<{ Params: { "*": string } }>({
     method: ["GET", "POST"],
     url: `${AUTH_PATH}/*`,
     handler: async (request, reply) => {
       assertOwnPage(request);
+      if (request.params["*"] === "sign-up/email") await assertMaySignUp(parts, request, settings);
       const auth = await parts.people.auth();
       const answer = await auth.handler(innerRequest(request));
       if (doors.has(request.params["*"])) await noteSignIn(parts, request, answer);
