@@ -698,7 +698,7 @@ export const en = {
   },
 
   invoices: {
-    about: "Statements by month, and invoices (发票) for what you paid.",
+    about: "Statements by month, and invoices (fapiao) for what you paid.",
     statement: "Monthly statement",
     statementAbout: "The opening balance and all lines add up to the closing balance.",
     running: "This month is not over. The lines are what has happened so far.",
@@ -719,9 +719,9 @@ export const en = {
     requested: "Invoice requested.",
     buyer: "Invoice details",
     buyerAbout: "Who your invoices are made out to. Requested invoices keep the details of that moment.",
-    title: "Name on the invoice (抬头)",
+    title: "Name on the invoice",
     titleHint: "The registered name of your company, or your own.",
-    taxNumber: "Tax number (税号)",
+    taxNumber: "Tax number",
     taxNumberHint: "18 characters; the last one is checked. Leave it empty as a person.",
     email: "Email for the invoice",
     emailHint: "The tax bureau sends the invoice there.",
