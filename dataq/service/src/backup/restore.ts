@@ -78,6 +78,8 @@ async function restoreFrom(
     await owner.query("begin");
     const loaded = await load(owner, about, files, progress);
     await owner.query("commit");
+    // First, because the laws of this version read its own tables, of which an older backup has fewer.
+    await migrate(database, [unfinishedRestore, ...migrations]);
     progress("Verifying the ledger …");
     await owner.query("analyze");
     const { findings, covers } = await verifyBooks(database);
@@ -86,7 +88,6 @@ async function restoreFrom(
       throw new Error(
         `The ledger of this backup is broken, so no service starts on this database: ${broken.map(({ law, breaches }) => `${law} ${breaches.join(", ")}`).join("; ")}`,
       );
-    await migrate(database, [unfinishedRestore, ...migrations]);
     await owner.query("begin");
     await ownNoTables(owner);
     await owner.query("delete from migration where name = $1", [unfinishedRestore.name]);
