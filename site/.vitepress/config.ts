@@ -47,6 +47,7 @@ export default defineConfig({
       title: "There is no such page",
       quote: "The address may be wrong, or the page has another name now.",
       linkText: "To the documentation",
+      linkLabel: "To the documentation",
     },
   },
   markdown: {
@@ -161,6 +162,11 @@ function chinese(): DefaultTheme.Config {
     returnToTopLabel: "回到顶部",
     langMenuLabel: "切换语言",
     skipToContentLabel: "跳到正文",
-    notFound: { title: "没有这一页", quote: "地址可能有误，或者页面已改名。", linkText: "回到文档首页" },
+    notFound: {
+      title: "没有这一页",
+      quote: "地址可能有误，或者页面已改名。",
+      linkText: "回到文档首页",
+      linkLabel: "回到文档首页",
+    },
   };
 }

@@ -47,7 +47,7 @@ export const tasks: readonly Task[] = [
     what: "What is a refund?",
     product: "dataq",
     from: "/docs",
-    links: ["/dataq/billing", "#refunds"],
+    links: ["/dataq/billing", "#refunds-of-calls"],
     seen: /refund/i,
   },
   {
@@ -103,8 +103,8 @@ export const tasks: readonly Task[] = [
     what: "Which model fits 16 GB?",
     product: "locallm",
     from: "/",
-    links: ["/docs", "/locallm/bigger-models", "#which-model-fits"],
-    seen: /Qwen3 8B/,
+    links: ["/docs", "/locallm/bigger-models"],
+    seen: /Which model fits/,
   },
   {
     what: "Give each colleague a key with a limit",
@@ -167,7 +167,7 @@ export const tasks: readonly Task[] = [
     product: "locallm",
     from: "/",
     links: ["/docs", "/locallm/openai"],
-    seen: /base_?url/i,
+    seen: /base URL/,
   },
   {
     what: "Move from Ollama",
