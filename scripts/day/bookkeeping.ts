@@ -41,12 +41,22 @@ export class Bookkeeping {
     this.#told.set(key, this.#told.get(key)! + tokens);
   }
 
+  /** Tokens of all accounts that calls hold. */
+  async held(): Promise<number> {
+    const all = await Promise.all(this.keys.map((key) => this.#balance(key)));
+    return all.reduce((sum, { held }) => sum + held, 0);
+  }
+
+  async #balance(key: string): Promise<{ readonly balance: number; readonly held: number }> {
+    const answer = await fetch(`${this.url}/v1/balance`, { headers: { authorization: `Bearer ${key}` } });
+    return (await answer.json()) as { balance: number; held: number };
+  }
+
   /** Where a balance is not what was opened less what callers were told. */
   async faults(): Promise<string[]> {
     const faults: string[] = [];
     for (const [key, told] of this.#told) {
-      const answer = await fetch(`${this.url}/v1/balance`, { headers: { authorization: `Bearer ${key}` } });
-      const { balance, held } = (await answer.json()) as { balance: number; held: number };
+      const { balance, held } = await this.#balance(key);
       const expected = this.#opening - told;
       if (balance + held !== expected || held !== 0)
         faults.push(`a balance of ${balance} with ${held} on hold, where callers were told ${expected}`);

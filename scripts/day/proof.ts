@@ -146,6 +146,10 @@ async function day({ print, random, end, disk, clock }: Day): Promise<void> {
     memory.note("dataq", dataq.pid);
     memory.note("locallm", locallm.pid);
     for (const [what, { times }] of Object.entries(events)) if (times === 0) faults.push(`never: ${what}`);
+    // The hold of a call whose database died ends with its deadline, which is a time of day: the clock stays now.
+    const quiet = Date.now();
+    while ((await books.held()) > 0 && Date.now() < quiet + 240_000) await sleep(1_000);
+    const releasedS = Math.round((Date.now() - quiet) / 1_000);
     faults.push(...(await books.faults()));
     print("| what happened | times |");
     print("| --- | --: |");
@@ -154,6 +158,7 @@ async function day({ print, random, end, disk, clock }: Day): Promise<void> {
     print(`| locallm's starts | ${locallm.starts} |`);
     for (const [what, count] of [...books.counts(), ...Object.entries(locallm.counts)])
       print(`| ${what} | ${count} |`);
+    print(`| seconds until nothing was on hold | ${releasedS} |`);
     for (const line of memory.lines(faults)) print(line);
   } finally {
     traffic.stopping = true;
