@@ -73,6 +73,10 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
     "该金额需要第二个人批准，已记为 {id}。",
     "请另一位运营人员在控制台批准，或由其发送相同的请求。",
   ),
+  account_busy: row(
+    "账户现在不能注销。",
+    "请等待进行中的调用、付款和退款完成，并结清信用额度。运营方自己的账户不能注销。",
+  ),
   last_owner: row("账户至少需要一位所有者。", "请先将另一位成员设为所有者。"),
   body_too_large: row("请求体超过 {limit} 字节。", "请缩小请求体。"),
   not_acceptable: row(

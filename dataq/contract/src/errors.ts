@@ -192,6 +192,12 @@ export const errors = {
     "This sum needs a second person. It waits as {id}.",
     "Have another operator approve it in the console, or send the same request.",
   ),
+  account_busy: row(
+    409,
+    "conflict_error",
+    "The account cannot be closed now.",
+    "Wait for running calls, open payments and refunds, and pay what the credit line owes. The operator's own account is not closed.",
+  ),
   last_owner: row(
     409,
     "conflict_error",

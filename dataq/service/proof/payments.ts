@@ -1,7 +1,12 @@
 import fc from "fast-check";
-import { queryAsOwner } from "../test/data-folder.ts";
+import { verifyLedger } from "../src/ledger/verify.ts";
+import { paymentFailpoints } from "../src/payments/failpoint.ts";
+import { makeDataFolder, openFolder, queryAsOwner, removeDataFolder } from "../test/data-folder.ts";
+import { killDuringPayment } from "../test/killed-payments.ts";
 import { paymentStep, playPayments } from "../test/payment-model.ts";
+import { onlineProviders, PaymentProviders } from "../test/payment-providers.ts";
 import { PaymentRig } from "../test/payment-rig.ts";
+import { startService } from "../test/service-process.ts";
 
 export const title = "Payments: 10,000 random histories, money at the providers = money in the ledger";
 
@@ -9,7 +14,32 @@ const PARTS = 20;
 const HISTORIES_A_PART = 500;
 const FIRST_SEED = 20_261_128;
 
+/** Services that are killed with SIGKILL at every step of a payment and its refund, with each provider. */
+async function kill(print: (line: string) => void): Promise<void> {
+  const folder = await makeDataFolder("first start");
+  const database = await openFolder(folder);
+  try {
+    await using providers = await PaymentProviders.start(() => Date.now());
+    await using other = await startService({ folder, env: providers.configure(folder) });
+    print("| killed at | kills | money at the provider = money in the ledger |");
+    print("|---|---:|---:|");
+    for (const failpoint of paymentFailpoints) {
+      for (const provider of onlineProviders)
+        await killDuringPayment(failpoint, provider, { folder, database, providers, other });
+      print(`| ${failpoint} | ${onlineProviders.length} | ${onlineProviders.length} |`);
+    }
+    const { findings } = await verifyLedger(database);
+    const broken = findings.filter(({ breaches }) => breaches.length > 0);
+    if (broken.length > 0) throw new Error(JSON.stringify(broken));
+    print("");
+  } finally {
+    await database.close();
+    await removeDataFolder(folder);
+  }
+}
+
 export async function run(print: (line: string) => void): Promise<void> {
+  await kill(print);
   print("| seed | histories | steps | payments | returns | entries | differences | broken laws | seconds |");
   print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
   for (let part = 0; part < PARTS; part++) {

@@ -9,6 +9,7 @@ import {
 } from "./database/connections.ts";
 import { addressesOf } from "./database/servers.ts";
 import { type PaymentFailpoint, paymentFailpoints } from "./payments/failpoint.ts";
+import type { Terms } from "./people/terms.ts";
 import { type Failpoint, failpoints } from "./query/failpoint.ts";
 import type { EmbeddingModel } from "./search/meaning/embedder.ts";
 import type { SearchEngine } from "./search/open-index.ts";
@@ -35,6 +36,8 @@ export interface Config {
   readonly signup: "open" | "approve" | "closed";
   /** DATAQ_REFUSED_MAIL, refused-mail.txt in the data folder: mail domains whose addresses cannot sign up in hosted mode. */
   readonly refusedMail: string;
+  /** DATAQ_TERMS: the terms that people accept before they use the console, as "2026-11-01 https://data.example/terms". */
+  readonly terms: Terms | undefined;
   /** DATAQ_SECRET: the pepper of stored keys. If unset, one is created in the data folder. */
   readonly secret: string | undefined;
   /** DATAQ_CHARGE_EMPTY, true: an answer without records costs the list price. */
@@ -146,6 +149,7 @@ export function readConfig(environment: Environment = process.env): Config {
       readChoice("DATAQ_SIGNUP", get("DATAQ_SIGNUP"), ["open", "approve", "closed"]) ??
       (mode === "hosted" ? "approve" : isLoopback(host) ? "open" : "closed"),
     refusedMail: resolve(get("DATAQ_REFUSED_MAIL") ?? join(dataFolder, "refused-mail.txt")),
+    terms: readTerms(get("DATAQ_TERMS")),
     secret: readSecret(get("DATAQ_SECRET")),
     chargeEmpty: readChoice("DATAQ_CHARGE_EMPTY", get("DATAQ_CHARGE_EMPTY"), ["true", "false"]) !== "false",
     trialsPerDay: readTrials(get("DATAQ_TRIALS")),
@@ -203,6 +207,21 @@ function readChoice<const Choice extends string>(
   const found = choices.find((choice) => choice === value.toLowerCase());
   if (found === undefined) throw new Error(`${name} is "${value}"; set it to one of ${choices.join(", ")}.`);
   return found;
+}
+
+function readTerms(value: string | undefined): Terms | undefined {
+  if (value === undefined) return undefined;
+  const [version = "", url = "", ...rest] = value.trim().split(/\s+/);
+  if (
+    !/^[\w.-]{1,40}$/.test(version) ||
+    !/^https?:\/\/\S+$/.test(url) ||
+    !URL.canParse(url) ||
+    rest.length > 0
+  )
+    throw new Error(
+      `DATAQ_TERMS is "${value}"; set it to a version and an address such as "2026-11-01 https://data.example/terms".`,
+    );
+  return { version, url };
 }
 
 function readTrials(value: string | undefined): number {

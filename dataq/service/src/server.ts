@@ -42,6 +42,7 @@ import { addHealthRoutes } from "./http/routes/health.ts";
 import { addInvoiceRoutes } from "./http/routes/invoices.ts";
 import { addJobRoutes } from "./http/routes/jobs.ts";
 import { addKeyRoutes } from "./http/routes/keys.ts";
+import { addLeavingRoutes } from "./http/routes/leaving.ts";
 import { addLedgerRoutes } from "./http/routes/ledger.ts";
 import { addMcpRoute } from "./http/routes/mcp.ts";
 import { addMemberRoutes } from "./http/routes/members.ts";
@@ -326,6 +327,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     closers.push(() => queue.close());
     addWatchRoutes(app, parts);
     addAlertRoutes(app, parts);
+    addLeavingRoutes(app, parts);
     addWebhookRoutes(app, parts, {
       webhooks: new Webhooks(database, box, config.webhookTargets),
       queue,

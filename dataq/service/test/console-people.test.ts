@@ -7,7 +7,12 @@ let service: InProcessService;
 
 beforeAll(async () => {
   // Each visitor has an address of their own, because sign-ups and sign-ins are limited per address.
-  const env = { DATAQ_MODE: "hosted", DATAQ_SIGNUP: "approve", DATAQ_TRUSTED_PROXIES: "127.0.0.1" };
+  const env = {
+    DATAQ_MODE: "hosted",
+    DATAQ_SIGNUP: "approve",
+    DATAQ_TRUSTED_PROXIES: "127.0.0.1",
+    DATAQ_TERMS: "2026-11 https://data.example/terms",
+  };
   service = await startInProcess(env, { isScripted: false });
 });
 afterAll(() => service[Symbol.asyncDispose]());
@@ -235,6 +240,28 @@ describe("members of an account", () => {
     const foreign = (await service.call("/admin/v1/accounts", { body: { name: "foreign" } })).body.account_id;
     expect((await person.call("/console/api/account", { account_id: foreign })).status).toBe(404);
   });
+});
+
+test("the operator's terms are accepted in their present version, once, with time and address", async () => {
+  const visitor = new Visitor();
+  await visitor.signUp("Tian", "tian@example.com");
+  const session = async () => (await visitor.call("/console/api/session")).body;
+  const terms = { version: "2026-11", url: "https://data.example/terms" };
+  expect(await session()).toMatchObject({ terms, user: { must_accept_terms: true } });
+  const accept = (version: string) => visitor.call("/console/api/terms", { version });
+  expect((await accept("2025-01")).body.error.param).toBe("version");
+  expect((await session()).user.must_accept_terms).toBe(true);
+  for (let i = 0; i < 2; i++) expect((await accept("2026-11")).status).toBe(204);
+  const { user } = await session();
+  expect(user.must_accept_terms).toBe(false);
+  const kept = await service.database.query(
+    "select version, ip from people.terms_accepted where user_id = $1",
+    [user.id],
+  );
+  expect(kept.rows).toEqual([{ version: "2026-11", ip: visitor.address }]);
+  const { data } = (await service.call("/admin/v1/audit?limit=500")).body;
+  const lines = data.filter((line: { action: string; target: string }) => line.target === user.id);
+  expect(lines.filter(({ action }: { action: string }) => action === "terms.accept")).toHaveLength(1);
 });
 
 test("two-factor authentication: no session without a correct code", async () => {

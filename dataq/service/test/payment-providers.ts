@@ -378,6 +378,14 @@ export class PaymentProviders implements AsyncDisposable {
       }
       const trade = byNumber(path);
       if (!trade) return answer(404, { error: { message: "no such object" } });
+      if (path.startsWith("/disputes/")) {
+        const isOpen = trade.disputeFen > 0;
+        return answer(200, {
+          id: path.slice(10),
+          amount: trade.disputeFen,
+          status: isOpen ? "under_review" : "won",
+        });
+      }
       return answer(200, path.startsWith("/checkout/") ? sessionOf(trade) : intentOf(trade));
     }
     const fields = new URLSearchParams(body);

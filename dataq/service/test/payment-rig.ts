@@ -77,12 +77,7 @@ export class PaymentRig implements AsyncDisposable {
 
   /** The money that the ledger has for a payment, or for all of them. */
   async ledgerFen(id?: string): Promise<number> {
-    const found = await this.database.query<{ fen: number }>(
-      `select coalesce(-sum(payments), 0)::bigint / 500 as fen from entry
-       where split_part(reference, '/', 1) ${id === undefined ? "like 'payment:%'" : "= 'payment:' || $1"}`,
-      id === undefined ? [] : [id],
-    );
-    return found.rows[0]!.fen;
+    return ledgerFen(this.database, id);
   }
 
   async wallet(accountId: string) {
@@ -127,4 +122,14 @@ export async function codeOf(run: () => Promise<unknown>): Promise<string | unde
     if (code === undefined) throw error;
     return code;
   }
+}
+
+/** The money that the ledger has for a payment, or for all of them. */
+export async function ledgerFen(database: Database, id?: string): Promise<number> {
+  const found = await database.query<{ fen: number }>(
+    `select coalesce(-sum(payments), 0)::bigint / 500 as fen from entry
+     where split_part(reference, '/', 1) ${id === undefined ? "like 'payment:%'" : "= 'payment:' || $1"}`,
+    id === undefined ? [] : [id],
+  );
+  return found.rows[0]!.fen;
 }

@@ -300,6 +300,25 @@ describe("a chargeback", () => {
     await expectAgreement(id);
   });
 
+  test("that was won unheard does not stand in the way of a refund at the provider's own pages", async () => {
+    const { accountId, id } = await paid("stripe");
+    await rig.deliver(rig.providers.dispute(id));
+    const won = rig.providers.winDispute(id);
+    const refunded = rig.providers.refundOutside(id, 152);
+    expect(await rig.deliver(refunded)).toBeUndefined();
+    await expectAgreement(id);
+    await rig.deliver(won);
+    await rig.deliver(refunded);
+    expect((await rig.entries(accountId)).map(([, tokens]) => tokens)).toEqual([
+      TOKENS,
+      -TOKENS,
+      TOKENS,
+      -152 * 500,
+    ]);
+    expect((await rig.payments.find(id))?.trouble).toBeNull();
+    await expectAgreement(id);
+  });
+
   test("of tokens that were spent takes what is left, and writes the rest off", async () => {
     const { accountId, id } = await paid("stripe");
     await spend(accountId, 450_000);

@@ -37,11 +37,14 @@ import { classes } from "../ui/classes.ts";
 import { useFormat } from "../ui/format.tsx";
 import { Brand, LookSwitch } from "../ui/look-switch.tsx";
 import { Skeleton } from "../ui/states.tsx";
+import { Terms } from "./terms.tsx";
 
 /** The navigation of signed-in users. */
 export function Shell() {
   const { data: session } = useQuery(sessionQuery);
-  return session?.user?.account_id ? <Surroundings /> : <Left />;
+  if (!session?.user?.account_id) return <Left />;
+  if (session.terms && session.user.must_accept_terms) return <Terms terms={session.terms} />;
+  return <Surroundings />;
 }
 
 /** Reloads the page when the session ended elsewhere or the user left the account. */

@@ -26,6 +26,9 @@ export const askVerification = (email: string) =>
   post("/send-verification-email", { email, callbackURL: "/console/verify" });
 export const verifyEmail = (token: string) => call(`${AUTH}/verify-email?${new URLSearchParams({ token })}`);
 
+export const acceptTerms = (version: string) =>
+  call("/console/api/terms", { method: "POST", body: { version } });
+
 export const changeName = (name: string) => post("/update-user", { name });
 export const changePassword = (currentPassword: string, newPassword: string) =>
   post("/change-password", { currentPassword, newPassword, revokeOtherSessions: true });

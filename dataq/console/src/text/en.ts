@@ -478,6 +478,29 @@ export const en = {
     },
   },
 
+  leaving: {
+    title: "Your data",
+    about: "Everything that is stored for this account, and its end.",
+    export: "Export everything",
+    close: "Close the account",
+    closeTitle: "Close the account for good?",
+    closeAbout:
+      "All keys stop at once, and nobody can sign in to this account any more. This cannot be undone.",
+    whatStays: "What stays, because the law requires it",
+    whatStaysAbout:
+      "The ledger, payments and issued invoices are kept as accounting records, without your name where it is not part of an invoice. The log of requests is kept for half a year. Everything else is deleted now.",
+    giveUp: (yuan: string) => `Give up the ${yuan} that are left`,
+    giveUpHint: "Ask the operator for a refund first if you do not want to.",
+    confirm: (name: string) => `To confirm, enter the account's name: ${name}`,
+  },
+
+  terms: {
+    title: "Terms of use",
+    about: (version: string) => `To go on, accept the operator's terms of use, version ${version}.`,
+    read: "Read the terms",
+    accept: "I accept the terms",
+  },
+
   webhooks: {
     about: "Endpoints of yours that get signed messages.",
     make: "Create webhook",
@@ -645,6 +668,7 @@ export const en = {
       "the refund did not arrive": "The refund did not arrive",
       "the bank took a payment back": "The bank took a payment back",
       "the bank returned a disputed payment": "The bank returned a disputed payment",
+      "given up when the account was closed": "Given up when the account was closed",
       "voucher …": "Voucher …",
       "coupon …": "Coupon …",
     } as Record<string, string>,
@@ -1254,6 +1278,8 @@ export const en = {
       "account.freeze": "Account frozen",
       "account.note": "Note about an account written",
       "account.tier": "Tier changed",
+      "account.close": "Account closed",
+      "export.account": "Account exported",
       "account.unfreeze": "Account unfrozen",
       "account.view": "Data of an account viewed",
       "export.audit": "Audit log downloaded",
@@ -1304,6 +1330,7 @@ export const en = {
       "price.free": "Free calls published",
       "price.publish": "Price published",
       "price.volume": "Volume discount published",
+      "terms.accept": "Terms accepted",
       "voucher.create": "Vouchers created",
       "voucher.redeem": "Voucher redeemed",
       "watch.change": "Watch changed",

@@ -450,6 +450,28 @@ export const zh: Text = {
     spend_factor: { label: "消费异常（倍）", hint: "密钥当天消费超过近四周单日最高值的这一倍数时提醒。" },
   },
 
+  leaving: {
+    title: "我的数据",
+    about: "本账户存储的全部数据，以及注销账户。",
+    export: "导出全部数据",
+    close: "注销账户",
+    closeTitle: "注销账户？",
+    closeAbout: "所有密钥立即失效，任何人都无法再登录此账户。注销后不可恢复。",
+    whatStays: "依法需要保留的内容",
+    whatStaysAbout:
+      "账本、付款和已申请的发票作为会计资料保留，除发票抬头外不再含有名称。请求记录保留半年。其余内容立即删除。",
+    giveUp: (yuan) => `放弃剩余的 ${yuan}`,
+    giveUpHint: "不愿放弃的，请先联系运营方退款。",
+    confirm: (name) => `请输入账户名称以确认：${name}`,
+  },
+
+  terms: {
+    title: "服务条款",
+    about: (version) => `继续使用前，请阅读并同意运营方的服务条款（版本 ${version}）。`,
+    read: "阅读条款",
+    accept: "我同意条款",
+  },
+
   webhooks: {
     about: "事件发生时，向您的地址推送签名消息。",
     make: "创建 Webhook",
@@ -610,6 +632,7 @@ export const zh: Text = {
       "the refund did not arrive": "退款未到账，点数已退回",
       "the bank took a payment back": "银行撤回了一笔付款",
       "the bank returned a disputed payment": "银行退还了有争议的付款",
+      "given up when the account was closed": "注销账户时放弃",
       "voucher …": "充值码 …",
       "coupon …": "优惠码 …",
     },
@@ -1192,6 +1215,8 @@ export const zh: Text = {
       "account.freeze": "冻结账户",
       "account.note": "为账户添加备注",
       "account.tier": "变更等级",
+      "account.close": "注销账户",
+      "export.account": "导出账户数据",
       "account.unfreeze": "解冻账户",
       "account.view": "查看账户数据",
       "export.audit": "下载审计日志",
@@ -1242,6 +1267,7 @@ export const zh: Text = {
       "price.free": "发布免费次数",
       "price.publish": "发布价格",
       "price.volume": "发布用量折扣",
+      "terms.accept": "同意服务条款",
       "voucher.create": "生成充值码",
       "voucher.redeem": "兑换充值码",
       "watch.change": "修改监控",

@@ -33,6 +33,7 @@ export const account = z.strictObject({
   role: z.enum(accountRoles),
   tier: z.enum(tiers),
   created_at: moment,
+  closed_at: moment.nullable().meta({ description: "When its owner closed it for good" }),
 });
 export type Account = Received<typeof account>;
 

@@ -1,6 +1,7 @@
 import { listOf } from "./page.ts";
 import type { Route } from "./route.ts";
 import {
+  acceptedTerms,
   approved,
   chosenAccount,
   invitationToken,
@@ -62,6 +63,15 @@ export const consoleRoutes = {
     status: 200,
     answer: chosenAccount,
     errors: ["not_found"],
+  },
+  acceptTerms: {
+    ...own,
+    method: "POST",
+    path: "/console/api/terms",
+    summary: "Accept the operator's terms",
+    body: acceptedTerms,
+    status: 204,
+    errors: ["invalid_params"],
   },
   listPeople: {
     ...admin,

@@ -6,6 +6,7 @@ export * from "./board.ts";
 export * from "./body-schema.ts";
 export * from "./catalog.ts";
 export * from "./choices.ts";
+export * from "./closing.ts";
 export * from "./connector.ts";
 export * from "./console-routes.ts";
 export * from "./dataset.ts";

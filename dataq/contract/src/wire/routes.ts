@@ -42,6 +42,7 @@ import {
   status,
   volumeLadder,
 } from "./catalog.ts";
+import { closing } from "./closing.ts";
 import { connected, connector, connectorTest, connectorTrial, newConnector, vendor } from "./connector.ts";
 import { dataset } from "./dataset.ts";
 import {
@@ -513,6 +514,24 @@ export const routes = {
     status: 202,
     answer: delivery,
     errors: ["webhook_disabled"],
+  },
+  exportAccount: {
+    ...read,
+    tag: "account",
+    path: "/v1/account/export",
+    summary: "Download everything that is stored for the account, as JSON Lines",
+    answer: "application/x-ndjson",
+    errors: ["concurrency_limited"],
+  },
+  closeAccount: {
+    ...webhooks,
+    tag: "account",
+    method: "POST",
+    path: "/v1/account/close",
+    summary: "Close the account for good",
+    body: closing,
+    status: 204,
+    errors: ["account_busy"],
   },
   getAlerts: {
     ...read,

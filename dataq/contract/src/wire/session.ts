@@ -37,6 +37,8 @@ const signedIn = z.strictObject({
   /** The owner of this machine. They have no password and sign in with the link that is printed at startup. */
   is_local: z.boolean(),
   two_factor: z.boolean(),
+  /** Whether they must accept the present terms before anything else. */
+  must_accept_terms: z.boolean(),
 });
 export type SignedIn = Received<typeof signedIn>;
 
@@ -48,6 +50,8 @@ export const session = z.strictObject({
   mail: z.boolean(),
   /** Whether to show the pages of a model server. */
   models: z.boolean(),
+  /** The operator's terms of use. */
+  terms: z.strictObject({ version: z.string(), url: z.string() }).nullable(),
   user: signedIn.nullable(),
 });
 export type Session = Received<typeof session>;
@@ -65,5 +69,6 @@ export type OpenSession = Received<typeof openSession>;
 
 export const invitationToken = z.strictObject({ token: z.string().min(1).max(200) });
 export const chosenAccount = z.strictObject({ account_id: z.string().min(1).max(64) });
+export const acceptedTerms = z.strictObject({ version: z.string().min(1).max(40) });
 export const approved = z.strictObject({ status: z.literal("approved") });
 export const resetLink = z.strictObject({ link: z.string() });

@@ -46,6 +46,8 @@ export const summariesZh: Readonly<Record<keyof typeof routes, string>> = {
   rotateWebhookSecret: "更换 webhook 的签名密钥",
   listDeliveries: "列出 webhook 的推送记录，由新到旧",
   redeliver: "立即重新推送一条消息",
+  exportAccount: "下载账户的全部数据（JSON Lines）",
+  closeAccount: "注销账户，不可恢复",
   getAlerts: "查询账户的提醒条件",
   setAlerts: "设置账户的提醒条件",
   listWatches: "列出监控",

@@ -16,6 +16,7 @@ export interface Account {
   readonly role: AccountRole;
   readonly tier: Tier;
   readonly createdAt: Date;
+  readonly closedAt: Date | null;
 }
 
 export interface NewAccount {
@@ -46,6 +47,7 @@ export async function createAccount(
     role: wanted.role ?? "customer",
     tier: wanted.tier ?? "trial",
     createdAt: now,
+    closedAt: null,
   };
   try {
     await transaction.query(
@@ -122,7 +124,7 @@ export async function payIn(
   return true;
 }
 
-const SELECT = `select id, name, email, role, tier, created_at as "createdAt" from account`;
+const SELECT = `select id, name, email, role, tier, created_at as "createdAt", closed_at as "closedAt" from account`;
 
 function reason(author: Author, note: string) {
   return { actor: author.actor, note, now: author.now };

@@ -12,6 +12,7 @@ export interface Author {
 
 /** Actions that the log records. The console translates each of them. */
 export const auditActions = [
+  "account.close",
   "account.create",
   "account.credit",
   "account.freeze",
@@ -23,6 +24,7 @@ export const auditActions = [
   "approval.ask",
   "approval.give",
   "approval.reject",
+  "export.account",
   "export.audit",
   "export.ledger",
   "import.start",
@@ -67,6 +69,7 @@ export const auditActions = [
   "price.free",
   "price.publish",
   "price.volume",
+  "terms.accept",
   "voucher.create",
   "voucher.redeem",
   "watch.change",

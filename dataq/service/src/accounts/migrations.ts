@@ -133,4 +133,8 @@ create table coupon (
 );
 `,
   },
+  {
+    name: "accounts/10-closed",
+    up: "alter table account add closed_at timestamptz",
+  },
 ];

@@ -37,6 +37,8 @@ export const actions = {
   "account.read": { scope: "read:account", allowsTestKeys: true },
   /** Redeems vouchers. */
   "account.pay": { scope: "manage:billing", allowsTestKeys: false },
+  /** Takes everything that an account holds, and closes it. */
+  "account.own": { scope: "manage:members", allowsTestKeys: false },
   /** Lists, creates, changes, rotates and revokes keys of the caller's account. */
   "keys.manage": { scope: "manage:keys", allowsTestKeys: true },
   /** Invites members to the caller's account, and changes their roles. */

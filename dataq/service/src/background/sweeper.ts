@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Database } from "../database/database.ts";
+import { sweepClosed } from "../leaving/closing.ts";
 import { sweepKeys } from "../ledger/idempotency.ts";
 import { recover } from "../ledger/instance.ts";
 import { expireTrials } from "../ledger/movement.ts";
@@ -54,6 +55,7 @@ export function startSweeper(parts: SweeperParts): Sweeper {
       expireTrials: () => expireTrials(database, clock()),
       sweepAnswers: () => cache.sweep(clock()),
       sweepLimits: () => limiter.sweep(clock()),
+      sweepClosed: () => sweepClosed(database, clock()),
       sweepKeys: () => sweepKeys(database, clock()),
       sweepSessions: () => sweepSessions(database, clock()),
       // After the sums of usage, which it reads.

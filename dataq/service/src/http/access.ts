@@ -61,6 +61,8 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
 
   "GET /v1/balance": row("account.read"),
   "GET /v1/account": row("account.read"),
+  "GET /v1/account/export": row("account.own", 20),
+  "POST /v1/account/close": row("account.own"),
   "GET /v1/ledger": row("account.read"),
   "GET /v1/ledger/export": row("account.read", 20),
   "GET /v1/usage": row("account.read", 10),
@@ -182,6 +184,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "DELETE /console/api/sessions/:id": row("visitor"),
   "POST /console/api/join": row("visitor"),
   "POST /console/api/account": row("visitor"),
+  "POST /console/api/terms": row("visitor"),
   "GET /console/api/people": row("service.read"),
   "POST /console/api/people/:id/approve": row("service.support"),
   "POST /console/api/people/:id/reset-link": row("service.support"),

@@ -16,6 +16,7 @@ export const ownNotes = {
   refundFailed: "the refund did not arrive",
   chargeback: "the bank took a payment back",
   chargebackWon: "the bank returned a disputed payment",
+  closed: "given up when the account was closed",
   voucher: "voucher …",
   coupon: "coupon …",
 } as const;

@@ -194,6 +194,11 @@ export class Payments {
       const returns = await returnsOf(this.#parts.database, news.paymentId);
       for (const { id, isOwn, state } of returns)
         if (isOwn && state !== "failed") await this.#askReturn({ id });
+      for (const { kind, state, providerId } of returns) {
+        if (kind !== "chargeback" || state !== "done" || providerId === null) continue;
+        const now = await provider.askChargeback?.(news.paymentId, providerId).catch(refusedBy(provider));
+        if (now) await this.#bookOnce(provider, now, "question");
+      }
       booked = await this.#bookOnce(provider, news, heardBy, true);
     }
     // The provider sends it again later.

@@ -86,6 +86,8 @@ export interface Provider {
   ask(bill: Bill): Promise<News | undefined>;
   refund(bill: PaidBill, refund: Refund, addresses: OwnAddresses): Promise<RefundState>;
   askRefund(bill: PaidBill, refund: Refund, addresses: OwnAddresses): Promise<RefundState>;
+  /** Asks for a chargeback that was heard of: whether the bank still has the money. */
+  askChargeback?(paymentId: string, providerId: string): Promise<News>;
   /** Verifies a notification and reads it. Throws `NotGenuine`. */
   read(received: Received): Promise<Notification>;
 }

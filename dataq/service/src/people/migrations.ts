@@ -130,4 +130,16 @@ alter table people.invitation add constraint invitation_role_check
   check (role in ('owner', 'developer', 'finance', 'read-only', 'support'));
 `,
   },
+  {
+    name: "people/4-terms",
+    up: `
+create table people.terms_accepted (
+  user_id text not null references people."user" on delete cascade,
+  version text not null,
+  at timestamptz not null,
+  ip text,
+  primary key (user_id, version)
+);
+`,
+  },
 ];

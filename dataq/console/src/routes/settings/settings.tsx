@@ -17,6 +17,7 @@ import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
 import { explain, Loaded, Notice } from "../../ui/states.tsx";
 import { useToast } from "../../ui/toast.tsx";
+import { Leaving } from "./leaving.tsx";
 import { ActingFor, Team } from "./team.tsx";
 import { TwoFactor } from "./two-factor.tsx";
 
@@ -120,6 +121,7 @@ export function Settings() {
           </Panel>
           <ActingFor />
           <Team />
+          <Leaving />
         </div>
       </div>
     </>

@@ -1,5 +1,6 @@
-import { Failure } from "@dataq/contract";
+import { Failure, invalid } from "@dataq/contract";
 import {
+  acceptedTerms,
   type approved,
   chosenAccount,
   type consoleRoutes,
@@ -15,6 +16,7 @@ import { assertMayGrant, grantOf } from "../../accounts/principal.ts";
 import { holds, type Role, rights, type Scope } from "../../accounts/scope.ts";
 import { acceptInvitation, accountsOf, actFor } from "../../people/members.ts";
 import type { Person, SignedIn } from "../../people/people.ts";
+import { acceptTerms, hasAccepted, type Terms } from "../../people/terms.ts";
 import { check, readJson } from "../body.ts";
 import { authorOf, principalOf, visitorOf } from "../caller.ts";
 import { headersOf } from "../credentials.ts";
@@ -25,6 +27,8 @@ interface ConsoleSettings {
   readonly signup: "open" | "approve" | "closed";
   /** DATAQ_LOCALLM */
   readonly locallm: string | undefined;
+  /** DATAQ_TERMS */
+  readonly terms: Terms | undefined;
 }
 
 /**
@@ -36,13 +40,25 @@ export function addSessionRoutes(app: FastifyInstance, parts: HttpParts, setting
   app.get("/console/api/session", async (request, reply): Promise<Sent<typeof session>> => {
     reply.header("cache-control", "no-store");
     const signedIn = await people.find(headersOf(request));
+    const { terms = null } = settings;
+    // The owner of the machine does not agree with themselves.
+    const mustAccept =
+      terms !== null &&
+      signedIn !== undefined &&
+      !signedIn.person.isLocal &&
+      !(await hasAccepted(database, signedIn.person.id, terms.version));
     return {
+      terms: terms && { ...terms },
       mode: settings.mode,
       signup: settings.signup,
       mail: people.sendsMail,
       models: settings.locallm !== undefined && signedIn !== undefined && holds(scopesOf(signedIn), "admin"),
       user: signedIn
-        ? { ...userBody(signedIn), accounts: await accountsOf(database, signedIn.person.id) }
+        ? {
+            ...userBody(signedIn),
+            accounts: await accountsOf(database, signedIn.person.id),
+            must_accept_terms: mustAccept,
+          }
         : null,
     };
   });
@@ -84,6 +100,21 @@ export function addSessionRoutes(app: FastifyInstance, parts: HttpParts, setting
     return { account_id };
   });
 
+  app.post("/console/api/terms", async (request, reply) => {
+    const { person } = visitorOf(request);
+    const { version } = check(acceptedTerms, readJson(request));
+    if (version !== settings.terms?.version)
+      throw invalid(
+        "version",
+        "value",
+        "version is not that of the present terms",
+        "read the present terms, and send their version",
+        "请阅读现行条款，并发送其版本",
+      );
+    await acceptTerms(database, person.id, version, authorOf(parts, request));
+    return reply.code(204).send();
+  });
+
   app.get("/console/api/people", async (): Promise<Sent<typeof consoleRoutes.listPeople.answer>> => {
     return { data: (await people.list(500)).map(personBody) };
   });
@@ -111,7 +142,9 @@ function scopesOf({ person, account }: SignedIn): readonly Scope[] {
   return account && person.role ? rights[account.role][person.role] : [];
 }
 
-function userBody(signedIn: SignedIn): Omit<NonNullable<Sent<typeof session>["user"]>, "accounts"> {
+function userBody(
+  signedIn: SignedIn,
+): Omit<NonNullable<Sent<typeof session>["user"]>, "accounts" | "must_accept_terms"> {
   const { role: member_role, created_at: _, ...own } = personBody(signedIn.person);
   const scopes = scopesOf(signedIn);
   // Whoever sees what operators see has their pages.

@@ -48,6 +48,7 @@ export function addAccountRoutes(app: FastifyInstance, parts: HttpParts): void {
       role: account.role,
       tier: account.tier,
       created_at: account.createdAt,
+      closed_at: account.closedAt,
       limits: {
         per_second: limits.perSecond,
         burst: limits.burst,

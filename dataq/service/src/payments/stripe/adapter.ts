@@ -87,6 +87,13 @@ export class Stripe implements Provider {
     return known ? stateOf(known) : this.refund(bill, refund);
   }
 
+  async askChargeback(paymentId: string, providerId: string): Promise<News> {
+    const { amount = 0, status } = await this.#get(`/v1/disputes/${encodeURIComponent(providerId)}`);
+    // A dispute that is won gives the money back; every other state keeps it.
+    const state = status === "won" ? "failed" : "done";
+    return { kind: "chargeback", paymentId, providerId, amountFen: amount, state };
+  }
+
   async read({ headers, body, now }: Received): Promise<Notification> {
     verifySignature(String(headers["stripe-signature"] ?? ""), body, this.#settings.webhook_secret, now);
     const event = JSON.parse(body.toString()) as {

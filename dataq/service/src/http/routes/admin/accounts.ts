@@ -135,8 +135,8 @@ export function addAdminAccountRoutes(app: FastifyInstance, parts: HttpParts): v
 }
 
 function accountBody(account: Account): Sent<typeof accountSchema> {
-  const { id, name, email, role, tier, createdAt } = account;
-  return { id, name, email, role, tier, created_at: createdAt };
+  const { id, name, email, role, tier, createdAt, closedAt } = account;
+  return { id, name, email, role, tier, created_at: createdAt, closed_at: closedAt };
 }
 
 function walletBody(wallet: Wallet): Sent<typeof accountWithWallet>["wallet"] {
