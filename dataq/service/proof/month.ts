@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 import { findOperation, tokensPerCny } from "@dataq/contract";
-import type { AnyPayment, ConnectorRow, Statement } from "@dataq/contract/wire";
+import type { AnyPayment, Board, ConnectorRow, Statement } from "@dataq/contract/wire";
 import { findSecret } from "../src/accounts/local-account.ts";
 import { verifyBooks } from "../src/accounts/verify.ts";
 import { writeBackup } from "../src/backup/backup.ts";
@@ -101,14 +101,6 @@ interface Customer {
   vouchers: number;
   hasLeft: boolean;
   calls: number;
-}
-
-/** What the month compares of the operator's board. */
-interface Board {
-  readonly money: Readonly<
-    Record<"earned" | "paid_in" | "vouchers" | "returned" | "vendor_cost_fen", number>
-  >;
-  readonly operations: readonly { readonly earned: number }[];
 }
 
 /** A side of the books against another, in fen or tokens. */
@@ -645,29 +637,26 @@ class Month implements AsyncDisposable {
         sum(known, ({ cost_fen }) => cost_fen),
       );
     }
-    if (this.service.routes.some(({ url }) => url === "/admin/v1/board")) {
-      const board: Board = await this.#operate("GET", "/admin/v1/board?from=2026-10-01&to=2026-10-31");
-      const { money, operations } = board;
-      add("earned, tokens", "customers' notebooks", spent, "board", money.earned);
-      add(
-        "earned, tokens",
-        "statements",
-        -ofKind("calls"),
-        "board, by operation",
-        sum(operations, ({ earned }) => earned),
-      );
-      add(
-        "paid in, tokens",
-        "payments",
-        tokensOf(sum(paid, ({ amount_fen }) => amount_fen)),
-        "board",
-        money.paid_in,
-      );
-      add("vouchers, tokens", "customers' notebooks", vouchers, "board", money.vouchers);
-      add("returned, tokens", "statements", -ofKind("refund", "chargeback"), "board", money.returned);
-      const metered = sum(vendors, ({ name, costFen }) => (this.meters.requests[name] ?? 0) * costFen);
-      add("vendors, fen", "vendors' meters", metered, "board", money.vendor_cost_fen);
-    }
+    const board: Board = await this.#operate("GET", "/admin/v1/board?from=2026-10-01&to=2026-10-31");
+    add("earned, tokens", "customers' notebooks", spent, "board", board.money.earned);
+    add(
+      "earned, tokens",
+      "statements",
+      -ofKind("calls"),
+      "board, by operation",
+      sum(board.operations, ({ earned }) => earned),
+    );
+    add(
+      "paid in, tokens",
+      "payments",
+      tokensOf(sum(paid, ({ amount_fen }) => amount_fen)),
+      "board",
+      board.money.paid_in,
+    );
+    add("vouchers, tokens", "customers' notebooks", vouchers, "board", board.money.vouchers);
+    add("returned, tokens", "statements", -ofKind("refund", "chargeback"), "board", board.money.returned);
+    const metered = sum(vendors, ({ name, costFen }) => (this.meters.requests[name] ?? 0) * costFen);
+    add("vendors, fen", "vendors' meters", metered, "board", board.money.vendor_cost_fen);
     this.told["entries of the ledger"] = (
       await this.database.query<{ n: number }>("select count(*)::int as n from entry")
     ).rows[0]!.n;
