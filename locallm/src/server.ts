@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { chmod } from "node:fs/promises";
+import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { KeptSocket } from "@locallm/autostart";
 import type { Logger } from "pino";
 import {
   baseUrl,
@@ -84,7 +84,17 @@ export interface ServerParts {
   readonly startRunner?: StartRunner;
   readonly bodyLimits?: BodyLimits;
   /** Where a service of systemd listens. Default: a new socket, which ends with this process. */
-  readonly socket?: KeptSocket;
+  readonly socket?: LastingSocket;
+}
+
+/** A listening socket that outlives this process. Its type is told here, because the package has no other's types. */
+export interface LastingSocket {
+  /** A socket that already listens; undefined if there is none. */
+  readonly descriptor: number | undefined;
+  /** Keeps the socket on which the server listens. */
+  keep(server: HttpServer): void;
+  /** Leaves new connections to the next process, and waits until those that there are have ended. */
+  leave(server: HttpServer, limitMs: number): Promise<void>;
 }
 
 /** Assembles the server and starts listening. Throws `address_in_use` and the errors of the models folder. */
