@@ -21,10 +21,6 @@ export class Writing {
     this.#bytes = new Uint8Array(memory, headBytes + Writing.places * fields * 4);
   }
 
-  isFree(place: number): boolean {
-    return Atomics.load(this.#control, stateOf(place)) === free;
-  }
-
   /** Adds bytes after the `length` that a free place holds. Returns false if it has no room for them. */
   add(place: number, bytes: Uint8Array, length: number): boolean {
     if (length + bytes.length > Writing.placeBytes) return false;

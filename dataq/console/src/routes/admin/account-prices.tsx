@@ -1,31 +1,25 @@
 import type { NewAccountPrice } from "@dataq/contract/wire";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { accountPricesQuery, setAccountPrice } from "../../service/board.ts";
-import { pricingQuery } from "../../service/money.ts";
-import { mayOperate, useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
-import { Field, Input, Select } from "../../ui/field.tsx";
+import { Field, Input } from "../../ui/field.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
-import { Badge, Panel } from "../../ui/panel.tsx";
+import { Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
-import { From } from "./plans.tsx";
+import { ForFinance, From, PricedOperation, Since } from "./plans.tsx";
 
 /** What was agreed with one account. */
 export function AccountPrices({ id }: { readonly id: string }) {
   const t = useText();
   const format = useFormat();
   const say = useToast();
-  const user = useSignedIn();
   const nameOf = useOperationName();
   const client = useQueryClient();
   const query = useQuery(accountPricesQuery(id));
-  const { data: pricing } = useQuery(pricingQuery);
-  const names = [...new Set(pricing?.data.map(({ operation }) => operation) ?? [])];
-  const now = new Date().toISOString();
   return (
     <Panel title={t.plans.ownPrices} about={t.plans.ownAbout} isFlush>
       <Loaded query={query} lines={2}>
@@ -47,60 +41,39 @@ export function AccountPrices({ id }: { readonly id: string }) {
                 {
                   name: t.pricing.since,
                   className: "tabular whitespace-nowrap",
-                  cell: ({ effective_from }) => (
-                    <span className="flex flex-wrap items-center gap-1.5">
-                      {format.moment(effective_from)}
-                      {effective_from > now && <Badge tone="warn">{t.prices.announced}</Badge>}
-                    </span>
-                  ),
+                  cell: ({ effective_from }) => <Since iso={effective_from} />,
                 },
               ]}
             />
           )
         }
       </Loaded>
-      {mayOperate(user, "admin:finance") && (
-        <div className="border-t border-line p-4 sm:p-5">
-          <SettingForm
-            action={t.prices.publish}
-            onSend={async ({ operation = "", tokens = "", cached = "", from = "" }) => {
-              await setAccountPrice(id, {
-                operation: operation as NewAccountPrice["operation"],
-                tokens: tokens === "" ? null : Number(tokens),
-                cached_tokens: cached === "" ? null : Number(cached),
-                effective_from: new Date(from).toISOString(),
-              });
-              await client.invalidateQueries({ queryKey: accountPricesQuery(id).queryKey });
-              say(t.plans.published);
-            }}
-          >
-            <div className="grid gap-4 sm:grid-cols-2 xl:grid-cols-4">
-              <Field label={t.requests.operation}>
-                {(attributes) => (
-                  <Select {...attributes} name="operation">
-                    {names.map((name) => (
-                      <option key={name} value={name}>
-                        {nameOf(name)}
-                      </option>
-                    ))}
-                  </Select>
-                )}
-              </Field>
-              <Field
-                label={`${t.pricing.call} (${t.tokens})`}
-                optionalText={t.optional}
-                hint={t.plans.ownHint}
-              >
-                {(attributes) => <Input {...attributes} name="tokens" type="number" min="1" />}
-              </Field>
-              <Field label={`${t.pricing.repeat} (${t.tokens})`} optionalText={t.optional}>
-                {(attributes) => <Input {...attributes} name="cached" type="number" min="1" />}
-              </Field>
-              <From />
-            </div>
-          </SettingForm>
-        </div>
-      )}
+      <ForFinance>
+        <SettingForm
+          action={t.prices.publish}
+          onSend={async ({ operation = "", tokens = "", cached = "", from = "" }) => {
+            await setAccountPrice(id, {
+              operation: operation as NewAccountPrice["operation"],
+              tokens: tokens === "" ? null : Number(tokens),
+              cached_tokens: cached === "" ? null : Number(cached),
+              effective_from: new Date(from).toISOString(),
+            });
+            await client.invalidateQueries({ queryKey: accountPricesQuery(id).queryKey });
+            say(t.plans.published);
+          }}
+        >
+          <div className="grid gap-4 sm:grid-cols-2 xl:grid-cols-4">
+            <PricedOperation />
+            <Field label={`${t.pricing.call} (${t.tokens})`} optionalText={t.optional} hint={t.plans.ownHint}>
+              {(attributes) => <Input {...attributes} name="tokens" type="number" min="1" />}
+            </Field>
+            <Field label={`${t.pricing.repeat} (${t.tokens})`} optionalText={t.optional}>
+              {(attributes) => <Input {...attributes} name="cached" type="number" min="1" />}
+            </Field>
+            <From />
+          </div>
+        </SettingForm>
+      </ForFinance>
     </Panel>
   );
 }

@@ -5,7 +5,7 @@ import { lazy, Suspense, useState } from "react";
 import { boardQuery } from "../../service/board.ts";
 import { chinaDay } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
-import { Field, Input } from "../../ui/field.tsx";
+import { DayRange } from "../../ui/day-range.tsx";
 import { TOKENS_PER_FEN, useFormat } from "../../ui/format.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
 import { PageHead, Panel, Stat, Stats } from "../../ui/panel.tsx";
@@ -29,28 +29,7 @@ export function Board() {
       <PageHead title={t.pages.board} about={t.board.about} />
       <Approvals />
       <div className="mb-5 grid grid-cols-2 gap-2 sm:flex sm:flex-wrap">
-        <Field label={t.usage.from}>
-          {(attributes) => (
-            <Input
-              {...attributes}
-              type="date"
-              value={from}
-              max={to}
-              onChange={(event) => setFrom(event.target.value)}
-            />
-          )}
-        </Field>
-        <Field label={t.usage.to}>
-          {(attributes) => (
-            <Input
-              {...attributes}
-              type="date"
-              value={to}
-              max={chinaDay()}
-              onChange={(event) => setTo(event.target.value)}
-            />
-          )}
-        </Field>
+        <DayRange from={from} to={to} onFrom={setFrom} onTo={setTo} />
       </div>
       {isRight ? (
         <Loaded query={query} lines={12}>

@@ -1,5 +1,6 @@
 import type { NewFreeTier } from "@dataq/contract/wire";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { couponsQuery, createCoupon, setFreeTier, setVolumeLadder } from "../../service/board.ts";
 import { pricingQuery } from "../../service/money.ts";
 import { mayOperate, useSignedIn } from "../../service/session.ts";
@@ -41,11 +42,9 @@ function usePublished() {
 function FreeCalls() {
   const t = useText();
   const format = useFormat();
-  const user = useSignedIn();
   const nameOf = useOperationName();
   const published = usePublished();
   const query = useQuery(pricingQuery);
-  const names = [...new Set(query.data?.data.map(({ operation }) => operation) ?? [])];
   return (
     <Panel title={t.plans.free} about={t.plans.freeAbout} isFlush>
       <Loaded query={query} lines={3}>
@@ -70,41 +69,29 @@ function FreeCalls() {
           )
         }
       </Loaded>
-      {mayOperate(user, "admin:finance") && (
-        <div className="border-t border-line p-4 sm:p-5">
-          <SettingForm
-            action={t.prices.publish}
-            onSend={async ({ operation = "", calls = "", from = "" }) => {
-              await setFreeTier({
-                operation: operation as NewFreeTier["operation"],
-                calls: Number(calls),
-                effective_from: new Date(from).toISOString(),
-              });
-              await published();
-            }}
-          >
-            <div className="grid gap-4 sm:grid-cols-2">
-              <Field label={t.requests.operation}>
-                {(attributes) => (
-                  <Select {...attributes} name="operation">
-                    {names.map((name) => (
-                      <option key={name} value={name}>
-                        {nameOf(name)}
-                      </option>
-                    ))}
-                  </Select>
-                )}
-              </Field>
-              <Field label={t.plans.callsADay} hint={t.plans.callsHint}>
-                {(attributes) => (
-                  <Input {...attributes} name="calls" type="number" min="0" max="1000000" required />
-                )}
-              </Field>
-            </div>
-            <From />
-          </SettingForm>
-        </div>
-      )}
+      <ForFinance>
+        <SettingForm
+          action={t.prices.publish}
+          onSend={async ({ operation = "", calls = "", from = "" }) => {
+            await setFreeTier({
+              operation: operation as NewFreeTier["operation"],
+              calls: Number(calls),
+              effective_from: new Date(from).toISOString(),
+            });
+            await published();
+          }}
+        >
+          <div className="grid gap-4 sm:grid-cols-2">
+            <PricedOperation />
+            <Field label={t.plans.callsADay} hint={t.plans.callsHint}>
+              {(attributes) => (
+                <Input {...attributes} name="calls" type="number" min="0" max="1000000" required />
+              )}
+            </Field>
+          </div>
+          <From />
+        </SettingForm>
+      </ForFinance>
     </Panel>
   );
 }
@@ -112,7 +99,6 @@ function FreeCalls() {
 function Volume() {
   const t = useText();
   const format = useFormat();
-  const user = useSignedIn();
   const published = usePublished();
   const query = useQuery(pricingQuery);
   return (
@@ -144,34 +130,32 @@ function Volume() {
           );
         }}
       </Loaded>
-      {mayOperate(user, "admin:finance") && (
-        <div className="border-t border-line p-4 sm:p-5">
-          <SettingForm
-            action={t.prices.publish}
-            onSend={async ({ steps = "", from = "" }) => {
-              await setVolumeLadder({
-                steps: steps
-                  .split("\n")
-                  .map((line) => line.trim().split(/[\s,;=:%]+/))
-                  .filter(([first]) => first)
-                  .map(([yuan, percent]) => ({
-                    from_tokens: Math.round(Number(yuan) * TOKENS_PER_YUAN),
-                    percent: Number(percent),
-                  })),
-                effective_from: new Date(from).toISOString(),
-              });
-              await published();
-            }}
-          >
-            <Field label={t.plans.steps} hint={t.plans.stepsHint}>
-              {(attributes) => (
-                <Textarea {...attributes} name="steps" rows={3} placeholder={"1000 5\n10000 12"} />
-              )}
-            </Field>
-            <From />
-          </SettingForm>
-        </div>
-      )}
+      <ForFinance>
+        <SettingForm
+          action={t.prices.publish}
+          onSend={async ({ steps = "", from = "" }) => {
+            await setVolumeLadder({
+              steps: steps
+                .split("\n")
+                .map((line) => line.trim().split(/[\s,;=:%]+/))
+                .filter(([first]) => first)
+                .map(([yuan, percent]) => ({
+                  from_tokens: Math.round(Number(yuan) * TOKENS_PER_YUAN),
+                  percent: Number(percent),
+                })),
+              effective_from: new Date(from).toISOString(),
+            });
+            await published();
+          }}
+        >
+          <Field label={t.plans.steps} hint={t.plans.stepsHint}>
+            {(attributes) => (
+              <Textarea {...attributes} name="steps" rows={3} placeholder={"1000 5\n10000 12"} />
+            )}
+          </Field>
+          <From />
+        </SettingForm>
+      </ForFinance>
     </Panel>
   );
 }
@@ -179,7 +163,6 @@ function Volume() {
 function Coupons() {
   const t = useText();
   const format = useFormat();
-  const user = useSignedIn();
   const published = usePublished();
   const query = useQuery(couponsQuery);
   return (
@@ -220,74 +203,93 @@ function Coupons() {
           )
         }
       </Loaded>
-      {mayOperate(user, "admin:finance") && (
-        <div className="border-t border-line p-4 sm:p-5">
-          <SettingForm
-            key={query.data?.data.length ?? 0}
-            action={t.plans.create}
-            onSend={async ({ code = "", kind = "", value = "", days = "", most = "", ends = "" }) => {
-              const isPercent = kind === "percent";
-              await createCoupon({
-                code: code.trim(),
-                kind: isPercent ? "percent" : "tokens",
-                value: Math.round(Number(value) * (isPercent ? 1 : TOKENS_PER_YUAN)),
-                days: Number(days),
-                most: most === "" ? null : Number(most),
-                expires_at: ends === "" ? null : new Date(ends).toISOString(),
-              });
-              await published();
-            }}
-          >
-            <div className="grid gap-4 sm:grid-cols-3">
-              <Field label={t.plans.code} hint={t.plans.codeHint}>
-                {(attributes) => (
-                  <Input
-                    {...attributes}
-                    name="code"
-                    required
-                    minLength={4}
-                    maxLength={32}
-                    autoComplete="off"
-                  />
-                )}
-              </Field>
-              <Field label={t.plans.gives}>
-                {(attributes) => (
-                  <Select {...attributes} name="kind">
-                    <option value="percent">{t.plans.percent}</option>
-                    <option value="tokens">{t.plans.credit}</option>
-                  </Select>
-                )}
-              </Field>
-              <Field label={t.plans.value}>
-                {(attributes) => (
-                  <Input {...attributes} name="value" type="number" min="0.01" step="0.01" required />
-                )}
-              </Field>
-              <Field label={t.plans.days}>
-                {(attributes) => (
-                  <Input
-                    {...attributes}
-                    name="days"
-                    type="number"
-                    min="1"
-                    max="366"
-                    required
-                    defaultValue="30"
-                  />
-                )}
-              </Field>
-              <Field label={t.plans.most} optionalText={t.optional}>
-                {(attributes) => <Input {...attributes} name="most" type="number" min="1" />}
-              </Field>
-              <Field label={t.plans.ends} optionalText={t.optional}>
-                {(attributes) => <Input {...attributes} name="ends" type="datetime-local" />}
-              </Field>
-            </div>
-          </SettingForm>
-        </div>
-      )}
+      <ForFinance>
+        <SettingForm
+          key={query.data?.data.length ?? 0}
+          action={t.plans.create}
+          onSend={async ({ code = "", kind = "", value = "", days = "", most = "", ends = "" }) => {
+            const isPercent = kind === "percent";
+            await createCoupon({
+              code: code.trim(),
+              kind: isPercent ? "percent" : "tokens",
+              value: Math.round(Number(value) * (isPercent ? 1 : TOKENS_PER_YUAN)),
+              days: Number(days),
+              most: most === "" ? null : Number(most),
+              expires_at: ends === "" ? null : new Date(ends).toISOString(),
+            });
+            await published();
+          }}
+        >
+          <div className="grid gap-4 sm:grid-cols-3">
+            <Field label={t.plans.code} hint={t.plans.codeHint}>
+              {(attributes) => (
+                <Input {...attributes} name="code" required minLength={4} maxLength={32} autoComplete="off" />
+              )}
+            </Field>
+            <Field label={t.plans.gives}>
+              {(attributes) => (
+                <Select {...attributes} name="kind">
+                  <option value="percent">{t.plans.percent}</option>
+                  <option value="tokens">{t.plans.credit}</option>
+                </Select>
+              )}
+            </Field>
+            <Field label={t.plans.value}>
+              {(attributes) => (
+                <Input {...attributes} name="value" type="number" min="0.01" step="0.01" required />
+              )}
+            </Field>
+            <Field label={t.plans.days}>
+              {(attributes) => (
+                <Input
+                  {...attributes}
+                  name="days"
+                  type="number"
+                  min="1"
+                  max="366"
+                  required
+                  defaultValue="30"
+                />
+              )}
+            </Field>
+            <Field label={t.plans.most} optionalText={t.optional}>
+              {(attributes) => <Input {...attributes} name="most" type="number" min="1" />}
+            </Field>
+            <Field label={t.plans.ends} optionalText={t.optional}>
+              {(attributes) => <Input {...attributes} name="ends" type="datetime-local" />}
+            </Field>
+          </div>
+        </SettingForm>
+      </ForFinance>
     </Panel>
+  );
+}
+
+/** The foot of a panel, for those who may change prices. */
+export function ForFinance({ children }: { readonly children: ReactNode }) {
+  const user = useSignedIn();
+  if (!mayOperate(user, "admin:finance")) return null;
+  return <div className="border-t border-line p-4 sm:p-5">{children}</div>;
+}
+
+/** An operation that has a list price. */
+export function PricedOperation() {
+  const t = useText();
+  const nameOf = useOperationName();
+  const { data: pricing } = useQuery(pricingQuery);
+  const names = [...new Set(pricing?.data.map(({ operation }) => operation) ?? [])];
+  return (
+    <Field label={t.requests.operation}>
+      {(attributes) => (
+        <Select {...attributes} name="operation">
+          {names.map((name) => (
+            <option key={name} value={name}>
+              {nameOf(name)}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
   );
 }
 
@@ -305,7 +307,8 @@ export function From() {
   );
 }
 
-function Since({ iso }: { readonly iso: string }) {
+/** Since when something counts, and whether that is still ahead. */
+export function Since({ iso }: { readonly iso: string }) {
   const t = useText();
   const format = useFormat();
   const isAhead = iso > new Date().toISOString();

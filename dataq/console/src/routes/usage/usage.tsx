@@ -7,7 +7,8 @@ import { keysQuery } from "../../service/keys.ts";
 import { chinaDay, usageQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";
-import { Field, Input, Select } from "../../ui/field.tsx";
+import { DayRange } from "../../ui/day-range.tsx";
+import { Field, Select } from "../../ui/field.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
 import { PageHead, Panel, Stat, Stats } from "../../ui/panel.tsx";
@@ -43,28 +44,7 @@ export function Usage() {
         }
       />
       <div className="mb-5 grid grid-cols-2 gap-2 sm:flex sm:flex-wrap">
-        <Field label={t.usage.from}>
-          {(attributes) => (
-            <Input
-              {...attributes}
-              type="date"
-              value={from}
-              max={to}
-              onChange={(event) => setFrom(event.target.value)}
-            />
-          )}
-        </Field>
-        <Field label={t.usage.to}>
-          {(attributes) => (
-            <Input
-              {...attributes}
-              type="date"
-              value={to}
-              max={chinaDay()}
-              onChange={(event) => setTo(event.target.value)}
-            />
-          )}
-        </Field>
+        <DayRange from={from} to={to} onFrom={setFrom} onTo={setTo} />
         <Field label={t.usage.by}>
           {(attributes) => (
             <Select
