@@ -39,7 +39,7 @@ export interface Balance {
   budget_left?: number;
 }
 
-export type UsageGroup = "day" | "operation" | "key" | "code";
+export type UsageGroup = "day" | "operation" | "key" | "project" | "code";
 
 /** Calls and tokens of one group. */
 export interface UsageRow {
@@ -47,6 +47,8 @@ export interface UsageRow {
   /** Null for calls without a known operation */
   operation?: string | null;
   key?: string;
+  /** Null for calls outside of projects */
+  project?: string | null;
   /** Null for calls that succeeded */
   code?: string | null;
   calls: number;

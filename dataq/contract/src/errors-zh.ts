@@ -31,6 +31,11 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
     "该 API 密钥在 {month} 的额度 {cap} 点已用完。",
     "请提高该密钥的 monthly_cap，或等到下个月（北京时间）。",
   ),
+  project_budget_reached: row(
+    "项目 {project} 在 {month} 的预算 {budget} 点已用 {spent} 点，本次调用需要 {required} 点。",
+    "请提高项目的 monthly_budget，或等到 {resets_at}。",
+  ),
+  project_in_use: row("项目 {project} 还有 {keys} 个 API 密钥。", "请先吊销其密钥，再删除项目。"),
   price_above_max: row(
     "本次调用需要 {required} 点，超过了 max_tokens（{max_tokens}）。",
     "请提高或去掉 max_tokens。",

@@ -81,6 +81,18 @@ export const errors = {
     "This key has used its limit of {cap|token|tokens} for {month}.",
     "Raise the key's monthly_cap, or wait until next month (China time).",
   ),
+  project_budget_reached: row(
+    402,
+    "billing_error",
+    "The project {project} has used {spent|token|tokens} of its budget of {budget} for {month}; this call costs {required}.",
+    "Raise the project's monthly_budget, or wait until {resets_at}.",
+  ),
+  project_in_use: row(
+    409,
+    "conflict_error",
+    "The project {project} still has {keys|API key|API keys}.",
+    "Revoke its keys, then delete the project.",
+  ),
   price_above_max: row(
     402,
     "billing_error",

@@ -49,6 +49,7 @@ import { addMemberRoutes } from "./http/routes/members.ts";
 import { addMetricsRoute } from "./http/routes/metrics.ts";
 import { addOpenDataRoutes } from "./http/routes/open-data.ts";
 import { addPaymentRoutes } from "./http/routes/payments.ts";
+import { addProjectRoutes } from "./http/routes/projects.ts";
 import { addQueryRoutes } from "./http/routes/query.ts";
 import { addTrialRoute } from "./http/routes/trial.ts";
 import { addWatchRoutes } from "./http/routes/watches.ts";
@@ -274,6 +275,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     addMcpRoute(app, parts, config);
     addAccountRoutes(app, parts);
     addKeyRoutes(app, parts);
+    addProjectRoutes(app, parts);
     addMemberRoutes(app, parts);
     addLedgerRoutes(app, parts);
     addAdminRoutes(app, parts);

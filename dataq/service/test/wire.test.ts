@@ -408,6 +408,7 @@ describe("every endpoint names what is wrong in its input", () => {
     "/v1/usage",
     "/v1/requests",
     "/v1/keys",
+    "/v1/projects",
     "/v1/ledger/export",
     "/v1/usage.csv",
     "/v1/requests/req_1",

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import List, Literal, Optional, TypedDict, Union
 
-UsageGroup = Literal["day", "operation", "key", "code"]
+UsageGroup = Literal["day", "operation", "key", "project", "code"]
 
 
 class _EstimateDataOptional(TypedDict, total=False):
@@ -63,6 +63,8 @@ class _UsageRowOptional(TypedDict, total=False):
     operation: Optional[str]
     """Null for calls without a known operation."""
     key: str
+    project: Optional[str]
+    """Null for calls outside of projects."""
     code: Optional[str]
     """Null for calls that succeeded."""
 

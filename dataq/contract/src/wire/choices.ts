@@ -92,7 +92,7 @@ export type StatementLine = (typeof statementLines)[number];
 export const invoiceStates = ["requested", "issued"] as const;
 export type InvoiceState = (typeof invoiceStates)[number];
 
-export const usageGroups = ["day", "operation", "key", "code"] as const;
+export const usageGroups = ["day", "operation", "key", "project", "code"] as const;
 export type UsageGroup = (typeof usageGroups)[number];
 
 /** A waiting one lapses after a week. */
@@ -111,6 +111,7 @@ export const webhookEvents = [
   "key.refused",
   "key.near_cap",
   "key.unusual",
+  "project.near_budget",
   "watch.found",
   "watch.stopped",
   "import.done",

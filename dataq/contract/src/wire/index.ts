@@ -20,6 +20,7 @@ export * from "./moment.ts";
 export * from "./open-data.ts";
 export * from "./page.ts";
 export * from "./payment.ts";
+export * from "./project.ts";
 export * from "./query.ts";
 export * from "./route.ts";
 export * from "./routes.ts";

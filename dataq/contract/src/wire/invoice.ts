@@ -28,6 +28,16 @@ export const statement = z.strictObject({
   opening_balance: whole,
   lines: z.array(statementLine),
   closing_balance: whole,
+  projects: z
+    .array(
+      z.strictObject({
+        project_id: z.string().nullable().meta({ description: "Null for calls outside of projects" }),
+        name: z.string().nullable(),
+        count: whole,
+        tokens: whole,
+      }),
+    )
+    .meta({ description: "The lines of calls by project, with the same sum; empty without projects" }),
   tokens_per_cny: whole,
 });
 export type Statement = Received<typeof statement>;

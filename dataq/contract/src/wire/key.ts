@@ -19,6 +19,7 @@ export const apiKey = z.strictObject({
     .int()
     .nullable()
     .meta({ description: "Tokens per month (China time); null: no limit of its own" }),
+  project_id: z.string().nullable().meta({ description: "The project whose budget its calls use" }),
   session_budget: z
     .number()
     .int()
@@ -82,7 +83,16 @@ export const changedKey = z.strictObject({
 });
 export type ChangedKey = Received<typeof changedKey>;
 
-export const newKey = z.strictObject({ mode: z.enum(keyModes).optional(), ...changedKey.shape });
+export const newKey = z.strictObject({
+  mode: z.enum(keyModes).optional(),
+  project_id: z
+    .string()
+    .max(64)
+    .nullable()
+    .optional()
+    .meta({ description: "The project that the key belongs to for good; keys that replace it do, too" }),
+  ...changedKey.shape,
+});
 export type NewKey = Received<typeof newKey>;
 
 export const rotation = z.strictObject({

@@ -35,6 +35,7 @@ export const usageRow = z.strictObject({
     .optional()
     .meta({ description: "Null for calls without a known operation" }),
   key: z.string().optional(),
+  project: z.string().nullable().optional().meta({ description: "Null for calls outside of projects" }),
   code: z.string().nullable().optional().meta({ description: "Null for calls that succeeded" }),
   calls: z.number().int(),
   billed_calls: z.number().int(),
@@ -57,7 +58,8 @@ export const usageQuery = z.strictObject({
     .transform((text) => [...new Set(text.split(","))])
     .pipe(z.array(z.enum(usageGroups)))
     .meta({
-      description: "day, operation, key, code (of the error), or several of them, separated by commas",
+      description:
+        "day, operation, key, project, code (of the error), or several of them, separated by commas",
       pattern: `^(${usageGroups.join("|")})(,(${usageGroups.join("|")}))*$`,
     }),
 });

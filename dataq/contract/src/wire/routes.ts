@@ -82,6 +82,7 @@ import {
   paymentOptions,
   paymentsQuery,
 } from "./payment.ts";
+import { changedProject, newProject, project } from "./project.ts";
 import { estimate } from "./query.ts";
 import type { Route } from "./route.ts";
 import { trial, tried } from "./trial.ts";
@@ -126,6 +127,7 @@ export const routes = {
       "snapshot_expired",
       "insufficient_balance",
       "spend_limit_reached",
+      "project_budget_reached",
       "price_above_max",
       "budget_exceeded",
       "too_many_sessions",
@@ -325,7 +327,7 @@ export const routes = {
     ...read,
     tag: "account",
     path: "/v1/usage",
-    summary: "Get calls and tokens by day, operation and key",
+    summary: "Get calls and tokens by day, operation, key and project",
     query: usageQuery,
     answer: listOf(usageRow),
   },
@@ -333,7 +335,7 @@ export const routes = {
     ...read,
     tag: "account",
     path: "/v1/usage.csv",
-    summary: "Download calls and tokens by day, operation and key",
+    summary: "Download calls and tokens by day, operation, key and project",
     query: usageQuery,
     answer: "text/csv",
   },
@@ -364,7 +366,7 @@ export const routes = {
     isBodyOptional: true,
     status: 201,
     answer: createdKey,
-    errors: ["ambiguous_parameter"],
+    errors: ["ambiguous_parameter", "not_found"],
   },
   changeKey: {
     tag: "keys",
@@ -395,6 +397,44 @@ export const routes = {
     path: "/v1/keys/{id}",
     summary: "Revoke an API key",
     status: 204,
+  },
+  listProjects: {
+    ...read,
+    tag: "keys",
+    path: "/v1/projects",
+    summary: "List projects with their budgets and what they have spent this month",
+    answer: listOf(project),
+  },
+  createProject: {
+    tag: "keys",
+    access: "key",
+    method: "POST",
+    path: "/v1/projects",
+    summary: "Create a project, whose keys share a monthly budget",
+    body: newProject,
+    status: 201,
+    answer: project,
+    errors: ["too_many", "grant_denied"],
+  },
+  changeProject: {
+    tag: "keys",
+    access: "key",
+    method: "PATCH",
+    path: "/v1/projects/{id}",
+    summary: "Change a project's name, budget or alert",
+    body: changedProject,
+    status: 200,
+    answer: project,
+    errors: ["grant_denied"],
+  },
+  deleteProject: {
+    tag: "keys",
+    access: "key",
+    method: "DELETE",
+    path: "/v1/projects/{id}",
+    summary: "Delete a project without keys; its past usage stays",
+    status: 204,
+    errors: ["project_in_use", "grant_denied"],
   },
   reportLeak: {
     tag: "keys",

@@ -7,6 +7,8 @@ export interface Grant {
   readonly scopes: readonly Scope[];
   /** Tokens that the key or member may spend per month (China time); null: no limit besides the balance. */
   readonly monthlyCap: number | null;
+  /** The project whose budget its calls use, for good; null: none. */
+  readonly projectId: string | null;
   /** Tokens that each session of the key may spend; null: what the caller sets. */
   readonly sessionBudget: number | null;
   /**
@@ -41,6 +43,7 @@ export interface NewKey {
   readonly name?: string | undefined;
   readonly scopes?: readonly Scope[] | undefined;
   readonly monthlyCap?: number | null | undefined;
+  readonly projectId?: string | null | undefined;
   readonly sessionBudget?: number | null | undefined;
   readonly perSecond?: number | null | undefined;
   readonly ipList?: readonly string[] | undefined;

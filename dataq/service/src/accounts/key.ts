@@ -1,4 +1,4 @@
-import { Failure } from "@dataq/contract";
+import { chinaMonth, Failure } from "@dataq/contract";
 import type { RevocationReason } from "@dataq/contract/wire";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
@@ -9,7 +9,8 @@ import { type Author, writeAudit } from "./audit.ts";
 import { assertFuture } from "./expiry.ts";
 import type { ApiKey, Grant, NewKey } from "./grant.ts";
 import { hmacOf, makeKeyText, readKeyText } from "./key-text.ts";
-import type { Principal } from "./principal.ts";
+import type { Principal, Project } from "./principal.ts";
+import { assertProject } from "./project.ts";
 import { defaultScopes } from "./scope.ts";
 
 /** Throws unless the caller may change a key with this grant. */
@@ -43,9 +44,10 @@ export class Keys {
     assertFuture(wanted.expiresAt, author.now);
     const mode = wanted.mode ?? "live";
     const text = makeKeyText(mode);
+    if (wanted.projectId) await assertProject(transaction, accountId, wanted.projectId);
     const made = await transaction.query<ApiKey>(
-      `insert into api_key (id, account_id, mode, name, hmac, prefix, last4, scopes, monthly_cap, ip_list, created_at, expires_at, per_second, spend_as, session_budget)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) returning ${COLUMNS}`,
+      `insert into api_key (id, account_id, mode, name, hmac, prefix, last4, scopes, monthly_cap, ip_list, created_at, expires_at, per_second, spend_as, session_budget, project_id)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) returning ${COLUMNS}`,
       [
         makeIdentifier("key", author.now),
         accountId,
@@ -62,6 +64,7 @@ export class Keys {
         wanted.perSecond ?? null,
         wanted.spendAs ?? null,
         wanted.sessionBudget ?? null,
+        wanted.projectId ?? null,
       ],
     );
     const key = made.rows[0]!;
@@ -84,15 +87,21 @@ export class Keys {
       return new Failure("invalid_api_key");
     };
     if (!readKeyText(text)) throw refuse("malformed");
-    const found = await this.#database.pool.query<ApiKey & { role: Account["role"]; tier: Tier }>({
+    const month = chinaMonth(now);
+    const found = await this.#database.pool.query<
+      ApiKey & { role: Account["role"]; tier: Tier; project: Omit<Project, "month"> | null }
+    >({
       name: "accounts-authenticate",
-      text: `select ${COLUMNS}, role, tier from api_key k join lateral
-               (select role, tier from account a where a.id = k.account_id) a on true where hmac = $1`,
-      values: [hmacOf(text, this.#pepper)],
+      text: `select ${COLUMNS}, role, tier, project from api_key k join lateral
+               (select role, tier from account a where a.id = k.account_id) a on true left join lateral
+               (select json_build_object('id', p.id, 'name', p.name, 'budget', p.monthly_budget, 'spent', coalesce(
+                         (select tokens from project_spend s where s.project_id = p.id and s.month = $2), 0)) as project
+                from project p where p.id = k.project_id) p on true where hmac = $1`,
+      values: [hmacOf(text, this.#pepper), month],
     });
     const row = found.rows[0];
     if (!row) throw refuse("unknown");
-    const { role, tier, ...key } = row;
+    const { role, tier, project, ...key } = row;
     // Not awaited: response times must not reveal which keys exist.
     const note = (reason: string) => this.noteRefusal(key, reason, address, now);
     for (const [reason, since] of [
@@ -107,7 +116,8 @@ export class Keys {
       note("ip_denied");
       throw new Failure("ip_denied");
     }
-    return { ...key, key, account: { id: key.accountId, role, tier } };
+    const account = { id: key.accountId, role, tier };
+    return { ...key, key, account, ...(project && { project: { ...project, month } }) };
   }
 
   async list(accountId: string): Promise<ApiKey[]> {
@@ -122,7 +132,7 @@ export class Keys {
   async change(
     accountId: string,
     id: string,
-    wanted: Omit<NewKey, "mode" | "spendAs">,
+    wanted: Omit<NewKey, "mode" | "spendAs" | "projectId">,
     author: Author,
     permit: Permit,
   ): Promise<ApiKey> {
@@ -264,19 +274,20 @@ async function lockKey(
 }
 
 const COLUMNS = `id, account_id as "accountId", mode, name, prefix, last4, scopes, monthly_cap as "monthlyCap",
-  session_budget as "sessionBudget",
+  session_budget as "sessionBudget", project_id as "projectId",
   coalesce(spend_as, id) as "spendAs", per_second as "perSecond",
   ip_list as "ipList", created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt",
   revoked_reason as "revokedReason", last_used_at as "lastUsedAt",
   last_refused_at as "lastRefusedAt"`;
 
 function describe(key: ApiKey): object {
-  const { name, mode, scopes, monthlyCap, sessionBudget, perSecond, ipList, expiresAt } = key;
+  const { name, mode, scopes, monthlyCap, projectId, sessionBudget, perSecond, ipList, expiresAt } = key;
   return {
     name,
     mode,
     scopes,
     monthly_cap: monthlyCap,
+    project_id: projectId,
     session_budget: sessionBudget,
     per_second: perSecond,
     ip_list: ipList,

@@ -8,6 +8,7 @@ const unbounded: Grant = {
   mode: "live",
   scopes: ["data:query", "manage:keys"],
   monthlyCap: null,
+  projectId: null,
   sessionBudget: null,
   spendAs: "key_parent",
   perSecond: null,
@@ -35,6 +36,7 @@ const rights = {
   mode: fc.constantFrom("live" as const, "test" as const),
   scopes: scopeSets,
   monthlyCap: bound(10, 20),
+  projectId: fc.constantFrom(null, "prj_a", "prj_b"),
   sessionBudget: bound(3, 4),
   spendAs: fc.constantFrom("key_a", "key_b"),
   perSecond: bound(1, 5),
@@ -77,6 +79,7 @@ const own: Grant = {
     mode: "test",
     scopes: ["data:query"],
     monthlyCap: 10,
+    projectId: "prj_a",
     sessionBudget: 3,
     spendAs: "key_a",
     perSecond: 1,
@@ -89,6 +92,8 @@ test.each<[string, Partial<Grant>, string]>([
   ["monthly_cap", { monthlyCap: 11 }, "more than 10 tokens a month"],
   ["monthly_cap", { monthlyCap: null }, "more than 10 tokens a month"],
   ["monthly_cap", { spendAs: "key_b" }, "a separate monthly cap"],
+  ["project_id", { projectId: "prj_b" }, "keys outside of its project"],
+  ["project_id", { projectId: null }, "keys outside of its project"],
   ["session_budget", { sessionBudget: 4 }, "more than 3 tokens a session"],
   ["session_budget", { sessionBudget: null }, "more than 3 tokens a session"],
   ["per_second", { perSecond: 2 }, "more than 1 call a second"],
@@ -136,7 +141,14 @@ test("without wishes a new key has the bounds of the key that creates it, and it
 });
 
 test("a wish replaces a bound, also by none", () => {
-  const wishes = { mode: "live", name: "n", scopes: [], monthlyCap: null, sessionBudget: null } as const;
+  const wishes = {
+    mode: "live",
+    name: "n",
+    scopes: [],
+    monthlyCap: null,
+    projectId: null,
+    sessionBudget: null,
+  } as const;
   const all = { ...wishes, perSecond: null, ipList: [], expiresAt: null };
   expect(withBounds(owner(own), all)).toEqual({ ...all, spendAs: "key_a" });
 });

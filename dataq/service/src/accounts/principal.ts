@@ -14,6 +14,17 @@ export interface Principal extends Grant {
   readonly account: Pick<Account, "id" | "role" | "tier">;
   /** Null for a member. */
   readonly key: ApiKey | null;
+  /** The project that the calls of this key are counted in. */
+  readonly project?: Project | undefined;
+}
+
+/** A project, with what it has spent in the month of the request. */
+export interface Project {
+  readonly id: string;
+  readonly name: string;
+  readonly budget: number | null;
+  readonly month: string;
+  readonly spent: number;
 }
 
 /** A member has the rights of their role in the account, without bounds. */
@@ -22,6 +33,7 @@ export function grantOf(role: Role, kind: Account["role"]): WantedGrant {
     mode: "live",
     scopes: rights[kind][role],
     monthlyCap: null,
+    projectId: null,
     sessionBudget: null,
     perSecond: null,
     ipList: [],
@@ -35,7 +47,7 @@ export const actions = {
   "data.query": { scope: "data:query", allowsTestKeys: true },
   /** Reads balance, ledger, usage, requests and members of the caller's account. */
   "account.read": { scope: "read:account", allowsTestKeys: true },
-  /** Redeems vouchers. */
+  /** Pays, redeems vouchers and sets budgets. */
   "account.pay": { scope: "manage:billing", allowsTestKeys: false },
   /** Takes everything that an account holds, and closes it. */
   "account.own": { scope: "manage:members", allowsTestKeys: false },
@@ -103,13 +115,14 @@ export function assertMayGrant(principal: Principal, grant: WantedGrant, param?:
  * The rights of a new key. Omitted rights get the bounds of the principal, whose cap and rate the key shares.
  */
 export function withBounds(principal: Principal, wanted: NewKey): NewKey & WantedGrant {
-  const { mode, monthlyCap, sessionBudget, perSecond, ipList, expiresAt } = principal;
+  const { mode, monthlyCap, projectId, sessionBudget, perSecond, ipList, expiresAt } = principal;
   const isBounded = monthlyCap !== null || perSecond !== null;
   return {
     name: wanted.name,
     mode: wanted.mode ?? mode,
     scopes: wanted.scopes ?? defaultScopes,
     monthlyCap: wanted.monthlyCap === undefined ? monthlyCap : wanted.monthlyCap,
+    projectId: wanted.projectId === undefined ? projectId : wanted.projectId,
     sessionBudget: wanted.sessionBudget === undefined ? sessionBudget : wanted.sessionBudget,
     perSecond: wanted.perSecond === undefined ? perSecond : wanted.perSecond,
     ipList: wanted.ipList ?? ipList,
@@ -127,6 +140,8 @@ function excessOf(own: Grant, grant: WantedGrant): readonly [field: string, righ
     // With separate caps, the owner of the key could spend both caps.
     if (grant.spendAs !== own.spendAs) return ["monthly_cap", "a separate monthly cap"];
   }
+  if (own.projectId !== null && grant.projectId !== own.projectId)
+    return ["project_id", "keys outside of its project"];
   if (own.sessionBudget !== null && (grant.sessionBudget === null || grant.sessionBudget > own.sessionBudget))
     return ["session_budget", `more than ${counted(own.sessionBudget, "token")} a session`];
   if (own.perSecond !== null) {

@@ -6,6 +6,7 @@ import { defaults } from "./thresholds.ts";
 export type Alert = { readonly accountId: string } & (
   | { readonly kind: "key.near_cap"; readonly data: NearCap }
   | { readonly kind: "key.unusual"; readonly data: Unusual }
+  | { readonly kind: "project.near_budget"; readonly data: NearBudget }
   | { readonly kind: "vendor.failing"; readonly data: VendorFailing }
 );
 
@@ -26,6 +27,13 @@ export interface Unusual extends KeyNamed {
   /** The most that it spent on one of the 28 days before. */
   readonly usual_most: number;
 }
+export interface NearBudget {
+  readonly project_id: string;
+  readonly name: string;
+  readonly month: string;
+  readonly spent: number;
+  readonly budget: number;
+}
 export interface VendorFailing {
   readonly contract: string;
   readonly failures: number;
@@ -40,7 +48,7 @@ const LEAST_TOKENS = 50_000;
 const DAY_MS = 86_400_000;
 
 /**
- * Takes what accounts are to be told now, each thing once: a key's cap once a month, unusual spending once a day, and a
+ * Takes what accounts are to be told now, each thing once: a key's cap and a project's budget once a month, unusual spending once a day, and a
  * vendor until it has worked again. Two services that ask at once do not take the same. Looks at accounts that spent
  * since `since`.
  */
@@ -57,6 +65,10 @@ export async function takeAlerts(queries: Queries, since: Date, now: Date): Prom
       today,
       new Date(new Date(instantInChina(today, "00:00:00")).getTime() - USUAL_DAYS * DAY_MS),
       since,
+    ]),
+    take<NearBudget>(queries, "project.near_budget", "project_id || ' ' || month", NEAR_BUDGET, [
+      now,
+      today.slice(0, 7),
     ]),
     take<VendorFailing>(queries, "vendor.failing", "contract", FAILING, [now]),
   ]);
@@ -98,6 +110,12 @@ const NEAR_CAP = `
     and coalesce(t.cap_percent, ${defaults.capPercent}) > 0
     and s.tokens * 100 >= k.monthly_cap * coalesce(t.cap_percent, ${defaults.capPercent})
     and account_id in (select account_id from entry where at >= $3)`;
+
+const NEAR_BUDGET = `
+  select p.account_id, p.id as project_id, p.name, s.month, s.tokens as spent, p.monthly_budget as budget
+  from project_spend s join project p on p.id = s.project_id
+  where s.month = $2 and p.deleted_at is null and p.monthly_budget > 0 and p.alert_percent > 0
+    and s.tokens * 100 >= p.monthly_budget * p.alert_percent and $1::timestamptz is not null`;
 
 const UNUSUAL = `
   select s.account_id, s.key_id, k.name, k.last4, $2::text as day, s.spent, s.usual_most

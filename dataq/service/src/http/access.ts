@@ -92,6 +92,10 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "PATCH /v1/keys/:id": row("keys.manage"),
   "POST /v1/keys/:id/rotate": row("keys.manage"),
   "DELETE /v1/keys/:id": row("keys.manage"),
+  "GET /v1/projects": row("account.read"),
+  "POST /v1/projects": row("account.pay"),
+  "PATCH /v1/projects/:id": row("account.pay"),
+  "DELETE /v1/projects/:id": row("account.pay"),
   "POST /v1/keys/leak-report": open("the leaked key in the body is the proof; the report only revokes it"),
 
   "GET /v1/members": row("account.read"),

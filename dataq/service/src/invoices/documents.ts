@@ -36,6 +36,8 @@ const words = {
     opening: "期初余额",
     closing: "期末余额",
     running: "本月尚未结束。",
+    projects: "调用按项目",
+    noProject: "无项目",
     rate: "1 元 = 50,000 点。点数均为整数，各行之和加期初余额等于期末余额。",
     columns: ["说明", "次数", "点数", "折合（元）"],
     providers: { stripe: "Stripe", alipay: "支付宝", wechat: "微信支付", bank: "银行转账" },
@@ -68,6 +70,8 @@ const words = {
     opening: "Opening balance",
     closing: "Closing balance",
     running: "The month is not over.",
+    projects: "Calls by project",
+    noProject: "no project",
     rate: "1 CNY is 50,000 tokens. The opening balance and all lines add up to the closing balance.",
     columns: ["Description", "Count", "Tokens", "CNY"],
     providers: { stripe: "Stripe", alipay: "Alipay", wechat: "WeChat Pay", bank: "bank transfer" },
@@ -153,6 +157,9 @@ export function statementPdf(
       );
     }),
     row(t.closing, "", statement.closing, 6),
+    ...statement.projects.map(({ name, count, tokens }, at) =>
+      row(`${t.projects} · ${name ?? t.noProject}`, String(count), tokens, at === 0 ? 16 : 2),
+    ),
     { above: 20, texts: [{ text: t.rate, x: LEFT, size: 9 }] },
   ]);
 }

@@ -10,6 +10,15 @@ export interface Statement {
   readonly opening: number;
   readonly lines: readonly Line[];
   readonly closing: number;
+  /** The lines of calls by project of their keys; empty for an account that never had a project. */
+  readonly projects: readonly ProjectLine[];
+}
+
+interface ProjectLine {
+  readonly project_id: string | null;
+  readonly name: string | null;
+  readonly count: number;
+  readonly tokens: number;
 }
 
 interface Line {
@@ -45,7 +54,23 @@ export async function readStatement(queries: Queries, accountId: string, month: 
      order by min(seq)`,
     [accountId, from, to],
   );
-  return { month, from, to, opening: await balance(from), lines: found.rows, closing: await balance(to) };
+  const projects = await queries.query<ProjectLine>(
+    `select k.project_id, p.name, (count(*) filter (where kind = 'capture'))::int as count, sum(tokens)::bigint as tokens
+     from entry e left join api_key k on k.id = e.key_id left join project p on p.id = k.project_id
+     where e.account_id = $1 and e.at >= $2 and e.at < $3 and e.request_id is not null
+       and exists (select from project where account_id = $1)
+     group by 1, 2 order by sum(tokens), 1`,
+    [accountId, from, to],
+  );
+  return {
+    month,
+    from,
+    to,
+    opening: await balance(from),
+    lines: found.rows,
+    closing: await balance(to),
+    projects: projects.rows,
+  };
 }
 
 function rangeOf(month: string): { from: Date; to: Date } {

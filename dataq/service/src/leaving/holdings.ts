@@ -40,6 +40,8 @@ export const holdings: Readonly<Record<string, Holding>> = {
   request: { by: "account_id", atClosing: "keep", order: "id" },
   // Revoked and without their names: entries of the ledger refer to them.
   api_key: { by: "account_id", atClosing: "keep", order: "id", secret: ["hmac"] },
+  // What the budgets were, and what was spent of them.
+  project: { by: "account_id", atClosing: "keep", order: "id" },
   idempotency: { by: "account_id", atClosing: "delete" },
   session_spend: { by: "account_id", atClosing: "delete" },
   asked: { by: "account_id", atClosing: "delete" },

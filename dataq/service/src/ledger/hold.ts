@@ -5,6 +5,7 @@ import { type Balance, readAfter, toBalance, type WalletRow } from "./balance.ts
 import { type RunStatement, runDirectly, type Statement } from "./gather.ts";
 import { type KeyCap, spend } from "./key-spend.ts";
 import { expireTrial } from "./movement.ts";
+import { assertWithin, beyondBudget, isBeyondBudget, type ProjectSpending } from "./project-spend.ts";
 import { type SessionBudget, spendOfSession } from "./session-spend.ts";
 import type { KeptOutcome } from "./settlement.ts";
 import { untilKnown } from "./until-known.ts";
@@ -25,14 +26,16 @@ export interface HoldRequest {
   readonly deadline: Date;
   /** The monthly limit of the key. */
   readonly cap?: KeyCap | undefined;
+  /** The project of the key. */
+  readonly project?: ProjectSpending | undefined;
   /** The budget of the session that the call belongs to. */
   readonly budget?: SessionBudget | undefined;
 }
 
 /**
  * Sets tokens aside: trial first, then paid, then credit. It is one statement, and moves nothing if the balance of
- * the locked wallet is too low. Throws `insufficient_balance`, `spend_limit_reached`, `budget_exceeded`,
- * `too_many_sessions`, `account_frozen`.
+ * the locked wallet is too low. Throws `insufficient_balance`, `spend_limit_reached`, `project_budget_reached`,
+ * `budget_exceeded`, `too_many_sessions`, `account_frozen`.
  */
 export async function hold(
   database: Database,
@@ -59,6 +62,8 @@ async function take(
   run: RunStatement,
   kept?: KeptOutcome,
 ): Promise<Balance> {
+  const { project } = request;
+  if (project) assertWithin(project, request.tokens);
   const values = [
     request.accountId,
     request.tokens,
@@ -68,6 +73,9 @@ async function take(
     request.operation,
     request.priceVersion,
     request.cached,
+    project?.id ?? null,
+    project?.month ?? null,
+    project?.budget ?? null,
     ...(statement === HOLD
       ? [
           request.cap?.month ?? null,
@@ -85,11 +93,14 @@ async function take(
         : run<WalletRow>(statement, values, request.accountId);
     const moved = await untilKnown(async (isRepeat) => {
       if (!isRepeat) return send();
-      // If the first attempt succeeded, the second finds its entry, or too low a balance.
+      // If the first attempt succeeded, the second finds its entry, or too low a balance or budget.
       const again = await send().catch((error: unknown) => {
-        if (!isWrittenAlready(error)) throw error;
+        if (!isWrittenAlready(error) && !isBeyondBudget(error)) throw error;
       });
       return again ?? readAfter(database, request.requestId, "hold");
+    }).catch(async (error: unknown) => {
+      if (project && isBeyondBudget(error)) throw await beyondBudget(database, project, request.tokens);
+      throw error;
     });
     if (moved) return toBalance(moved);
     await explain(database, request, attempt);
@@ -179,7 +190,16 @@ const IF_IT_SUFFICES = `
   account_id = $1 and trial + paid + credit >= $2 and not frozen
   and (trial = 0 or trial_expires_at is null or trial_expires_at > $3)`;
 
-const TAKE_TYPES = ["text", "bigint", "timestamptz", "text", "text", "text", "int", "boolean"];
+const TAKE_TYPES = [
+  ...["text", "bigint", "timestamptz", "text", "text", "text", "int", "boolean"],
+  ...["text", "text", "bigint"],
+];
+
+/** Counts towards the project's budget, whose constraint undoes the whole statement beyond it. */
+const COUNT_PROJECT = `
+  insert into project_spend as s (project_id, month, tokens, budget)
+  select $9::text, $10::text, $2, $11::bigint from moved where $9 is not null
+  on conflict (project_id, month) do update set tokens = s.tokens + excluded.tokens, budget = excluded.budget`;
 
 const HOLD: Statement = {
   name: "ledger-hold",
@@ -192,9 +212,10 @@ moved as (
   returning *
 ), holding as (
   insert into hold (request_id, account_id, key_id, operation, price_version, cached,
-                    trial, paid, credit, tokens, spend_month, instance_id, deadline, spend_key,
-                    session)
-  select $4, $1, $5, $6, $7, $8, part_trial, part_paid, part_credit, $2, $9, $10, $11, $12, $13 from moved
+                    trial, paid, credit, tokens, project_id, project_month, spend_month, instance_id, deadline,
+                    spend_key, session)
+  select $4, $1, $5, $6, $7, $8, part_trial, part_paid, part_credit, $2, $9, $10, $12, $13, $14, $15, $16 from moved
+), counted as (${COUNT_PROJECT}
 ), written as (
   insert into entry (account_id, seq, at, kind, request_id, operation, key_id, price_version, cached,
                      trial, paid, credit, held, balance_after, actor, note)
@@ -213,6 +234,7 @@ moved as (
   update wallet set ${TAKE}, seq = seq + 2
   where ${IF_IT_SUFFICES}
   returning *
+), counted as (${COUNT_PROJECT}
 ), written as (
   insert into entry (account_id, seq, at, kind, request_id, operation, key_id, price_version, cached,
                      trial, paid, credit, held, earnings, balance_after, actor, note)

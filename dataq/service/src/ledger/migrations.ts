@@ -272,4 +272,33 @@ create table free_use (
 ) with (fillfactor = 70);
 `,
   },
+  {
+    name: "ledger/8-projects",
+    up: `
+-- Keys that share a monthly budget. Each key belongs to one project, or to none, for good: so past usage stays as it was.
+create table project (
+  id text primary key,
+  account_id text not null references account,
+  name text not null,
+  monthly_budget bigint check (monthly_budget >= 0),
+  alert_percent int not null check (alert_percent between 0 and 100),
+  created_at timestamptz not null,
+  deleted_at timestamptz
+);
+create index project_account on project (account_id);
+alter table api_key add project_id text;
+create index api_key_project on api_key (project_id) where project_id is not null;
+-- What the calls of a project spent in a month, with open holds. The statement that holds brings the budget with it, so
+-- that the rule is checked against the row as it then is, in the same round trip.
+create table project_spend (
+  project_id text not null,
+  month text not null,
+  tokens bigint not null check (tokens >= 0),
+  budget bigint,
+  primary key (project_id, month),
+  constraint project_within_budget check (tokens <= budget)
+) with (fillfactor = 50);
+alter table hold add project_id text, add project_month text;
+`,
+  },
 ];

@@ -68,6 +68,9 @@ ended as (
 ), unspent as (
   update key_spend s set tokens = s.tokens - (part.tokens - $3)
   from part where s.key_id = coalesce(part.spend_key, part.key_id) and s.month = part.spend_month
+), project_unspent as (
+  update project_spend s set tokens = greatest(0, s.tokens - (part.tokens - $3))
+  from part where s.project_id = part.project_id and s.month = part.project_month and part.tokens > $3
 ), session_unspent as (
   update session_spend s set tokens = greatest(0, s.tokens - (part.tokens - $3))
   from part where s.account_id = part.account_id and s.session = part.session

@@ -1,6 +1,6 @@
 import { counted } from "@dataq/contract";
 import type { Transporter } from "nodemailer";
-import type { NearCap, Unusual, VendorFailing } from "../alerts/alerts.ts";
+import type { NearBudget, NearCap, Unusual, VendorFailing } from "../alerts/alerts.ts";
 
 /** An email with one link. */
 export interface Letter {
@@ -48,6 +48,10 @@ export const letters = {
   nearCap: ({ name, key_id, last4, month, spent, cap }: NearCap, link: string) => ({
     subject: "dataq: an API key is near its monthly cap · 密钥即将达到月度限额",
     text: `The API key "${name || key_id}" (…${last4 ?? ""}) has spent ${counted(spent, "token")} in ${month} of a cap of ${grouped(cap)}. Calls beyond the cap are refused. Raise the cap, or find out what it is used for:\n密钥“${name || key_id}”（…${last4 ?? ""}）在 ${month} 已用 ${grouped(spent)} 点，限额 ${grouped(cap)} 点，超出后调用会被拒绝。请提高限额或检查用途：\n\n${link}\n\nYou get this email once a month for each key. The share can be changed under Webhooks.\n每个密钥每月提醒一次，提醒比例可在 Webhook 页面修改。\n`,
+  }),
+  nearBudget: ({ name, month, spent, budget }: NearBudget, link: string) => ({
+    subject: "dataq: a project is near its budget · 项目预算即将用完",
+    text: `The project "${name}" has spent ${counted(spent, "token")} in ${month} of a budget of ${grouped(budget)}. Calls beyond the budget are refused until the next month. Raise the budget, or find out what it is used for:\n项目“${name}”在 ${month} 已用 ${grouped(spent)} 点，预算 ${grouped(budget)} 点，超出后到下月前的调用会被拒绝。请提高预算或检查用途：\n\n${link}\n\nYou get this email once a month for each project. The share can be changed with the project.\n每个项目每月提醒一次，提醒比例可在项目中修改。\n`,
   }),
   unusual: ({ name, key_id, day, spent, usual_most }: Unusual, link: string) => ({
     subject: "dataq: unusual spending · 消费异常提醒",

@@ -142,9 +142,12 @@ export class People {
 
   /** Tells the owners of an account of a key or a vendor that needs a look. */
   async tellOfAlert(alert: Alert): Promise<void> {
-    const page = { "key.near_cap": "keys", "key.unusual": "usage", "vendor.failing": "admin/sources" }[
-      alert.kind
-    ];
+    const page = {
+      "key.near_cap": "keys",
+      "key.unusual": "usage",
+      "project.near_budget": "keys",
+      "vendor.failing": "admin/sources",
+    }[alert.kind];
     const link = `${this.publicUrl}/console/${page}`;
     const { kind, data } = alert;
     const letter =
@@ -152,7 +155,9 @@ export class People {
         ? letters.nearCap(data, link)
         : kind === "key.unusual"
           ? letters.unusual(data, link)
-          : letters.vendorFailing(data, link);
+          : kind === "project.near_budget"
+            ? letters.nearBudget(data, link)
+            : letters.vendorFailing(data, link);
     await this.#tellOwners(alert.accountId, letter);
   }
 

@@ -23,6 +23,7 @@ export function holdRequest(
     now,
     deadline: new Date(now.getTime() + HOLD_LIMIT_MS),
     ...(budget && { budget }),
+    ...(principal.project && { project: principal.project }),
     ...(principal.monthlyCap !== null && {
       cap: { keyId: principal.spendAs, tokens: principal.monthlyCap, month: chinaMonth(now) },
     }),

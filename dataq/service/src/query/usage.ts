@@ -36,6 +36,7 @@ export async function sumUsage(
   { from, to, groups, offset }: UsageRange,
 ): Promise<UsageRow[]> {
   const names = groups.join(", ");
+  const byProject = groups.includes("project");
   const byCode = groups.includes("code");
   const found = await queries.query<UsageRow>(
     `with ${entryChanges("$1", "null")}, line as (
@@ -52,7 +53,9 @@ export async function sumUsage(
              union all select at, operation, key_id, calls, billed, cached, failed, tokens from request_change) change, bounds
        where at >= low and at < high
      )${byCode ? `, ${failures}` : ""}, named as (
-       select *, to_char(at at time zone 'UTC' + $4::interval, 'YYYY-MM-DD') as day, key_id as key
+       select *, to_char(at at time zone 'UTC' + $4::interval, 'YYYY-MM-DD') as day, key_id as key${
+         byProject ? ", (select project_id from api_key k where k.id = key_id) as project" : ""
+       }
        from ${byCode ? "coded" : "quarter"}
      )
      select ${names ? `${names},` : ""} coalesce(sum(calls), 0)::int as calls, coalesce(sum(billed), 0)::int as billed_calls,

@@ -58,6 +58,7 @@ export async function askQuestion(
     mode: "live",
     scopes: ["data:query"],
     monthlyCap: monthlyLimit,
+    projectId: null,
     sessionBudget: null,
     spendAs: id,
     perSecond: null,

@@ -89,6 +89,13 @@ function Lines({ statement }: { readonly statement: Statement }) {
       isBalance: false,
     })),
     balance(t.invoices.closing, statement.closing_balance),
+    ...statement.projects.map(({ name, count, tokens }) => ({
+      text: t.invoices.byProject(name ?? t.projects.outside),
+      note: "",
+      count,
+      tokens,
+      isBalance: false,
+    })),
   ];
   return (
     <Table

@@ -1,6 +1,8 @@
 import type { ApiKey, CreatedKey, NewKey, Scope } from "@dataq/contract/wire";
+import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { changeKey, createKey, keyScopes } from "../../service/keys.ts";
+import { projectsQuery } from "../../service/projects.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -20,6 +22,7 @@ export function KeyForm({
   readonly onDone: (made?: CreatedKey) => void;
 }) {
   const t = useText();
+  const { data: projects } = useQuery(projectsQuery);
   const [scopes, setScopes] = useState<readonly Scope[]>(apiKey?.scopes ?? ["data:query", "read:account"]);
   const { mutate, isPending, error } = useOnce({
     mutationFn: async ({ mode, ...wishes }: NewKey & Required<Pick<NewKey, "mode">>) => {
@@ -46,7 +49,11 @@ export function KeyForm({
         .filter(Boolean),
       expires_at: expiryOf(text("expiry"), apiKey),
     };
-    mutate({ ...wishes, mode: text("mode") === "test" ? "test" : "live" });
+    mutate({
+      ...wishes,
+      mode: text("mode") === "test" ? "test" : "live",
+      ...(!apiKey && text("project") !== "" && { project_id: text("project") }),
+    });
   };
   const choices = [...new Set([...keyScopes, ...(apiKey?.scopes ?? [])])];
   return (
@@ -76,6 +83,20 @@ export function KeyForm({
             </Field>
           )}
         </div>
+        {!apiKey && projects && projects.data.length > 0 && (
+          <Field label={t.projects.one} hint={t.projects.keyHint}>
+            {(attributes) => (
+              <Select {...attributes} name="project" defaultValue="">
+                <option value="">{t.projects.outside}</option>
+                {projects.data.map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </Select>
+            )}
+          </Field>
+        )}
         <fieldset>
           <legend className="mb-1 text-sm font-medium">{t.keys.scopes}</legend>
           <div className="grid gap-x-4 sm:grid-cols-2">

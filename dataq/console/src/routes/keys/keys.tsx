@@ -4,6 +4,7 @@ import { useState } from "react";
 import KeyRound from "~icons/lucide/key-round";
 import Plus from "~icons/lucide/plus";
 import { keysQuery, revokeKey, stateOf } from "../../service/keys.ts";
+import { projectsQuery } from "../../service/projects.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -14,6 +15,7 @@ import { Table } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { KeyForm } from "./key-form.tsx";
 import { NewKey } from "./new-key.tsx";
+import { Projects } from "./projects.tsx";
 import { Rotate } from "./rotate.tsx";
 
 type Doing =
@@ -57,6 +59,7 @@ export function Keys() {
           }
         </Loaded>
       </Panel>
+      <Projects />
       {(doing?.what === "make" || doing?.what === "change") && (
         <KeyForm
           apiKey={doing.what === "change" ? doing.key : undefined}
@@ -92,6 +95,8 @@ function KeyTable({
 }) {
   const t = useText();
   const format = useFormat();
+  const { data: projects } = useQuery(projectsQuery);
+  const projectOf = (key: ApiKey) => projects?.data.find(({ id }) => id === key.project_id)?.name;
   const sorted = [...keys].sort((a, b) => rank(a) - rank(b) || b.created_at.localeCompare(a.created_at));
   return (
     <Table
@@ -111,6 +116,11 @@ function KeyTable({
               <code className="font-mono text-xs whitespace-nowrap text-faint">
                 {key.prefix}…{key.last4}
               </code>
+              {projectOf(key) && (
+                <span className="block truncate text-xs text-soft" title={projectOf(key)}>
+                  {projectOf(key)}
+                </span>
+              )}
             </>
           ),
         },

@@ -1,7 +1,7 @@
 import type { UsageRow } from "@dataq/contract/wire";
 
 /** By what the calls of a day are grouped. */
-export type Part = "operation" | "key" | "code";
+export type Part = "operation" | "key" | "project" | "code";
 
 /** The group of a row. Calls without a code succeeded; calls without an operation are among the others. */
 export function partOfRow(row: UsageRow, part: Part): string {

@@ -5,6 +5,7 @@ import ChartColumn from "~icons/lucide/chart-column";
 import Download from "~icons/lucide/download";
 import { keysQuery } from "../../service/keys.ts";
 import { chinaDay, usageQuery } from "../../service/money.ts";
+import { projectsQuery } from "../../service/projects.ts";
 import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { DayRange } from "../../ui/day-range.tsx";
@@ -30,7 +31,7 @@ export function Usage() {
   const isRight = from !== "" && to !== "" && from <= to;
   const query = useQuery({ ...usageQuery(from, to, `day,${part}`), enabled: isRight });
   const nameOf = usePartName(part);
-  const csv = `/v1/usage.csv?${new URLSearchParams({ from, to, group_by: "day,operation,key,code" })}`;
+  const csv = `/v1/usage.csv?${new URLSearchParams({ from, to, group_by: "day,operation,key,project,code" })}`;
   return (
     <>
       <PageHead
@@ -58,6 +59,7 @@ export function Usage() {
             >
               <option value="operation">{t.requests.operation}</option>
               <option value="key">{t.requests.key}</option>
+              <option value="project">{t.projects.one}</option>
               <option value="code">{t.requests.result}</option>
             </Select>
           )}
@@ -117,7 +119,11 @@ function usePartName(part: Part): (id: string) => string {
   const operationName = useOperationName();
   const codeName = useCodeName();
   const { data: keys } = useQuery(keysQuery);
+  const { data: projects } = useQuery({ ...projectsQuery, enabled: part === "project" });
   if (part === "code") return codeName;
+  if (part === "project")
+    return (id) =>
+      id === "" ? t.projects.outside : (projects?.data.find((one) => one.id === id)?.name ?? id);
   if (part === "operation") return (id) => (id === "" ? "–" : operationName(id));
   return (id) => {
     const key = keys?.data.find((one) => one.id === id);
@@ -181,7 +187,12 @@ function Parts({
       keyOf={({ id }) => id}
       columns={[
         {
-          name: { operation: t.requests.operation, key: t.requests.key, code: t.requests.result }[part],
+          name: {
+            operation: t.requests.operation,
+            key: t.requests.key,
+            project: t.projects.one,
+            code: t.requests.result,
+          }[part],
           className: "min-w-40 max-w-72",
           cell: ({ id }) =>
             part === "code" ? <CodeName code={id} /> : <span className="block truncate">{nameOf(id)}</span>,

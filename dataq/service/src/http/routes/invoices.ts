@@ -66,6 +66,7 @@ export function addInvoiceRoutes(app: FastifyInstance, parts: HttpParts, payment
       opening_balance: read.opening,
       lines: read.lines,
       closing_balance: read.closing,
+      projects: read.projects,
       tokens_per_cny: tokensPerCny,
     };
   });

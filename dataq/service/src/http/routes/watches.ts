@@ -52,6 +52,7 @@ function assertMaySpend(principal: Principal, monthlyCap: number): void {
       mode: "live",
       scopes: ["data:query"],
       monthlyCap,
+      projectId: null,
       sessionBudget: null,
       perSecond: null,
       ipList: [],
