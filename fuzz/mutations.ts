@@ -21,7 +21,9 @@ const places: Readonly<
     sources: ["plan", "reuse", "prefix", "place", "slot", "slots"].map(
       (one) => `locallm/src/engine/${one}.ts`,
     ),
-    tests: ["plan", "reuse", "prefix", "place", "slots"].map((one) => `locallm/src/engine/${one}.test.ts`),
+    tests: ["plan", "reuse", "prefix", "place", "slot", "slots"].map(
+      (one) => `locallm/src/engine/${one}.test.ts`,
+    ),
   },
   grammar: { sources: ["locallm/src/dialogue/grammar"], tests: ["locallm/src/dialogue/grammar"] },
   library: { sources: ["locallm/src/library/gguf"], tests: ["locallm/src/library"] },
@@ -73,9 +75,10 @@ const others: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes how each mutant died into a file for each place. `--only` names one place, `--file` the files whose path contains it, `--most` (40) bounds the mutants of each place,
- * chosen by `--seed` (1). A file is changed where it stands and put back after its tests; run it in a work tree that
- * nobody else uses.
+ * Writes how each mutant died into a file for each place. `--only` names one place, `--file` the files whose path
+ * contains it, `--most` (40) bounds the mutants of each place, chosen by `--seed` (1). `--again` names such a file of an
+ * earlier run, whose survivors are tried instead. `--tests` names the only tests that run, for a first look. A file is
+ * changed where it stands and put back after its tests; run it in a work tree that nobody else uses.
  */
 export async function run(
   print: (line: string) => void,
@@ -89,22 +92,25 @@ export async function run(
       file: { type: "string", default: "" },
       most: { type: "string", default: "40" },
       seed: { type: "string", default: "1" },
+      again: { type: "string" },
+      tests: { type: "string", multiple: true },
     },
   });
   if (values.only !== undefined && !(values.only in places))
     throw new Error(`--only must be one of ${Object.keys(places).join(", ")}, not ${values.only}.`);
+  const again = values.again === undefined ? null : survivorsIn(values.again);
   print("| place | possible | the same | tried | killed | score |");
   print("| --- | --: | --: | --: | --: | --: |");
   for (const [name, { sources, tests }] of Object.entries(places)) {
     if (values.only !== undefined && values.only !== name) continue;
     const possible = sources.flatMap(mutantsIn).filter(({ path }) => path.includes(values.file));
-    const all = possible.filter((mutant) => !isExplained(mutant));
+    const all = possible.filter((mutant) => !isExplained(mutant) && (again?.has(named(mutant)) ?? true));
     const random = new Random(Number(values.seed));
     const tried: Mutant[] = [];
     for (const left = [...all]; left.length > 0 && tried.length < Number(values.most); )
       tried.push(...left.splice(random.below(left.length), 1));
     writeFileSync(`${folder}/${name}.txt`, "");
-    const runner = new Runner(tests);
+    const runner = new Runner(values.tests ?? tests);
     let killed = 0;
     try {
       await runner.begin();
@@ -141,7 +147,7 @@ class Runner {
     const began = performance.now();
     const failed = await this.#ask(null);
     if (failed !== null) throw new Error(`${failed} fails without a mutation`);
-    this.#limitMs = 30_000 + 5 * (performance.now() - began);
+    this.#limitMs = 15_000 + 5 * (performance.now() - began);
   }
 
   async firstToFail({ path, start, end, becomes }: Mutant): Promise<string | null> {
@@ -216,6 +222,21 @@ class Runner {
 function described({ path, line, start, end, becomes }: Mutant): string {
   const text = readFileSync(root + path, "utf8");
   return `${path}:${line}: ${text.slice(start, end)} → ${becomes} in ${text.split("\n")[line - 1]!.trim()}`;
+}
+
+/** Its name without the number of its line, which changes with what is written above it. */
+function named(mutant: Mutant): string {
+  return withoutLine(described(mutant));
+}
+
+function withoutLine(described: string): string {
+  return described.replace(/:\d+: /, ": ");
+}
+
+function survivorsIn(file: string): ReadonlySet<string> {
+  const lines = readFileSync(file, "utf8").split("\n");
+  const survivors = lines.filter((line) => line.startsWith("survives: "));
+  return new Set(survivors.map((line) => withoutLine(line.slice("survives: ".length))));
 }
 
 function isExplained({ path, line, start, end, becomes }: Mutant): boolean {

@@ -11,6 +11,11 @@ describe("choosePlace", () => {
     expect(choosePlace(slots, 101, false)).toBe(slots[0]);
   });
 
+  it("takes the oldest of slots that have the same of it", () => {
+    const slots = [free(20, 5), free(20, 3), free(20, 4), free(19, 1)];
+    expect(choosePlace(slots, 100, false)).toBe(slots[1]);
+  });
+
   it("takes the oldest slot for what was found elsewhere", () => {
     const slots = [free(90, 5), free(0, 4), free(80, 9)];
     expect(choosePlace(slots, 100, true)).toBe(slots[1]);

@@ -19,7 +19,9 @@ export function choosePlace<Free extends Candidate>(
   promptTokens: number,
   isFoundElsewhere: boolean,
 ): Free {
-  const best = free.reduce((a, b) => (b.tokens > a.tokens ? b : a));
-  const oldest = free.reduce((a, b) => (b.slot.arrived < a.slot.arrived ? b : a));
+  const byAge = free.toSorted((a, b) => a.slot.arrived - b.slot.arrived);
+  const oldest = byAge[0]!;
+  // Of equals the oldest: where all slots have the same system prompt, the conversation that rests longest goes.
+  const best = byAge.reduce((a, b) => (b.tokens > a.tokens ? b : a));
   return !isFoundElsewhere && best.tokens >= promptTokens * worthwhileShare ? best : oldest;
 }

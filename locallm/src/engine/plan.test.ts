@@ -203,6 +203,8 @@ it("where all slots share a cache, no step has more answers than that, nor promp
   for (let turn = 10; turn < 12; turn++) {
     const parts = planStep([...slots, prompt(40, { index: 100, served: 50 })], shared);
     expect(parts).toHaveLength(50);
+    const indices = parts.map(({ slot }) => slot.index);
+    expect(indices).toEqual(indices.toSorted((a, b) => a - b));
     for (const { slot } of parts) {
       seen.add(slot.index);
       slots[slot.index] = { ...slots[slot.index]!, served: turn };

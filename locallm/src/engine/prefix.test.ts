@@ -18,6 +18,7 @@ describe("cutPrompt", () => {
     expect(cutPrompt([1, 2, 3], 0, 2, pictures)).toEqual([2, 3]);
     expect(cutPrompt([1, 2, 3], 9, 2, pictures)).toEqual([1, 3]);
     expect(cutPrompt([1, 2], 0, 2, pictures)).toEqual([1, 2]);
+    expect(cutPrompt([1, 2], 1, 5, pictures)).toEqual([1, 2]);
   });
 
   it("leaves pictures whole or out, and is null if its end would be left out", () => {
@@ -69,6 +70,11 @@ describe("the head of a prompt", () => {
     expect(headFrom(prompt, 0, [begun], 8)).toEqual({ from: begun, tokens: 50, isAhead: true });
     const done = slot(count(50), count(50));
     expect(headFrom(prompt, 0, [done], 8)).toEqual({ from: done, tokens: 50, isAhead: false });
+    // Of equals the first; a few tokens are not worth the wait.
+    const same = slot([], count(50));
+    expect(headFrom(prompt, 0, [begun, same], 8)).toEqual({ from: begun, tokens: 50, isAhead: true });
+    const had = (tokens: number) => headFrom(prompt, 0, [slot(count(tokens)), begun], 8)?.isAhead;
+    expect([42, 43].map(had)).toEqual([true, false]);
     const other = slot(count(48));
     expect(headFrom(prompt, 0, [begun, other], 8)).toEqual({ from: other, tokens: 48, isAhead: false });
   });

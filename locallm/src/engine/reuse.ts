@@ -71,14 +71,13 @@ export class Reuse {
   readonly #slots: readonly Slot[];
   readonly #pictures: Pictures;
   /** False if a copy has shown that this kind of memory cannot be cut. */
-  #canCopy: boolean;
+  #canCopy = true;
 
   constructor(request: ReuseRequest) {
     this.#request = request;
     this.#context = request.context;
     this.#slots = request.slots;
     this.#pictures = request.pictures;
-    this.#canCopy = request.slots.length > 1;
   }
 
   /** How many cells of a prompt a slot can reuse from its cache. */
@@ -191,9 +190,7 @@ export class Reuse {
 
   /** Removes a picture of which the slot's cache has only a part, because its client has left. */
   settle(slot: Slot): void {
-    const { cached } = slot;
-    const isWhole = (cached.at(-1) ?? 0) >= 0 || slot.inPicture === 0;
-    if (!isWhole) slot.cutTo(this.undo(slot));
+    if (slot.inPicture > 0) slot.cutTo(this.undo(slot));
   }
 
   /**
@@ -241,7 +238,7 @@ export class Reuse {
     const { index, cached, checkpoints } = slot;
     const context = this.#context;
     const border = this.#pictures.borderBefore(cached, most);
-    if (border === cached.length || context.cutsAnywhere()) return this.#cutAt(slot, border);
+    if (border === cached.length) return this.#cutAt(slot, border);
     const few = checkpointTail.tokens;
     const from = checkpoints.upTo(border);
     if (from !== null && border - from.tokens <= few) return this.#cutAt(slot, from.tokens, from);

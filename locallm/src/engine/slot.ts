@@ -203,17 +203,12 @@ export class Slot {
   park(): void {
     const { prompt, job } = this.answer;
     const isExact = job.deterministic && !this.isShifted;
-    const all = [...this.#replayed];
-    this.#replayed = [];
     this.rollBack(0);
     this.exact = Number.POSITIVE_INFINITY;
     this.restoredFrom = -1;
-    if (!isExact || this.#pending.length <= prompt.length) {
-      this.#replayed = all;
-      return;
-    }
+    if (!isExact) return;
     // The same steps as before, so that the same bits come of them.
-    this.#replayed = [...this.#pending.slice(prompt.length), ...all];
+    this.#replayed = [...this.#pending.slice(prompt.length), ...this.#replayed];
     this.#pending = [...prompt];
     this.#isGenerating = false;
   }
@@ -249,8 +244,7 @@ export class Slot {
   stopAt(cells: number): void {
     const { prompt } = this.answer;
     const tokens = this.#pictures.borderBefore(prompt, Math.min(cells, prompt.length));
-    const isPending = tokens > this.cached.length && tokens < this.cached.length + this.#pending.length;
-    if (isPending && !this.#stops.includes(tokens)) this.#stops = [...this.#stops, tokens];
+    if (tokens > this.cached.length && !this.#stops.includes(tokens)) this.#stops = [...this.#stops, tokens];
   }
 
   /** How many pending cells the next step may compute: up to a stop, the next picture or the picture's end. */

@@ -1,10 +1,21 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Entry, f32, ggufBytes, text, tinyModel, u32, withEntry } from "../../../test/tiny-gguf.ts";
+import {
+  type Entry,
+  f32,
+  type GgufSpec,
+  ggufBytes,
+  text,
+  tinyModel,
+  u32,
+  withEntry,
+} from "../../../test/tiny-gguf.ts";
 import { LocallmError } from "../../wire/errors.ts";
-import { readGguf } from "./header.ts";
+import { ForwardReader } from "./bytes.ts";
+import { ggufLimits, readGguf } from "./header.ts";
 import { checkModelRules, ggufKind } from "./rules.ts";
 
 let folder = "";
@@ -93,6 +104,366 @@ describe("a valid file", () => {
     expect(header.metadata.get("last")).toBe("end");
     expect(header.picked.get(199_999)).toBe("token 199999");
   });
+});
+
+const bare = (metadata: GgufSpec["metadata"] = [], tensors: GgufSpec["tensors"] = []): Buffer =>
+  ggufBytes({ metadata, tensors });
+const refusal = async (bytes: Buffer, options?: Parameters<typeof readGguf>[1]) =>
+  await read(bytes, options).then(
+    () => null,
+    (error: LocallmError) => String(error.details["rule"]),
+  );
+
+describe("values", () => {
+  test("of every type are what was written, at their borders", async () => {
+    const numbers = {
+      u8: [0, 255],
+      i8: [-128, 127],
+      u16: [0, 65_535],
+      i16: [-32_768, 32_767],
+      u32: [0, 2 ** 32 - 1],
+      i32: [-(2 ** 31), 2 ** 31 - 1],
+      u64: [0, 2 ** 53],
+      i64: [-(2 ** 53), 2 ** 53],
+      f64: [-0.1, 1e300],
+      f32: [-0.1, 3.4e38],
+      bool: [false, true],
+      string: ["", "é 中"],
+    } as const;
+    for (const [kind, values] of Object.entries(numbers)) {
+      const entries = values.map((value, at) => [`${kind}${at}`, { kind, value }] as [string, Entry]);
+      const list = { kind: "array", of: kind, items: [...values] } as Entry;
+      const { metadata, scalarTypes } = await read(bare([...entries, ["list", list]]));
+      expect([kind, ...entries.map(([key]) => metadata.get(key))]).toEqual([kind, ...values]);
+      expect(metadata.get("list")).toEqual({ itemType: kind, length: values.length, items: values });
+      expect([...scalarTypes]).toEqual(entries.map(([key]) => [key, kind]));
+    }
+  });
+
+  test("of 32-bit floats are the shortest decimal that gives the same float", async () => {
+    const floats = [0.1, 1e-5, 16_777_217, 0.123456789, 1 / 3, 3e-39];
+    const any = fc.sample(fc.float({ noNaN: true, noDefaultInfinity: true }), { numRuns: 200, seed: 41 });
+    const all = [...floats, ...any].map((value) => Math.fround(value));
+    const list: Entry = { kind: "array", of: "f32", items: all };
+    const { metadata } = await read(bare([["list", list]]), { arrays: "all" });
+    const { items } = metadata.get("list") as { items: number[] };
+    const digits = (value: number) => value.toExponential().replace(/e.*|[-.]/g, "").length;
+    for (const [at, value] of items.entries()) {
+      expect(Math.fround(value) + 0).toBe(all[at]! + 0);
+      const shorter = Number(value.toPrecision(Math.max(1, digits(value) - 1)));
+      if (digits(value) > 6) expect([value, Math.fround(shorter) === all[at]]).toEqual([value, false]);
+    }
+    for (const value of [Number.POSITIVE_INFINITY, Number.NaN])
+      expect((await read(bare([["x", f32(value)]]))).metadata.get("x")).toBe(value);
+  });
+
+  test("of arrays are read up to 5, or as the caller asks", async () => {
+    const list = (length: number): Entry => ({ kind: "array", of: "u16", items: new Array(length).fill(7) });
+    const bytes = bare([
+      ["five", list(5)],
+      ["six", list(6)],
+      ["last", u32(3)],
+    ]);
+    const items = async (options?: Parameters<typeof readGguf>[1]) => {
+      const { metadata } = await read(bytes, options);
+      expect(metadata.get("last")).toBe(3);
+      return ["five", "six"].map(
+        (key) => (metadata.get(key) as { items: unknown[] | null }).items?.length ?? null,
+      );
+    };
+    expect(await items()).toEqual([5, null]);
+    expect(await items({ arrays: "all" })).toEqual([5, 6]);
+    expect(await items({ arrays: (key) => key === "six" })).toEqual([null, 6]);
+  });
+});
+
+describe("strings of a skipped array", () => {
+  const words = ["a", "bb", "", "é", "bb", "ccc", "", "x\0y", "x\0z", "ccc", "a"];
+  const bytes = bare([["words", { kind: "array", of: "string", items: words }]]);
+
+  test("are picked by their index and by their text", async () => {
+    const pick = async (indices: number[], texts?: string[], key = "words") =>
+      Object.fromEntries(
+        (
+          await read(bytes, {
+            pick: { key, indices: new Set(indices), ...(texts && { texts: new Set(texts) }) },
+          })
+        ).picked,
+      );
+    expect(await pick([2, 3])).toEqual({ 2: "", 3: "é" });
+    expect(await pick([], ["bb", "é", "no"])).toEqual({ 1: "bb", 3: "é", 4: "bb" });
+    expect(await pick([0], ["ccc"])).toEqual({ 0: "a", 5: "ccc", 9: "ccc" });
+    expect(await pick([0, 3], ["bb"], "other")).toEqual({});
+  });
+
+  test("are searched for pairs, as the engine would read them", async () => {
+    const { alike } = await read(bytes, { distinct: "words" });
+    const pairs = alike.map(([first, last]) => `${first} ${last}`);
+    // An empty one has a name of its own, and a zero ends a text.
+    expect(pairs.sort()).toEqual(["0 10", "1 4", "5 9", "7 8"]);
+    expect((await read(bytes, { distinct: "others" })).alike).toEqual([]);
+    const texts = new Set(["ccc"]);
+    const both = await read(bytes, { distinct: "words", pick: { key: "words", indices: new Set(), texts } });
+    expect([both.alike.length, [...both.picked.keys()]]).toEqual([4, [5, 9]]);
+  });
+
+  test("are compared whole, and sixteen pairs are enough to tell", async () => {
+    const all = Array.from(
+      { length: 400 },
+      (_, at) => `${at % 3} ${String.fromCharCode(40 + (at % 200))} ${at >> 1}`,
+    );
+    const items = (some: readonly string[]): Entry => ({ kind: "array", of: "string", items: [...some] });
+    expect((await read(bare([["x", items([...new Set(all)])]]), { distinct: "x" })).alike).toEqual([]);
+    const twice = all.slice(0, 20).map((one, at) => `${one}${at}`);
+    expect((await read(bare([["x", items([...twice, ...twice])]]), { distinct: "x" })).alike).toHaveLength(
+      16,
+    );
+  });
+});
+
+describe("limits", () => {
+  test("of the metadata that is kept hold to the byte", async () => {
+    const keeps = async (bytes: Buffer, most: number, pick?: { key: string; indices: Set<number> }) => {
+      const given = { arrays: (key: string) => key === "list", ...(pick && { pick }) };
+      expect(await refusal(bytes, { ...given, keptBytes: most })).toBeNull();
+      expect(await refusal(bytes, { ...given, keptBytes: most - 1 })).toBe(
+        `its metadata exceeds ${most - 1} bytes`,
+      );
+    };
+    await keeps(bare([["four", text("sixsix")]]), 10);
+    await keeps(bare([["list", { kind: "array", of: "u8", items: [1, 2, 3] }]]), 4 + 3 * 16);
+    const strings: Entry = { kind: "array", of: "string", items: ["abc", "de"] };
+    await keeps(bare([["list", strings]]), 4 + 2 * 16 + 5);
+    await keeps(bare([["skip", strings]]), 4);
+    await keeps(bare([["skip", strings]]), 6, { key: "skip", indices: new Set([1]) });
+    await keeps(bare([], [{ name: "weight", shape: [4] }]), 6);
+  });
+
+  test("of names and counts are the last that pass", async () => {
+    const { tensors, metadataEntries, nameBytes, tensorNameBytes } = ggufLimits;
+    const rule = async (spec: Partial<GgufSpec>) =>
+      await refusal(ggufBytes({ metadata: [], tensors: [], ...spec }));
+    const ends = /ends inside its header/;
+    expect(await rule({ tensorCount: BigInt(tensors) })).toMatch(ends);
+    expect(await rule({ tensorCount: BigInt(tensors) + 1n })).toMatch(
+      /declares 131073 tensors, more than 131072/,
+    );
+    const entries = ggufBytes({ entryCount: BigInt(metadataEntries), metadata: [], tensors: [] });
+    expect(await refusal(entries.subarray(0, 24))).toMatch(ends);
+    expect(await rule({ entryCount: BigInt(metadataEntries) + 1n })).toMatch(
+      /declares 65537 metadata entries/,
+    );
+    const named = (length: number): Partial<GgufSpec> => ({ metadata: [["n".repeat(length), u32(1)]] });
+    expect(await rule(named(nameBytes))).toBeNull();
+    expect(await rule(named(nameBytes + 1))).toBe("a metadata name is longer than 65535 bytes");
+    expect(await rule(named(0))).toBe("a metadata entry has no name");
+    const tensor = (length: number) => ({ tensors: [{ name: "n".repeat(length), shape: [1] }] });
+    expect(await rule(tensor(tensorNameBytes - 1))).toBeNull();
+    expect(await rule(tensor(tensorNameBytes))).toBe("a tensor's name is longer than 63 bytes");
+  });
+
+  test("of a short file: 24 bytes are a header of nothing, in versions 2 and 3", async () => {
+    for (const version of [2, 3]) {
+      const header = await read(ggufBytes({ version, metadata: [], tensors: [] }).subarray(0, 24));
+      expect(header).toMatchObject({
+        version,
+        tensors: [],
+        parameterCount: 0,
+        dataOffset: 32,
+        sizeBytes: 24,
+      });
+    }
+    expect(await refusal(bare().subarray(0, 23))).toBe("a file of 23 bytes is too short");
+    expect(await refusal(ggufBytes({ version: 4, metadata: [], tensors: [] }))).toMatch(/version 4/);
+    expect(await refusal(ggufBytes({ version: 0x02000000, metadata: [], tensors: [] }))).toMatch(
+      /big-endian/,
+    );
+    await expect(readGguf(folder)).rejects.toThrow();
+  });
+
+  test("of arrays are what the file has", async () => {
+    const announced = async (of: "u8" | "u32" | "string", length: bigint, items: number[] = []) => {
+      const bytes = bare([["x", { kind: "array", of, items, announced: length }]]);
+      return (await refusal(bytes.subarray(0, 24 + 8 + 1 + 4 + 12 + 40), { arrays: "short" })) ?? "read";
+    };
+    const filler = new Array(40).fill(0);
+    expect(await announced("u8", 40n, filler)).toBe("read");
+    expect(await announced("u8", 41n, filler)).toMatch(/declares 41 items, more than fit/);
+    expect(await announced("u32", 10n, filler)).toBe("read");
+    expect(await announced("u32", 11n, filler)).toMatch(/more than fit/);
+    expect(await announced("string", 5n, filler)).not.toMatch(/more than fit/);
+    expect(await announced("string", 6n, filler)).toMatch(/more than fit/);
+    const { arrayLength } = ggufLimits;
+    expect(await announced("u8", BigInt(arrayLength) + 1n)).toMatch(/declares 67108865 items in "x"/);
+    expect(await announced("u8", BigInt(arrayLength))).toMatch(/more than fit/);
+  });
+
+  test("of the whole header hold also where arrays are skipped", async () => {
+    const path = join(folder, "sparse.gguf");
+    const file = await open(path, "w");
+    const length = BigInt(ggufLimits.arrayLength);
+    let at = 0;
+    const put = async (bytes: Buffer) => {
+      await file.write(bytes, 0, bytes.length, at);
+      at += bytes.length;
+    };
+    const array = (key: string) => bare([[key, { kind: "array", of: "u64", items: [], announced: length }]]);
+    await put(ggufBytes({ entryCount: 3n, metadata: [], tensors: [] }).subarray(0, 24));
+    for (const key of ["a", "b"]) {
+      await put(array(key).subarray(24, 24 + 8 + 1 + 4 + 12));
+      at += Number(length) * 8;
+    }
+    await put(bare([["c", u32(5)]]).subarray(24, 24 + 8 + 1 + 8));
+    await put(Buffer.alloc(32));
+    await file.close();
+    await expect(readGguf(path)).rejects.toMatchObject({
+      details: { rule: "the header is larger than 1073741824 bytes" },
+    });
+  });
+
+  test("of strings and of arrays that are searched are the last that pass", async () => {
+    const long = (length: number): Entry => {
+      const bytes = Buffer.alloc(4 + 4 + 8 + 8);
+      bytes.writeUInt32LE(9);
+      bytes.writeUInt32LE(8, 4);
+      bytes.writeBigUInt64LE(1n, 8);
+      bytes.writeBigUInt64LE(BigInt(length), 16);
+      return { kind: "bytes", bytes };
+    };
+    const skip = { arrays: () => false };
+    const { stringBytes } = ggufLimits;
+    expect(await refusal(bare([["x", long(stringBytes)]]), skip)).toMatch(/ends inside its header/);
+    for (const length of [stringBytes + 1, 2 ** 32, 2 ** 40])
+      expect(await refusal(bare([["x", long(length)]]), skip)).toBe(
+        'a string in "x" is longer than 16777216 bytes',
+      );
+    const many = bare([["x", { kind: "array", of: "string", items: [], announced: 4_194_305n }]]);
+    const whole = Buffer.concat([many, Buffer.alloc(4_194_305 * 8)]);
+    expect(await refusal(whole, { distinct: "x" })).toBe('"x" has 4194305 items, more than 4194304');
+    expect(await refusal(whole, { distinct: "y" })).toBeNull();
+  });
+});
+
+describe("tensors", () => {
+  const rule = async (tensors: GgufSpec["tensors"], metadata: GgufSpec["metadata"] = []) =>
+    await refusal(bare(metadata, tensors));
+
+  test("have up to four dimensions, or none, and rows of whole blocks", async () => {
+    const { tensors, parameterCount } = await read(
+      bare(
+        [],
+        [
+          { name: "a", shape: [2, 3, 4, 5] },
+          { name: "b", shape: [] },
+          { name: "c", shape: [64, 2], type: 2, data: Buffer.alloc(72) },
+          { name: "d", shape: [1] },
+        ],
+      ),
+    );
+    expect(tensors.map(({ shape, type, sizeBytes }) => [shape, type, sizeBytes])).toEqual([
+      [[2, 3, 4, 5], "F32", 480],
+      [[], "F32", 4],
+      [[64, 2], "Q4_0", 72],
+      [[1], "F32", 4],
+    ]);
+    expect(parameterCount).toBe(120 + 1 + 128 + 1);
+    expect(tensors.map(({ offsetBytes }) => offsetBytes - tensors[0]!.offsetBytes)).toEqual([
+      0, 480, 512, 608,
+    ]);
+    expect(await rule([{ name: "t", shape: [], type: 2 }])).toMatch(/needs a multiple of 32/);
+  });
+
+  test("are no larger than the file, and no number of theirs is rounded", async () => {
+    expect(await rule([{ name: "t", shape: [2n ** 53n] }])).toBe(
+      'tensor "t" has a dimension of 9007199254740992',
+    );
+    expect(await rule([{ name: "t", shape: [2n ** 53n - 1n] }])).toBe('tensor "t" is larger than the file');
+    expect(await rule([{ name: "t", shape: [2n ** 52n, 2] }])).toBe('tensor "t" is larger than the file');
+    const file = bare([], [{ name: "t", shape: [40], data: Buffer.alloc(160) }]);
+    const fits = async (elements: bigint) => {
+      const bytes = Buffer.from(file);
+      bytes.writeBigUInt64LE(elements, 24 + 8 + 1 + 4);
+      return await refusal(bytes);
+    };
+    // It has 64 bytes of header and 160 of data.
+    expect(file.length).toBe(64 + 160);
+    expect(await fits(40n)).toBeNull();
+    expect(await fits(41n)).toBe('tensor "t" ends at byte 228; the file has 224');
+    expect(await fits(56n)).toMatch(/ends at byte/);
+    expect(await fits(57n)).toBe('tensor "t" is larger than the file');
+  });
+
+  test("stand at multiples of the file's alignment", async () => {
+    const aligned = (alignment: Entry) =>
+      bare([["general.alignment", alignment]], [{ name: "t", shape: [8] }]);
+    // Header and table have 90 bytes.
+    for (const [value, start] of [
+      [32, 96],
+      [64, 128],
+      [2 ** 20, 2 ** 20],
+    ] as const) {
+      const { dataOffset, tensors } = await read(Buffer.concat([aligned(u32(value)), Buffer.alloc(value)]));
+      expect([dataOffset, tensors[0]!.offsetBytes]).toEqual([start, start]);
+    }
+    for (const value of [u32(2 * 1024 * 1024), u32(16), u32(33), u32(96), text("32"), u32(0)])
+      expect(await refusal(aligned(value))).toBe(
+        "general.alignment must be a power of two from 32 to 1048576",
+      );
+  });
+
+  test("are named in messages by what can be printed", async () => {
+    const name = `é\n${"x".repeat(59)}`;
+    expect(await rule([{ name, shape: [32], type: 99 }])).toBe(
+      `tensor "??${"x".repeat(59)}" has the unknown type 99`,
+    );
+    expect(await rule([], [["y".repeat(90), { kind: "bytes", bytes: Buffer.from([13, 0, 0, 0]) }]])).toBe(
+      `metadata "${"y".repeat(80)}" has an unknown type`,
+    );
+  });
+});
+
+test("a file is read half a MiB at once, however small the pieces are that are taken", async () => {
+  const path = join(folder, "pieces");
+  const bytes = Buffer.from(Uint32Array.from({ length: 300_000 }, (_, at) => at).buffer);
+  await writeFile(path, bytes);
+  const file = await open(path);
+  let reads = 0;
+  const counting = {
+    read: (...given: Parameters<typeof file.read>) => {
+      reads++;
+      return file.read(...given);
+    },
+  } as unknown as typeof file;
+  try {
+    const reader = new ForwardReader(counting, bytes.length);
+    for (let at = 0; at < 300_000; at++) {
+      await reader.need(4);
+      if (reader.u32() !== at) throw new Error(`another number than ${at}`);
+    }
+    expect([reads, reader.offset, reader.ready]).toEqual([3, bytes.length, 0]);
+    await expect(reader.need(1)).rejects.toMatchObject({ code: "invalid_gguf" });
+    await reader.skip(0);
+    await expect(reader.skip(1)).rejects.toMatchObject({ code: "invalid_gguf" });
+    // What is there already is not read again, and a skip within it neither.
+    reads = 0;
+    const again = new ForwardReader(counting, bytes.length);
+    await again.need(1);
+    await again.skip(again.ready);
+    expect([reads, again.ready, again.offset]).toEqual([1, 0, 512 * 1024]);
+    await again.need(8);
+    await again.skip(4);
+    await again.need(4);
+    expect([reads, again.u32()]).toEqual([2, 131_073]);
+    await again.skip(600_000);
+    await again.need(4);
+    expect([reads, again.u32()]).toEqual([3, 131_074 + 150_000]);
+    // One whose file became shorter meanwhile.
+    await expect(new ForwardReader(counting, bytes.length + 8).need(bytes.length + 4)).rejects.toMatchObject({
+      details: { rule: "the file was truncated while being read" },
+    });
+  } finally {
+    await file.close();
+  }
 });
 
 test("rejects every truncated header with invalid_gguf", async () => {

@@ -422,7 +422,8 @@ function padded(offset: number, alignment: number): number {
  * Returns the shortest equivalent decimal. For example, 1e-5 stored in 32 bits reads as 0.000009999999747….
  */
 function shortestFloat(value: number): number {
-  for (let digits = 6; digits < 9; digits++) {
+  // Nine digits are enough for any.
+  for (let digits = 6; digits <= 9; digits++) {
     const shorter = Number(value.toPrecision(digits));
     if (Math.fround(shorter) === value) return shorter;
   }
