@@ -44,6 +44,10 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
     "本次调用需要 {required} 点，会话预算 {budget} 点，只剩 {left} 点。",
     "请提高 X-Tokens-Budget，或换一个 X-Session-Id 开始新会话。",
   ),
+  terms_not_accepted: row(
+    "该账户的所有者尚未同意 {from} 起生效的使用条款（{version}）。",
+    "请所有者在控制台同意：{page}",
+  ),
   person_required: row("超过 {limit} 元的金额只能由登录的人操作，不能用密钥。", "请在控制台操作。"),
   scope_denied: row("该 API 密钥没有 {scope} 权限。", "请使用具有 {scope} 权限的 API 密钥。"),
   ip_denied: row("该 API 密钥不允许从此 IP 地址使用。", "请从 ip_list 中的地址调用，或修改该列表。"),

@@ -111,6 +111,12 @@ export const errors = {
     "Sums above {limit} CNY are moved by people who are signed in, not by keys.",
     "Do it in the console.",
   ),
+  terms_not_accepted: row(
+    403,
+    "permission_error",
+    "No owner of this account has accepted the terms of use {version}, which count since {from}.",
+    "An owner accepts them in the console: {page}",
+  ),
   scope_denied: row(
     403,
     "permission_error",

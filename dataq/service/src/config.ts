@@ -36,7 +36,7 @@ export interface Config {
   readonly signup: "open" | "approve" | "closed";
   /** DATAQ_REFUSED_MAIL, refused-mail.txt in the data folder: mail domains whose addresses cannot sign up in hosted mode. */
   readonly refusedMail: string;
-  /** DATAQ_TERMS: the terms that people accept before they use the console, as "2026-11-01 https://data.example/terms". */
+  /** DATAQ_TERMS: the terms that people accept before they use the console, as "2026-11-01 https://data.example/terms", and the day from which calls need them. */
   readonly terms: Terms | undefined;
   /** DATAQ_SECRET: the pepper of stored keys. If unset, one is created in the data folder. */
   readonly secret: string | undefined;
@@ -211,17 +211,22 @@ function readChoice<const Choice extends string>(
 
 function readTerms(value: string | undefined): Terms | undefined {
   if (value === undefined) return undefined;
-  const [version = "", url = "", ...rest] = value.trim().split(/\s+/);
+  const [version = "", url = "", from, ...rest] = value.trim().split(/\s+/);
   if (
     !/^[\w.-]{1,40}$/.test(version) ||
     !/^https?:\/\/\S+$/.test(url) ||
     !URL.canParse(url) ||
+    (from !== undefined && !isDate(from)) ||
     rest.length > 0
   )
     throw new Error(
-      `DATAQ_TERMS is "${value}"; set it to a version and an address such as "2026-11-01 https://data.example/terms".`,
+      `DATAQ_TERMS is "${value}"; set it to a version and an address such as "2026-11-01 https://data.example/terms", and the day from which calls need them, such as 2026-12-01.`,
     );
-  return { version, url };
+  return { version, url, from };
+}
+
+function isDate(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text) === true;
 }
 
 function readTrials(value: string | undefined): number {

@@ -73,6 +73,7 @@ import { Payments } from "./payments/payments.ts";
 import { readPaymentSettings } from "./payments/settings.ts";
 import { makeLocalLink } from "./people/local-link.ts";
 import { People } from "./people/people.ts";
+import { TermsGate, takeUnaccepted } from "./people/terms.ts";
 import { AnswerCache } from "./query/answer-cache.ts";
 import type { Failpoint } from "./query/failpoint.ts";
 import { Flights } from "./query/flights.ts";
@@ -261,6 +262,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       requestLog,
       limiter: new Limiter(database),
       maintenance: new Maintenance(database),
+      terms: new TermsGate(database, config.terms, () => config.publicUrl ?? url),
       exports: new Exports(),
       fourEyesFen: config.fourEyesFen,
       metrics: createMetrics(database, index),
@@ -352,6 +354,10 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       askPayments: () => payments.askDue(),
       tellAlerts: async (since) => {
         for (const alert of await takeAlerts(database, since, clock())) await people.tellOfAlert(alert);
+        const { terms } = config;
+        if (people.sendsMail && terms)
+          for (const id of await takeUnaccepted(database, terms, clock()))
+            await people.tellOfTerms(id, terms);
         if (people.sendsMail)
           await tellLowBalances(database, since, clock(), (id, low) => people.tellOfLowBalance(id, low));
       },

@@ -128,6 +128,7 @@ export const routes = {
       "insufficient_balance",
       "spend_limit_reached",
       "project_budget_reached",
+      "terms_not_accepted",
       "price_above_max",
       "budget_exceeded",
       "too_many_sessions",
@@ -150,7 +151,7 @@ export const routes = {
     path: "/v1/data/estimate",
     summary: "Get the price of a call; free",
     answer: estimate,
-    errors: [...questions, "not_configured", "preparing", "maintenance", ...callLimits],
+    errors: [...questions, "not_configured", "preparing", "maintenance", "terms_not_accepted", ...callLimits],
   },
 
   tryOperation: {
@@ -171,7 +172,7 @@ export const routes = {
     summary: "Send a message of the Model Context Protocol; tools are the operations",
     body: z.looseObject({ jsonrpc: z.literal("2.0"), method: z.string().optional() }),
     answer: ["application/json", "text/event-stream"],
-    errors: ["origin_not_allowed", "maintenance"],
+    errors: ["origin_not_allowed", "maintenance", "terms_not_accepted"],
   },
 
   getBalance: { ...read, tag: "account", path: "/v1/balance", summary: "Get the balance", answer: balance },

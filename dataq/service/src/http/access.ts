@@ -231,6 +231,7 @@ export function enforceAccess(app: FastifyInstance, parts: HttpParts): void {
     authorise(principal, access, (request.params as { id?: string }).id);
     for (const [field, action] of Object.entries(fields ?? {}))
       if (hasField(request, field)) authorise(principal, action);
+    if (access === "data.query") await parts.terms.assertAccepted(principal.account, parts.clock());
     if (sum !== undefined) await assertSeenByTwo(parts, request, principal, sum);
     if (pauses && principal.account.role !== "admin") await parts.maintenance.assertOff(parts.clock());
     await takeAllowance(parts, principal, cost);

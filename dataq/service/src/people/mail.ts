@@ -49,6 +49,13 @@ export const letters = {
     subject: "dataq: an API key is near its monthly cap · 密钥即将达到月度限额",
     text: `The API key "${name || key_id}" (…${last4 ?? ""}) has spent ${counted(spent, "token")} in ${month} of a cap of ${grouped(cap)}. Calls beyond the cap are refused. Raise the cap, or find out what it is used for:\n密钥“${name || key_id}”（…${last4 ?? ""}）在 ${month} 已用 ${grouped(spent)} 点，限额 ${grouped(cap)} 点，超出后调用会被拒绝。请提高限额或检查用途：\n\n${link}\n\nYou get this email once a month for each key. The share can be changed under Webhooks.\n每个密钥每月提醒一次，提醒比例可在 Webhook 页面修改。\n`,
   }),
+  termsDue: (
+    { version, url, from }: { readonly [Name in "version" | "url" | "from"]: string },
+    link: string,
+  ) => ({
+    subject: `dataq: new terms of use count from ${from} · 使用条款将于 ${from} 生效`,
+    text: `The terms of use ${version} count from ${from}: ${url}\nNo owner of your account has accepted them yet. From that day on, calls are refused until one does, in the console:\n使用条款（${version}）将于 ${from} 生效：${url}\n您账户的所有者尚未同意。自该日起，调用会被拒绝，直到一位所有者在控制台同意：\n\n${link}\n`,
+  }),
   nearBudget: ({ name, month, spent, budget }: NearBudget, link: string) => ({
     subject: "dataq: a project is near its budget · 项目预算即将用完",
     text: `The project "${name}" has spent ${counted(spent, "token")} in ${month} of a budget of ${grouped(budget)}. Calls beyond the budget are refused until the next month. Raise the budget, or find out what it is used for:\n项目“${name}”在 ${month} 已用 ${grouped(spent)} 点，预算 ${grouped(budget)} 点，超出后到下月前的调用会被拒绝。请提高预算或检查用途：\n\n${link}\n\nYou get this email once a month for each project. The share can be changed with the project.\n每个项目每月提醒一次，提醒比例可在项目中修改。\n`,

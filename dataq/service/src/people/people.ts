@@ -10,6 +10,7 @@ import { lockTransaction } from "../database/locks.ts";
 import { inTransaction, type Transaction } from "../database/transaction.ts";
 import type { Auth } from "./auth.ts";
 import { type Letter, letters, openMail } from "./mail.ts";
+import type { Terms } from "./terms.ts";
 
 export interface PeopleOptions {
   readonly database: Database;
@@ -138,6 +139,11 @@ export class People {
     state: { readonly balance: number; readonly mark: number },
   ): Promise<void> {
     await this.#tellOwners(accountId, letters.lowBalance(state, `${this.publicUrl}/console/top-up`));
+  }
+
+  /** Tells the owners of an account that terms which none of them has accepted are about to count. */
+  async tellOfTerms(accountId: string, { version, url, from = "" }: Terms): Promise<void> {
+    await this.#tellOwners(accountId, letters.termsDue({ version, url, from }, `${this.publicUrl}/console`));
   }
 
   /** Tells the owners of an account of a key or a vendor that needs a look. */

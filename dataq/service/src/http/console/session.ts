@@ -48,7 +48,7 @@ export function addSessionRoutes(app: FastifyInstance, parts: HttpParts, setting
       !signedIn.person.isLocal &&
       !(await hasAccepted(database, signedIn.person.id, terms.version));
     return {
-      terms: terms && { ...terms },
+      terms: terms && { version: terms.version, url: terms.url },
       mode: settings.mode,
       signup: settings.signup,
       mail: people.sendsMail,
