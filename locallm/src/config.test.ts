@@ -34,6 +34,7 @@ describe("readConfig", () => {
       flashAttention: "auto",
       kvCacheType: "f16",
       sharedCache: "auto",
+      drafts: "auto",
       cacheRamBytes: null,
       cacheDiskBytes: 0,
       cacheFolder: join(homedir(), ".locallm/conversations"),

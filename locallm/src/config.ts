@@ -4,7 +4,7 @@ import type { AcceleratorSettings } from "./gpu/accelerator.ts";
 import type { GpuSettings } from "./gpu/machine.ts";
 import { parseDuration, parseKeepAlive } from "./wire/duration.ts";
 import { LocallmError } from "./wire/errors.ts";
-import { mostSlots } from "./wire/inference/load.ts";
+import { type DraftSetting, mostSlots } from "./wire/inference/load.ts";
 import { type NamedHosts, parseNamedHosts } from "./wire/remote-address.ts";
 
 /** Settings that every command needs. Only this file reads the environment. */
@@ -59,6 +59,7 @@ export interface Config extends CommandConfig, GpuSettings, AcceleratorSettings 
   readonly flashAttention: "auto" | "on" | "off";
   readonly kvCacheType: "f16" | "q8_0" | "q4_0";
   readonly sharedCache: "auto" | "on" | "off";
+  readonly drafts: DraftSetting;
   /**
    * The memory in bytes for conversations whose slot was given to another one. Null means a share of the free
    * memory.
@@ -148,6 +149,11 @@ export const settings: readonly Setting[] = [
     "LOCALLM_SHARED_CACHE",
     "auto",
     "whether parallel requests share one cache: on, off, or auto: where a window for each does not fit",
+  ),
+  setting(
+    "LOCALLM_DRAFTS",
+    "auto",
+    "whether what repeats in a text is guessed ahead: on, off, or auto: on a GPU",
   ),
   setting("LOCALLM_KV_CACHE_TYPE", "f16", "f16, q8_0 or q4_0"),
   setting(
@@ -260,6 +266,7 @@ export function readConfig(environment: Environment = process.env): Config {
     tensorSplit: read("LOCALLM_TENSOR_SPLIT", parseShares),
     kvCacheType: read("LOCALLM_KV_CACHE_TYPE", (text) => parseKvCacheType(text, flashAttention)),
     sharedCache: read("LOCALLM_SHARED_CACHE", oneOf("auto", "on", "off")),
+    drafts: read("LOCALLM_DRAFTS", oneOf("auto", "on", "off")),
     cacheRamBytes,
     cacheDiskBytes: read("LOCALLM_CACHE_DISK", (text) => parseCacheDisk(text, cacheRamBytes)),
     cacheFolder: read("LOCALLM_CACHE_FOLDER", parsePath),

@@ -124,6 +124,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
       flashAttention: config.flashAttention,
       kvCacheType: config.kvCacheType,
       sharedCache: config.sharedCache,
+      drafts: config.drafts,
       environment: visibleDevices(config),
     },
     {

@@ -298,6 +298,7 @@ export function echoMakers(context: EchoContext, now: () => number): AnswerMaker
     grammars: {},
     candidates: { drawLikeliest: () => null },
     dry: {},
+    drafts: null,
     now,
     randomSeed: () => 1,
   };

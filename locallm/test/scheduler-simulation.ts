@@ -123,6 +123,7 @@ export async function simulateScheduler(seed: number): Promise<Simulated> {
       flashAttention: "auto",
       kvCacheType: "f16",
       sharedCache: "auto",
+      drafts: "auto",
       environment: {},
     },
     {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Random } from "../../fuzz/random.ts";
 import { StateFiles } from "../src/conversations/state-files.ts";
+import type { Drafts } from "../src/engine/answer.ts";
 import type { Context } from "../src/engine/context.ts";
 import { KeptStates, type StateKeeper } from "../src/engine/kept/kept-states.ts";
 import { hasSharedMemory } from "../src/engine/kept/shared-memory.ts";
@@ -79,10 +80,14 @@ class Simulation {
       hasState: this.#hasState,
       outcome: (rows) => this.#outcome(rows),
     });
-    const makers = echoMakers(context, () => {
-      this.#timeNs += 1e6;
-      return this.#timeNs;
-    });
+    const drafting = new Random(seed + 2e6);
+    const makers = {
+      ...echoMakers(context, () => {
+        this.#timeNs += 1e6;
+        return this.#timeNs;
+      }),
+      drafts: this.#hasState || drafting.below(2) === 0 ? null : this.#draftsOf(drafting),
+    };
     const isKept = hasSharedMemory() && random.below(3) > 0;
     this.#keeper = isKept ? new Keeper(random, random.below(3) === 0, (what) => this.#count(what)) : null;
     const kept =
@@ -133,6 +138,29 @@ class Simulation {
 
   async close(): Promise<void> {
     await this.#keeper?.close();
+  }
+
+  /** Guesses of which most are right, unless a picture was seen or the window has moved. */
+  #draftsOf(random: Random): Drafts {
+    return {
+      rowCost: 0.1,
+      guess: (prompt) => {
+        const marks = marksOf([prompt]);
+        const { tokens } = aloneAnswer(marks, { hasState: false, most: this.#window });
+        let at = 0;
+        return {
+          add: () => at++,
+          next: (most) => {
+            const length = Math.min(most, random.below(12));
+            if (length > 0) this.#count("drafts");
+            // The token 0 ends an answer.
+            return Array.from({ length }, (_, ahead) =>
+              random.below(8) === 0 ? 3 + random.below(61) : (tokens[at + ahead] ?? 0),
+            );
+          },
+        };
+      },
+    };
   }
 
   async #settle(): Promise<void> {
@@ -272,6 +300,8 @@ class Simulation {
     const reason = expected.hasEnded ? "stop" : "length";
     if (end!.done!.reason !== reason)
       throw new Error(`job ${id} ends with ${end!.done!.reason} instead of ${reason}`);
+    if (end!.done!.drafts) this.#count("answered with drafts");
+    for (let left = end!.done!.drafts?.accepted ?? 0; left > 0; left--) this.#count("drafted tokens taken");
     if (end!.done!.cachedTokens > 0) this.#count("answered from what was computed before");
   }
 

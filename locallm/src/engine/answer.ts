@@ -12,6 +12,7 @@ import type { Candidates } from "./candidates.ts";
 import type { Context } from "./context.ts";
 import type { DryStages } from "./dry-stages.ts";
 import type { Grammars } from "./grammar.ts";
+import { Drafting, type Guesses } from "./guesses.ts";
 import type { Functions } from "./libllama/functions.ts";
 import { readLogits, tokenLogprobs } from "./logprobs.ts";
 import type { Pictures } from "./pictures.ts";
@@ -27,10 +28,18 @@ export interface AnswerMakers {
   readonly grammars: Grammars;
   readonly candidates: Candidates;
   readonly dry: DryStages;
+  /** Makes what guesses an answer's next tokens. Null if nothing does. */
+  readonly drafts: Drafts | null;
   /** Nanoseconds since an arbitrary fixed time. */
   readonly now: () => number;
   /** A whole number below 2³². */
   readonly randomSeed: () => number;
+}
+
+export interface Drafts {
+  /** What a further row costs a step, as a share of what a step of one row costs. */
+  readonly rowCost: number;
+  readonly guess: (prompt: readonly number[]) => Guesses;
 }
 
 /** The result of one sampled token. */
@@ -67,6 +76,7 @@ export class Answer {
   #hasSent = false;
   #shiftedTokens = 0;
   #evalTokens = 0;
+  readonly #drafting: Drafting | null;
 
   /** `cells` is the prompt if it is already encoded. Throws `prompt_too_long`, `prompt_empty` or `invalid_token`. */
   constructor(
@@ -93,6 +103,10 @@ export class Answer {
     this.#text = new AnswerText(job.stop);
     this.#logprobs = job.logprobs === undefined ? null : new AnswerLogprobs();
     this.#startedNs = makers.now();
+    const { drafts } = makers;
+    // The bits of an output depend on how many rows its step has.
+    this.#drafting =
+      drafts === null || job.deterministic ? null : new Drafting(drafts.guess(this.prompt), drafts.rowCost);
     // Created last, because it holds native memory that only `free` releases.
     const gate = job.grammar === null ? null : makers.grammars.gate(job.grammar, job.renderSpecial ?? false);
     this.#sampler = new Sampler(makers, sampling, seed, this.window, gate);
@@ -156,12 +170,27 @@ export class Answer {
     this.#evalTokens++;
     if (this.#makers.vocabulary.isEnd(token)) return this.#last("stop");
     this.#generated.push(token);
+    this.#drafting?.add(token);
     this.#logprobs?.add(this.#logprobOf(token, context, index));
     const text = this.#text.push(this.#makers.vocabulary.piece(token, this.job.renderSpecial));
     if (this.#text.stop !== null) return this.#last("stop", text);
     const { numPredict } = this.job;
     if (numPredict >= 0 && this.#evalTokens >= numPredict) return this.#last("length", text, token);
     return this.#send(text, null, token);
+  }
+
+  /** At most `most` tokens that may follow the last one. The step that computes it should compute them too. */
+  draft(most: number): readonly number[] {
+    if (this.#drafting === null) return none;
+    const { numPredict } = this.job;
+    // The last token of all needs no further one.
+    const left = numPredict < 0 ? most : numPredict - this.#evalTokens - 1;
+    return this.#drafting.next(Math.min(most, left));
+  }
+
+  /** Called when a step has computed a draft, before tokens are taken from its outputs. */
+  judge(draft: readonly number[]): void {
+    this.#drafting?.judge(draft);
   }
 
   /** Ends the answer because the window is full and the job does not allow shifting. */
@@ -184,6 +213,9 @@ export class Answer {
       evalTokens: this.#evalTokens,
       evalNs: Math.round(this.#makers.now() - this.#evalStartNs),
       shiftedTokens: this.#shiftedTokens,
+      ...(this.#drafting === null || this.#drafting.counts.tokens === 0
+        ? {}
+        : { drafts: this.#drafting.counts }),
       context: this.job.wantContext ? [...this.prompt.filter((cell) => cell >= 0), ...this.#generated] : null,
     };
   }
@@ -244,3 +276,4 @@ export class Answer {
 }
 
 const noDetails: TextDetails = {};
+const none: readonly number[] = [];

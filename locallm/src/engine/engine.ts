@@ -15,6 +15,7 @@ import { type CheckpointNeeds, checkpointNeeds } from "./checkpoints.ts";
 import { clearedMemory } from "./cleared-memory.ts";
 import { Context } from "./context.ts";
 import { computingCores } from "./cores.ts";
+import { draftsOf, outputsOf } from "./draft-policy.ts";
 import { DryStages } from "./dry-stages.ts";
 import { Embedder } from "./embedder.ts";
 import { Grammars } from "./grammar.ts";
@@ -270,6 +271,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
         candidates,
         grammars: new Grammars(library, vocabulary, candidates),
         dry: new DryStages(library, vocabulary),
+        drafts: draftsOf(request, model.memory, window),
         now: () => performance.now() * 1e6,
         // The seed is not a secret, and loading `node:crypto` would take 5 ms.
         randomSeed: () => Math.floor(Math.random() * 2 ** 32),
@@ -373,7 +375,7 @@ function newSlotsContext(
     ...model.shape,
     batch,
     microBatch: batch,
-    outputs: request.slots,
+    outputs: outputsOf(request, model.memory, window),
     threads,
     threadpool,
     flashAttention: request.flashAttention,

@@ -6,6 +6,8 @@ export interface Part<Planned extends Plannable = Slot> {
   readonly tokens: number;
   /** The last `outputs` of these tokens produce an output. */
   readonly outputs: number;
+  /** Tokens that may follow the pending ones of an answer. They produce outputs, too. Missing if there are none. */
+  readonly draft?: readonly number[];
 }
 
 /** The properties of a slot that the plan depends on. */

@@ -4,6 +4,7 @@ import { picturesOf } from "../wire/inference/picture.ts";
 import type { Adapters } from "./adapters.ts";
 import { Answer, type AnswerMakers, type Piece } from "./answer.ts";
 import type { Context } from "./context.ts";
+import { withDrafts } from "./draft-rows.ts";
 import type { Found, KeptStates } from "./kept/kept-states.ts";
 import { NextTurn } from "./next-turn.ts";
 import { Parking } from "./parking.ts";
@@ -391,13 +392,20 @@ export class Slots {
     // They wait for a prompt that waits for rows. Without a mark, the loop would turn until these come.
     if (ready.length === 0)
       for (const slot of this.#slots) if (waiting.has(slot) || slot.isParked) slot.isHeld = true;
-    return this.#steps.plan(ready, this.#turns);
+    const parts = this.#steps.plan(ready, this.#turns);
+    return this.#request.makers.drafts === null
+      ? parts
+      : withDrafts(parts, { rows: this.#context.capacity, cells: this.#room?.free ?? Infinity });
   }
 
-  #commit({ slot, tokens }: Part, outputs: readonly number[], computed: Computed): void {
+  #commit({ slot, tokens, draft }: Part, outputs: readonly number[], computed: Computed): void {
     if (computed === "done") {
       const wasGenerating = slot.isGenerating;
       slot.commit(tokens);
+      if (draft !== undefined) {
+        this.#judge(slot, draft, outputs);
+        return;
+      }
       if (slot.isAtStop && !this.#reuse.remember(slot)) {
         this.#commitFailed(slot, new LocallmError("decode_failed", { reason: "a checkpoint was rejected" }));
         return;
@@ -429,6 +437,29 @@ export class Slots {
     const done = slot.answer.promptDone();
     if (done !== null) this.#finish(slot, { text: "", tokens: 0, done });
     else for (const output of outputs) this.#take(slot, output);
+  }
+
+  /**
+   * Samples from the outputs of an answer's last token and of the draft after it, as long as the draft is what was
+   * sampled. Removes the rest of it from the cache.
+   */
+  #judge(slot: Slot, draft: readonly number[], outputs: readonly number[]): void {
+    const { id, answer, index } = slot;
+    const all = slot.cached.length + draft.length;
+    if (!slot.isCancelled) {
+      answer.judge(draft);
+      for (const [at, output] of outputs.entries()) {
+        this.#take(slot, output);
+        // The answer may have ended.
+        if (slot.id !== id || slot.pending[0] !== draft[at]) break;
+        slot.commit(1);
+      }
+    }
+    if (slot.cached.length < all && !this.#context.truncate(index, slot.position)) {
+      const error = new LocallmError("decode_failed", { reason: "a draft could not be removed" });
+      if (slot.id === id) this.#commitFailed(slot, error);
+      else slot.empty();
+    } else if (slot.isCancelled) this.#release(slot);
   }
 
   /** Samples the token of an output. */

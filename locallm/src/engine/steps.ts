@@ -75,7 +75,8 @@ export class Steps {
     const beginNs = now();
     // The number of threads affects the last bits in long contexts.
     const { isAlone } = parts[0]!.slot;
-    const kind = rows === parts.length ? "answers" : "prompts";
+    const drafted = parts.reduce((sum, { draft }) => sum + (draft?.length ?? 0), 0);
+    const kind = rows - drafted === parts.length ? "answers" : "prompts";
     adapters.use(parts[0]!.slot.answer.job.lora);
     context.useCausal(parts[0]!.slot.kind !== "whole picture");
     context.useThreads(isAlone ? threads.most : threads.begin(beginNs / 1e6, kind));
@@ -91,7 +92,8 @@ export class Steps {
       computed = decodeFailure(error);
     }
     const endNs = now();
-    if (!isAlone) threads.end(endNs / 1e6, computed === "done" ? rows : 0);
+    // The time of a drafted step says nothing of one with a row for each answer.
+    if (!isAlone) threads.end(endNs / 1e6, computed === "done" && drafted === 0 ? rows : 0);
     if (computed === "done") {
       if (rows >= 16) this.#promptTokenNs = (endNs - beginNs) / rows;
       // A small step takes at most this long, so this is an upper bound.
@@ -122,7 +124,7 @@ export class Steps {
     const { batch } = this.#request.context;
     batch.clear();
     return parts.map((part) => {
-      const { slot, tokens, outputs } = part;
+      const { slot, tokens, outputs, draft } = part;
       if (slot.kind !== "token") return this.#fillPicture(part);
       const from = slot.position;
       const rows: number[] = [];
@@ -131,6 +133,9 @@ export class Steps {
         const row = batch.add(slot.pending[at]!, from + at, slot.index, isOutput);
         if (isOutput) rows.push(row);
       }
+      if (draft !== undefined)
+        for (const [at, token] of draft.entries())
+          rows.push(batch.add(token, from + tokens + at, slot.index, true));
       return rows;
     });
   }

@@ -7,6 +7,8 @@ export interface Metrics {
   readonly promptTokens: Counter<"model">;
   readonly cachedTokens: Counter<"model">;
   readonly generatedTokens: Counter<"model">;
+  readonly draftTokens: Counter<"model">;
+  readonly acceptedDraftTokens: Counter<"model">;
   /** `encoded`, `found` if it was encoded before, or `failed`. */
   readonly pictures: Counter<"outcome">;
   readonly queueSeconds: Histogram<"model">;
@@ -58,6 +60,8 @@ export function createMetrics(): Metrics {
     promptTokens: counter("locallm_prompt_tokens_total", "Prompt tokens, including reused ones"),
     cachedTokens: counter("locallm_cached_prompt_tokens_total", "Prompt tokens reused from a cache"),
     generatedTokens: counter("locallm_generated_tokens_total", "Tokens generated"),
+    draftTokens: counter("locallm_draft_tokens_total", "Tokens guessed and computed ahead"),
+    acceptedDraftTokens: counter("locallm_accepted_draft_tokens_total", "Those of them that answers took"),
     pictures: new Counter({
       name: "locallm_pictures_total",
       help: "Pictures of requests to models of this machine: encoded, found encoded, or failed",

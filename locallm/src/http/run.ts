@@ -141,9 +141,12 @@ export async function prepareRun(
       parts.metrics.promptTokens.inc(labels, done.promptTokens);
       parts.metrics.cachedTokens.inc(labels, done.cachedTokens);
       parts.metrics.generatedTokens.inc(labels, done.evalTokens);
+      parts.metrics.draftTokens.inc(labels, done.drafts?.tokens ?? 0);
+      parts.metrics.acceptedDraftTokens.inc(labels, done.drafts?.accepted ?? 0);
       request.logFields["promptTokens"] = done.promptTokens;
       request.logFields["cachedTokens"] = done.cachedTokens;
       request.logFields["evalTokens"] = done.evalTokens;
+      if (done.drafts) request.logFields["drafts"] = done.drafts;
     },
     countEmbedded(tokens) {
       const count = tokens.reduce((sum, each) => sum + each, 0);

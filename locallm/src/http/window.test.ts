@@ -18,7 +18,7 @@ function machine(memoryBytes: number, slots = 2) {
   const scheduler = createScheduler(
     {
       ...{ slots, maxLoadedModels: 2, maxQueue: 99, loadTimeoutMs: Number.POSITIVE_INFINITY },
-      ...{ flashAttention: "auto", kvCacheType: "f16", sharedCache: "auto", environment: {} },
+      ...{ flashAttention: "auto", kvCacheType: "f16", sharedCache: "auto", drafts: "auto", environment: {} },
     },
     {
       clock: systemClock,

@@ -74,6 +74,7 @@ function world(
       flashAttention: "auto",
       kvCacheType: "f16",
       sharedCache: "auto",
+      drafts: "auto",
       environment: {},
     },
     {

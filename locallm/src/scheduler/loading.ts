@@ -106,6 +106,7 @@ async function loadOnce(
         useMmap: load.useMmap,
         flashAttention: settings.flashAttention,
         kvCacheType: settings.kvCacheType,
+        drafts: settings.drafts,
       },
       {
         env: settings.environment,

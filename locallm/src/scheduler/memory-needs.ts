@@ -17,7 +17,7 @@ import { filesOf, type RunnableModel } from "./lease.ts";
 /** The load options that affect memory use. */
 export type MeasuredLoad = Pick<
   LoadRequest,
-  "numCtx" | "numBatch" | "slots" | "cells" | "kvCacheType" | "flashAttention"
+  "numCtx" | "numBatch" | "slots" | "cells" | "kvCacheType" | "flashAttention" | "drafts"
 >;
 
 type Sizes = ModelInfo["sizeBytes"];
@@ -97,7 +97,11 @@ export class MemoryNeeds {
       }),
     );
     const { numCtx, numBatch, slots, cells, kvCacheType, flashAttention } = load;
-    const key = JSON.stringify([stamps, numCtx, numBatch, slots, cells, kvCacheType, flashAttention]);
+    // The dry load has no GPU, even if the model will have one.
+    const drafts = load.drafts === "auto" && this.#parts.hasGpu ? "on" : load.drafts;
+    const key = JSON.stringify([
+      ...[stamps, numCtx, numBatch, slots, cells, kvCacheType, flashAttention, drafts],
+    ]);
     const known = this.#measured.get(key);
     if (known !== undefined) return await known;
     const measuring = this.#parts.measure({
@@ -108,6 +112,7 @@ export class MemoryNeeds {
       useMmap: null,
       ...{ numCtx, numBatch, slots, kvCacheType, flashAttention },
       ...(cells === undefined ? {} : { cells }),
+      ...(drafts === undefined ? {} : { drafts }),
     });
     this.#measured.set(key, measuring);
     measuring.catch(() => this.#measured.delete(key));

@@ -1,5 +1,6 @@
 import type { Choice, Needs, PlacementWish } from "../gpu/placement.ts";
 import type { StartRunner } from "../runner/handle.ts";
+import type { DraftSetting } from "../wire/inference/load.ts";
 import type { Clock } from "./clock.ts";
 import type { Decision, RunnableModel } from "./lease.ts";
 import type { MeasuredLoad } from "./memory-needs.ts";
@@ -15,6 +16,7 @@ export interface SchedulerSettings {
   readonly kvCacheType: "f16" | "q8_0" | "q4_0";
   /** Whether the slots of a model share one cache. `auto`: where windows of their own do not fit. */
   readonly sharedCache: "auto" | "on" | "off";
+  readonly drafts: DraftSetting;
   /** Variables that are added to every runner's environment. */
   readonly environment: Readonly<Record<string, string>>;
 }

@@ -46,6 +46,7 @@ function world(
     flashAttention: "auto",
     kvCacheType: "f16",
     sharedCache: "auto",
+    drafts: "auto",
     environment: {},
     ...settings,
   };

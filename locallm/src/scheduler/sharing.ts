@@ -32,12 +32,12 @@ export async function fitSlots(
   { model, load, fits }: Fitting,
   isCramped: boolean,
 ): Promise<Fit & { readonly fits: boolean }> {
-  const { slots, kvCacheType, flashAttention } = settings;
+  const { slots, kvCacheType, flashAttention, drafts } = settings;
   let best: Fit | null = null;
   for (const cells of cacheSizes(settings, load.numCtx, isCramped)) {
     const { numCtx, numBatch } = load;
     const shared = cells === undefined ? {} : { cells };
-    const asked = { numCtx, numBatch, slots, kvCacheType, flashAttention, ...shared };
+    const asked = { numCtx, numBatch, slots, kvCacheType, flashAttention, drafts, ...shared };
     const needs = await parts.needs(model, asked);
     // The model's kind of memory cannot be shared.
     if (best !== null && needs.total >= best.needs.total) break;

@@ -1,4 +1,5 @@
 import { closeSync, openSync } from "node:fs";
+import type { Drafts } from "../../src/engine/answer.ts";
 import type { Context } from "../../src/engine/context.ts";
 import { KeptStates, type StateKeeper } from "../../src/engine/kept/kept-states.ts";
 import { hearLog } from "../../src/engine/libllama/log.ts";
@@ -39,9 +40,18 @@ export class Bench {
   wanted = 0;
   readonly #pictures = new Map<string, EncodedPicture>();
 
-  /** `cells` is the size of a cache that all slots share. */
-  constructor(model: Model, slots = 1, window = 1024, keeper: StateKeeper | null = null, cells?: number) {
-    this.context = silently(() => newContext(model, slots, window, cells));
+  /** `cells` is the size of a cache that all slots share. With `drafts`, even null, every row of a step may have an output. */
+  constructor(
+    model: Model,
+    slots = 1,
+    window = 1024,
+    keeper: StateKeeper | null = null,
+    cells?: number,
+    drafts?: Drafts | null,
+  ) {
+    // Fewer rows than those from which on attention is computed differently.
+    const outputs = drafts === undefined ? slots : 63;
+    this.context = silently(() => newContext(model, slots, window, cells, outputs));
     const pictures = new Pictures();
     const keeping = { context: this.context, pictures, group: "0".repeat(64), window: 0 };
     this.kept = keeper === null ? null : new KeptStates({ ...keeping, keeper });
@@ -53,6 +63,7 @@ export class Bench {
       pictures,
       slots,
       checkpoints: 3,
+      ...(drafts === undefined ? {} : { drafts }),
       beforeStep: () => this.beforeStep(),
       onWant: (id, identity) => {
         this.wanted++;

@@ -1,3 +1,4 @@
+import type { Drafts } from "../../src/engine/answer.ts";
 import { Candidates } from "../../src/engine/candidates.ts";
 import { Context } from "../../src/engine/context.ts";
 import { DryStages } from "../../src/engine/dry-stages.ts";
@@ -12,9 +13,18 @@ export const library = openLibrary();
 /** Rows of a step, or more if there are more slots. */
 const rows = 64;
 
-/** A context of this many tokens for each slot, or of `cells` for all slots together. */
-export function newContext(model: Model, slots: number, window: number, cells?: number): Context {
-  const batch = Math.max(rows, slots);
+/**
+ * A context of this many tokens for each slot, or of `cells` for all slots together. If `outputs` are more than the
+ * slots, a step has so many rows.
+ */
+export function newContext(
+  model: Model,
+  slots: number,
+  window: number,
+  cells?: number,
+  outputs = slots,
+): Context {
+  const batch = outputs > slots ? outputs : Math.max(rows, slots);
   return new Context(library, model.pointer, {
     sequences: slots,
     contextPerSequence: window,
@@ -22,7 +32,7 @@ export function newContext(model: Model, slots: number, window: number, cells?: 
     ...model.shape,
     batch,
     microBatch: batch,
-    outputs: slots,
+    outputs,
     threads: 1,
     threadpool: null,
     flashAttention: "auto",
@@ -41,6 +51,7 @@ interface SlotsHere {
   readonly kept: KeptStates | null;
   readonly slots: number;
   readonly checkpoints: number;
+  readonly drafts?: Drafts | null;
   beforeStep(): void;
   /** `rows` is 0 after a step that computed tokens of an expected turn. */
   afterStep?(rows: number): void;
@@ -54,6 +65,7 @@ export function newSlots({
   pictures = new Pictures(),
   beforeStep,
   afterStep,
+  drafts = null,
   ...request
 }: SlotsHere): Slots {
   const { vocabulary } = model;
@@ -81,6 +93,7 @@ export function newSlots({
       grammars: new Grammars(library, vocabulary),
       candidates: new Candidates(library, vocabulary.size),
       dry: new DryStages(library, vocabulary),
+      drafts,
       now: () => performance.now() * 1e6,
       randomSeed: () => 1,
     },

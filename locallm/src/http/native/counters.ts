@@ -39,6 +39,9 @@ export function extras(
     ...(done.stopString === null ? {} : { stop_string: done.stopString }),
     ...(done.cachedTokens === 0 ? {} : { prompt_cached_count: done.cachedTokens }),
     ...(done.shiftedTokens === 0 ? {} : { shifted_count: done.shiftedTokens }),
+    ...(done.drafts === undefined
+      ? {}
+      : { draft_n: done.drafts.tokens, draft_n_accepted: done.drafts.accepted }),
     ...(isWindowWorthTelling(run, lease, done) ? { context_length: lease.numCtx } : {}),
     ...(tokens + messages === 0 ? {} : { truncated: { messages, tokens } }),
   };

@@ -203,5 +203,7 @@ export interface GenerateDone extends PromptCounts {
   readonly evalNs: number;
   /** Tokens dropped by shifts during generation. */
   readonly shiftedTokens: number;
+  /** How many tokens were guessed and computed ahead, and how many of them the answer took. Missing if none were. */
+  readonly drafts?: { readonly tokens: number; readonly accepted: number };
   readonly context: readonly number[] | null;
 }

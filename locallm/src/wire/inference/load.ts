@@ -28,7 +28,14 @@ export interface LoadRequest {
   readonly useMmap: boolean | null;
   readonly flashAttention: "auto" | "on" | "off";
   readonly kvCacheType: "f16" | "q8_0" | "q4_0";
+  /**
+   * Whether answers are guessed ahead by their own text, and the guesses computed with the next step. `auto`: where a
+   * GPU computes. Missing means `off`. Models that cannot take a token back are never guessed.
+   */
+  readonly drafts?: DraftSetting;
 }
+
+export type DraftSetting = "auto" | "on" | "off";
 
 /** The GPUs that run parts of a model. */
 export interface Placement {

@@ -1,0 +1,139 @@
+/** What may follow in an answer. A step computes such tokens beside the answer's last one, and sampling judges them. */
+export interface Guesses {
+  /** Records the next token of the answer. */
+  add(token: number): void;
+  /** At most `most` tokens that may follow the last one. Empty if nothing is likely enough. */
+  next(most: number): readonly number[];
+}
+
+/** How far text that repeats is searched and trusted. */
+export interface GuessRule {
+  /** The least number of tokens that must stand in the text twice before what followed them is a guess. */
+  readonly least: number;
+  /** The most tokens of a guess. */
+  readonly most: number;
+}
+
+/** Only the last tokens are searched, so that a long conversation does not make each step longer. */
+const searchedTokens = 32_768;
+
+/**
+ * Guesses what follows by the text itself: where the last tokens stand in the prompt or the answer before, the tokens
+ * that followed them there. So a text that is copied or edited comes in large steps. Of several places it takes the one
+ * with the longest match, and of equal ones the last. A guess is as long as the match, because a long copy goes on.
+ */
+export class TextGuesses implements Guesses {
+  readonly #rule: GuessRule;
+  #cells: Int32Array;
+  #count: number;
+
+  /** `prompt` may have cells of pictures, which are negative. They match, but are never guessed. */
+  constructor(prompt: readonly number[], rule: GuessRule) {
+    this.#rule = rule;
+    this.#cells = new Int32Array(prompt.length + 256);
+    this.#cells.set(prompt);
+    this.#count = prompt.length;
+  }
+
+  add(token: number): void {
+    if (this.#count === this.#cells.length) {
+      const larger = new Int32Array(this.#count * 2);
+      larger.set(this.#cells);
+      this.#cells = larger;
+    }
+    this.#cells[this.#count++] = token;
+  }
+
+  next(most: number): readonly number[] {
+    const { least, most: mostGuessed } = this.#rule;
+    const { at, length } = this.#longestMatch(mostGuessed);
+    if (length < least) return nothing;
+    const from = at + 1;
+    const after = this.#cells.subarray(from, Math.min(from + Math.min(most, length), this.#count));
+    const picture = after.findIndex((cell) => cell < 0);
+    return Array.from(picture < 0 ? after : after.subarray(0, picture));
+  }
+
+  /** The longest end of the text that stands in it before, counted up to `enough`, and where its last token stands. */
+  #longestMatch(enough: number): { readonly at: number; readonly length: number } {
+    const cells = this.#cells;
+    const end = this.#count - 1;
+    const first = Math.max(0, end - searchedTokens);
+    const last = cells[end]!;
+    let best = { at: -1, length: 0 };
+    for (let before = end - 1; before >= first && best.length < enough; before--) {
+      before = cells.lastIndexOf(last, before);
+      if (before < first) break;
+      let length = 1;
+      while (length < enough && before >= length && cells[before - length] === cells[end - length]) length++;
+      if (length > best.length) best = { at: before, length };
+    }
+    return best;
+  }
+}
+
+const nothing: readonly number[] = [];
+
+/** How much wrong guesses may cost at first, and what right ones save again, in rows of a step. */
+const allowance = 24;
+/** The same after a pause. */
+const laterAllowance = 8;
+/** How many tokens the first pause lasts. Each further one lasts twice as long. */
+const firstPause = 64;
+
+/**
+ * The guesses of one answer, with what became of them. Where they cost more than they save, it pauses, and for longer
+ * each time.
+ */
+export class Drafting {
+  readonly #guesses: Guesses;
+  readonly #rowCost: number;
+  #drafted = 0;
+  #accepted = 0;
+  /** What is left of the draft that a step computed, while the answer takes tokens from its outputs. */
+  #judged: readonly number[] = nothing;
+  #credit = allowance;
+  #pause = firstPause;
+  /** How many further tokens come without guesses. */
+  #rest = 0;
+
+  /** `rowCost` is what a further row costs a step, as a share of what a step of one row costs. */
+  constructor(guesses: Guesses, rowCost: number) {
+    this.#guesses = guesses;
+    this.#rowCost = rowCost;
+  }
+
+  /** How many tokens were guessed and computed, and how many of them the answer took. */
+  get counts(): { readonly tokens: number; readonly accepted: number } {
+    return { tokens: this.#drafted, accepted: this.#accepted };
+  }
+
+  next(most: number): readonly number[] {
+    if (this.#credit < 0) {
+      this.#rest = this.#pause;
+      this.#pause *= 2;
+      this.#credit = laterAllowance;
+    }
+    return this.#rest > 0 || most <= 0 ? nothing : this.#guesses.next(most);
+  }
+
+  /** Records that a step has computed a draft. The next tokens that are added tell how much of it was right. */
+  judge(draft: readonly number[]): void {
+    this.#drafted += draft.length;
+    this.#credit -= draft.length * this.#rowCost;
+    this.#judged = draft;
+  }
+
+  /** Adds the answer's next token. */
+  add(token: number): void {
+    if (this.#rest > 0) this.#rest--;
+    this.#guesses.add(token);
+    if (this.#judged[0] !== token) {
+      this.#judged = nothing;
+      return;
+    }
+    this.#judged = this.#judged.slice(1);
+    this.#accepted++;
+    this.#credit = Math.min(allowance, this.#credit + 1);
+  }
+}
