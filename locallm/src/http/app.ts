@@ -21,6 +21,7 @@ import { statusRoutes } from "./native/status.ts";
 import { tokenizeRoutes } from "./native/tokenize.ts";
 import { usageRoute } from "./native/usage.ts";
 import { openAiRoutes } from "./openai/routes.ts";
+import { ChatPage } from "./page.ts";
 import type { Parts } from "./parts.ts";
 import { logRequest } from "./request-log.ts";
 import { rerankRoutes } from "./rerank.ts";
@@ -103,9 +104,14 @@ export function createApp(parts: Parts): FastifyInstance {
 
   const methodsOf = collectRoutes(app);
   app.setErrorHandler((thrown: unknown, request, reply) => replyError(thrown, request, reply, parts));
-  app.setNotFoundHandler((request, reply) => replyError(noRoute(request, methodsOf), request, reply, parts));
+  const page = new ChatPage();
+  app.setNotFoundHandler((request, reply) => {
+    const error = noRoute(request, methodsOf);
+    if (error.code === "not_found" && page.misses(request)) return page.missing(request, reply);
+    return replyError(error, request, reply, parts);
+  });
 
-  statusRoutes(app, parts);
+  statusRoutes(app, parts, page);
   generateRoute(app, parts);
   chatRoute(app, parts);
   embedRoutes(app, parts);

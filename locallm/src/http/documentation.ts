@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { notBuilt, SiteFiles, sitePolicy } from "@locallm/site-files";
 import type { FastifyInstance } from "fastify";
 import { LocallmError } from "../wire/errors.ts";
+import { prefersChinese } from "./reader-language.ts";
 import { sendStatic } from "./static-file.ts";
 import { addVary } from "./vary.ts";
 
@@ -32,9 +33,4 @@ export function addDocumentation(app: FastifyInstance, version: string): void {
     addVary(reply, "Accept");
     return reply.code(missing.status).headers(missing.headers).send(missing.page);
   });
-}
-
-/** Whether Chinese stands before English in Accept-Language. Browsers list languages in the order of preference. */
-function prefersChinese(header: string | undefined): boolean {
-  return /\b(zh|en)\b/i.exec(header ?? "")?.[1]?.toLowerCase() === "zh";
 }

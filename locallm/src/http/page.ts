@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { LocallmError } from "../wire/errors.ts";
+import { prefersChinese } from "./reader-language.ts";
 import { type StaticFile, sendStatic, staticFile } from "./static-file.ts";
 
 const folder = new URL("../page/", import.meta.url);
@@ -56,17 +57,44 @@ export class ChatPage {
 
   async send(name: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     if (!this.#names.has(name)) throw new LocallmError("not_found", { path: `/page/${name}`.slice(0, 200) });
-    let file = this.#files.get(name);
-    if (file === undefined) {
-      file = readPageFile(name);
-      this.#files.set(name, file);
-    }
+    return this.#send(await this.#file(name, readPageFile), request, reply, ["Accept"]);
+  }
+
+  /** Whether a person opens the address of the request, which has no route, and not a program, or a program's address. */
+  misses({ method, url, headers }: FastifyRequest): boolean {
+    const isRead = method === "GET" || method === "HEAD";
+    const isPage = !/^\/(?:api|v1|docs|page)(?:[/?]|$)/.test(url);
+    return isRead && isPage && (headers.accept?.includes("text/html") ?? false);
+  }
+
+  /** Answers 404 with a page in the language that the browser prefers. It has the way to the chat page. */
+  async missing(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const other = prefersChinese(request.headers["accept-language"]) ? "en" : "zh-CN";
+    const file = await this.#file(`missing ${other}`, () => readPageFile("missing.html", other));
+    return this.#send(file, request, reply.code(404), ["Accept", "Accept-Language"]);
+  }
+
+  #file(name: string, read: (name: string) => Promise<StaticFile>): Promise<StaticFile> {
+    const kept = this.#files.get(name);
+    if (kept !== undefined) return kept;
+    const file = read(name);
+    this.#files.set(name, file);
+    return file;
+  }
+
+  #send(
+    file: StaticFile,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    vary: readonly string[],
+  ): FastifyReply {
     reply.header("content-security-policy", policy);
-    return sendStatic(await file, request, reply, ["Accept"]);
+    return sendStatic(file, request, reply, vary);
   }
 }
 
-function readPageFile(name: string): Promise<StaticFile> {
+/** `hidden` is the language that a page in two languages does not show. */
+function readPageFile(name: string, hidden?: "en" | "zh-CN"): Promise<StaticFile> {
   const library = libraries[name];
   if (library !== undefined) {
     const { path, suffix = "" } = library;
@@ -76,7 +104,12 @@ function readPageFile(name: string): Promise<StaticFile> {
   }
   const text = readFileSync(new URL(name, folder), "utf8");
   const sent = name.endsWith(".ts") ? stripTypeScriptTypes(text) : text.replace("{script}", script);
-  return staticFile(sent, typeOf(name)!);
+  if (hidden === undefined) return staticFile(sent, typeOf(name)!);
+  const shown = sent.replace(`<main lang="${hidden}">`, `<main lang="${hidden}" hidden>`);
+  return staticFile(
+    shown.replace('<html lang="en">', `<html lang="${hidden === "en" ? "zh-CN" : "en"}">`),
+    typeOf(name)!,
+  );
 }
 
 function typeOf(name: string): string | undefined {

@@ -20,11 +20,9 @@ export function setUpLook(
   onLanguage: () => void,
 ): void {
   const apply = () => {
-    const theme = currentTheme();
-    const isDark = theme === "dark" || (theme === "auto" && systemIsDark.matches);
-    document.documentElement.dataset["theme"] = isDark ? "dark" : "light";
+    document.documentElement.dataset["theme"] = isDark() ? "dark" : "light";
     speak(currentLanguage());
-    themeButton.textContent = word("theme", { name: word(theme) });
+    themeButton.textContent = word("theme", { name: word(currentTheme()) });
     languageButton.textContent = currentLanguage() === "zh" ? "English" : "中文";
     languageButton.lang = currentLanguage() === "zh" ? "en" : "zh-CN";
   };
@@ -40,6 +38,11 @@ export function setUpLook(
     apply();
     onLanguage();
   });
+}
+
+export function isDark(): boolean {
+  const theme = currentTheme();
+  return theme === "dark" || (theme === "auto" && systemIsDark.matches);
 }
 
 function currentTheme(): Theme {

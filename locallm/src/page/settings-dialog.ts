@@ -73,7 +73,15 @@ function field({ name, min, max, usual }: (typeof options)[number], conversation
   input.step = whole.has(name) ? "1" : "any";
   input.placeholder = usual;
   input.value = String(conversation.options[name] ?? "");
-  const range = max > 1e6 ? word("atLeast", { min: String(min) }) : `${min} – ${max}`;
+  const range =
+    max > 1e6
+      ? word("atLeast", { min: String(min) })
+      : word("between", { min: String(min), max: String(max) });
+  // The browser would say it in its own language.
+  input.addEventListener("input", () => {
+    input.setCustomValidity("");
+    if (!input.validity.valid) input.setCustomValidity(range);
+  });
   const hint = element("small", `${word(name)} `, styled("span", "range", range));
   hint.id = `${name}-hint`;
   input.setAttribute("aria-describedby", hint.id);

@@ -61,7 +61,7 @@ function articles({ data, total, warnings, tokens }: Tried): readonly Node[] {
           "hint",
           [
             text("effective_date") && t.effective(text("effective_date")),
-            typeof source["name"] === "string" ? t.source(source["name"]) : "",
+            typeof source["name"] === "string" ? t.source(publisherOf(source["name"])) : "",
           ]
             .filter(Boolean)
             .join(" · "),
@@ -70,6 +70,15 @@ function articles({ data, total, warnings, tokens }: Tried): readonly Node[] {
     }),
     element("p", "hint", [t.found(data.length, total), t.cost(tokens.toLocaleString("en"))].join(" · ")),
   ];
+}
+
+/** The page names the publishers in its language; others are called as the record calls them. */
+const publishers: Readonly<Record<string, string>> = JSON.parse(
+  document.querySelector("#publishers")?.textContent ?? "{}",
+);
+
+function publisherOf(name: string): string {
+  return Object.hasOwn(publishers, name) ? publishers[name]! : name;
 }
 
 function verdicts({ data, tokens }: Tried, question: string): readonly Node[] {

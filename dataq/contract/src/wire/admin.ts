@@ -143,7 +143,13 @@ export const newVolumeLadder = z.strictObject({
           (step, n) =>
             n === 0 || (step.from_tokens > steps[n - 1]!.from_tokens && step.percent > steps[n - 1]!.percent),
         ),
-      "must rise in from_tokens and in percent",
+      {
+        error: "must rise in from_tokens and in percent",
+        params: {
+          fix: "send each step with more tokens and more percent than the one before",
+          fixZh: "每一档的 from_tokens 和 percent 都要大于前一档",
+        },
+      },
     )
     .meta({ description: "Empty: no discount by volume" }),
   effective_from: moment,
@@ -173,7 +179,10 @@ export const newCoupon = z
       .trim()
       .toUpperCase()
       .regex(/^[A-Z0-9]{4,32}$/, "must be 4 to 32 letters and digits")
-      .refine((code) => !code.startsWith("DQ"), "must not begin with DQ, as vouchers do"),
+      .refine((code) => !code.startsWith("DQ"), {
+        error: "must not begin with DQ, as vouchers do",
+        params: { fix: "send another code", fixZh: "请换一个不以 DQ 开头的优惠码" },
+      }),
     kind: z.enum(couponKinds),
     value: positive,
     days: z.number().int().min(1).max(366),
@@ -183,6 +192,7 @@ export const newCoupon = z
   .refine(({ kind, value }) => kind !== "percent" || value <= 90, {
     path: ["value"],
     message: "must be at most 90 percent",
+    params: { fix: "send at most 90", fixZh: "折扣至多 90" },
   });
 export type NewCoupon = Received<typeof newCoupon>;
 export const changedCoupon = z.strictObject({ expires_at: moment });

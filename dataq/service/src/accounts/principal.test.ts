@@ -105,7 +105,10 @@ test.each<[string, Partial<Grant>, string]>([
 ])("a key grants no more than its own %s (%o)", (field, more, right) => {
   const refused = (param: string, given?: string) =>
     expect(() => assertMayGrant(owner(own), { ...own, ...more }, given)).toThrow(
-      expect.objectContaining({ code: "grant_denied", details: { right, param } }),
+      expect.objectContaining({
+        code: "grant_denied",
+        details: { right, param, zh: { right: expect.stringMatching(/^\p{Script=Han}/u) } },
+      }),
     );
   refused(field);
   refused("new_key", "new_key");

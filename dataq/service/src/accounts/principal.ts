@@ -108,7 +108,9 @@ export function assertMayGrant(principal: Principal, grant: WantedGrant, param?:
   const scope = grant.scopes.find((one) => !holds(principal.scopes, one));
   if (scope) throw new Failure("scope_denied", { scope, ...(param && { param }) });
   const excess = excessOf(principal, grant);
-  if (excess) throw new Failure("grant_denied", { right: excess[1], param: param ?? excess[0] });
+  if (excess === undefined) return;
+  const [field, right, rightZh] = excess;
+  throw new Failure("grant_denied", { right, zh: { right: rightZh }, param: param ?? field });
 }
 
 /**
@@ -131,27 +133,41 @@ export function withBounds(principal: Principal, wanted: NewKey): NewKey & Wante
   };
 }
 
-/** Returns the first bound of `own` that `grant` exceeds: its field, and the right in words. */
-function excessOf(own: Grant, grant: WantedGrant): readonly [field: string, right: string] | undefined {
-  if (own.mode === "test" && grant.mode !== "test") return ["mode", "live mode"];
+type Excess = readonly [field: string, right: string, rightZh: string];
+
+/** Returns the first bound of `own` that `grant` exceeds: its field, and the right in English and Chinese. */
+function excessOf(own: Grant, grant: WantedGrant): Excess | undefined {
+  if (own.mode === "test" && grant.mode !== "test") return ["mode", "live mode", "正式模式"];
   if (own.monthlyCap !== null) {
     if (grant.monthlyCap === null || grant.monthlyCap > own.monthlyCap)
-      return ["monthly_cap", `more than ${counted(own.monthlyCap, "token")} a month`];
+      return [
+        "monthly_cap",
+        `more than ${counted(own.monthlyCap, "token")} a month`,
+        `每月超过 ${own.monthlyCap} 点`,
+      ];
     // With separate caps, the owner of the key could spend both caps.
-    if (grant.spendAs !== own.spendAs) return ["monthly_cap", "a separate monthly cap"];
+    if (grant.spendAs !== own.spendAs) return ["monthly_cap", "a separate monthly cap", "另计的每月额度"];
   }
   if (own.projectId !== null && grant.projectId !== own.projectId)
     return ["project_id", "keys outside of its project"];
   if (own.sessionBudget !== null && (grant.sessionBudget === null || grant.sessionBudget > own.sessionBudget))
-    return ["session_budget", `more than ${counted(own.sessionBudget, "token")} a session`];
+    return [
+      "session_budget",
+      `more than ${counted(own.sessionBudget, "token")} a session`,
+      `每个会话超过 ${own.sessionBudget} 点`,
+    ];
   if (own.perSecond !== null) {
     if (grant.perSecond === null || grant.perSecond > own.perSecond)
-      return ["per_second", `more than ${counted(own.perSecond, "call")} a second`];
-    if (grant.spendAs !== own.spendAs) return ["per_second", "a separate rate limit"];
+      return [
+        "per_second",
+        `more than ${counted(own.perSecond, "call")} a second`,
+        `每秒超过 ${own.perSecond} 次调用`,
+      ];
+    if (grant.spendAs !== own.spendAs) return ["per_second", "a separate rate limit", "另计的速率限制"];
   }
   if (own.ipList.length > 0 && (grant.ipList.length === 0 || !areWithin(grant.ipList, own.ipList)))
-    return ["ip_list", "other addresses"];
+    return ["ip_list", "other addresses", "其他地址"];
   if (own.expiresAt !== null && (grant.expiresAt === null || grant.expiresAt > own.expiresAt))
-    return ["expires_at", "a later expiry"];
+    return ["expires_at", "a later expiry", "更晚的到期时间"];
   return undefined;
 }

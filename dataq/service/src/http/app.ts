@@ -4,7 +4,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { keyPattern } from "../accounts/key-text.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import { enforceAccess } from "./access.ts";
-import { sendFailure, toFailure } from "./error-reply.ts";
+import { named, sendFailure, toFailure } from "./error-reply.ts";
 import { hostCheck } from "./host.ts";
 import type { HttpParts } from "./parts.ts";
 import { scrub } from "./scrub.ts";
@@ -28,6 +28,8 @@ declare module "fastify" {
   interface FastifyInstance {
     /** Every added route, without the HEAD route that fastify adds for each GET. */
     routeList: readonly RouteName[];
+    /** The page for people who open an address without a route; undefined for programs. */
+    missing: ((request: FastifyRequest, reply: FastifyReply) => string | undefined) | null;
   }
 }
 
@@ -88,6 +90,7 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
   app.decorateRequest("receivedAtMs", 0);
   app.decorateRequest("principal", null);
   app.decorateRequest("visitor", null);
+  app.decorate("missing", null);
   app.addHook("onRequest", async (request, reply) => {
     begin(request, reply);
     // PostgreSQL cannot store NUL in text.
@@ -145,7 +148,12 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
       parts.logger.error({ request_id: request.id, err: failure.cause }, "internal error");
     const reason = reasonOf(failure);
     if (reason !== undefined) request.notes.reason = reason;
-    request.notes.code = sendFailure(request, reply, failure);
+    const page = failure.code === "no_such_route" ? app.missing?.(request, reply) : undefined;
+    if (page === undefined) request.notes.code = sendFailure(request, reply, failure);
+    else {
+      request.notes.code = failure.code;
+      reply.code(404).send(page);
+    }
   });
   endSilentConnections(app);
   app.addHook("preClose", async () => parts.exports.close());
@@ -153,7 +161,7 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
   app.addHook("preParsing", async ({ headers }) => {
     const encoding = headers["content-encoding"];
     if (encoding !== undefined && !/^identity$/i.test(encoding))
-      throw new Failure("unsupported_encoding", { encoding: encoding.slice(0, 60) || "empty" });
+      throw new Failure("unsupported_encoding", named("encoding", encoding.slice(0, 60)));
   });
   enforceAccess(app, parts);
   return app;

@@ -1,7 +1,7 @@
 import { Failure, summarise } from "@dataq/contract";
 import type { FastifyRequest } from "fastify";
 import type { z } from "zod";
-import { shownType } from "./error-reply.ts";
+import { named, shownType } from "./error-reply.ts";
 import { problemOf } from "./schema-problem.ts";
 import { parseStrictJson } from "./strict-json.ts";
 
@@ -15,7 +15,7 @@ export function readJson(
     type !== undefined &&
     !/^application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset=["']?utf-?8["']?\s*)?$/i.test(type)
   ) {
-    throw new Failure("unsupported_media_type", { type: shownType(type) });
+    throw new Failure("unsupported_media_type", named("type", shownType(type)));
   }
   const bytes = request.body as Buffer | undefined;
   if (whenEmpty && (bytes === undefined || bytes.length === 0)) return whenEmpty;

@@ -55,7 +55,7 @@ export function errorBodyOf(
   const text = language === "zh" ? textZh(failure, after) : textEn(failure, after);
   return {
     type: `/docs/errors/${code}`,
-    title: title(code),
+    title: language === "zh" ? errorsZh[code].title : titleEn(code),
     status: row.status,
     detail: text.message,
     instance: url.split("?", 1)[0]!,
@@ -126,7 +126,7 @@ export function toFailure(error: unknown, contentType = ""): Failure {
   if (code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH")
     return new Failure("invalid_json", { reason: "its length does not match Content-Length" }, error);
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE" || code === "FST_ERR_CTP_EMPTY_TYPE")
-    return new Failure("unsupported_media_type", { type: shownType(contentType) }, error);
+    return new Failure("unsupported_media_type", named("type", shownType(contentType)), error);
   if (code === "FST_ERR_BAD_URL")
     return invalid(
       "url",
@@ -151,7 +151,12 @@ export function toFailure(error: unknown, contentType = ""): Failure {
 export function shownType(contentType: string): string {
   const [type, ...parameters] = contentType.split(";").map((part) => part.trim());
   const charset = parameters.filter((parameter) => /^charset=/i.test(parameter));
-  return [type || "empty", ...charset].join("; ").slice(0, 60);
+  return [type, ...charset].join("; ").slice(0, 60);
+}
+
+/** The value of a header for the message of an error; an empty one is called so in the message's language. */
+export function named(detail: string, value: string): Failure["details"] {
+  return value === "" ? { [detail]: "empty", zh: { [detail]: "空的" } } : { [detail]: value };
 }
 
 function billingOf(details: Failure["details"]): object {
@@ -161,7 +166,7 @@ function billingOf(details: Failure["details"]): object {
   );
 }
 
-function title(code: string): string {
+function titleEn(code: string): string {
   const words = code.replaceAll("_", " ");
   return words[0]!.toUpperCase() + words.slice(1);
 }

@@ -37,6 +37,7 @@ test("every Chinese error uses the same placeholders as its English one, and is 
     for (const name of placeholdersOf(chinese.message + chinese.nextAction))
       expect(known, `${code} {${name}}`).toContain(name);
     expect(chinese.message).toMatch(/\p{Script=Han}.*。$/u);
+    expect(chinese.title).toMatch(/\p{Script=Han}/u);
   }
 });
 

@@ -4,7 +4,7 @@ import { type Author, writeAudit } from "../accounts/audit.ts";
 import type { Queries } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import type { Transaction } from "../database/transaction.ts";
-import { lockPayment, returnedFen, returnsOf } from "../payments/payment.ts";
+import { lockPayment, returnedFen, returnsOf, wrongState } from "../payments/payment.ts";
 
 export type Buyer = Required<InvoiceBuyer>;
 
@@ -64,7 +64,7 @@ export async function requestInvoice(
       throw new Failure("not_found", { what: `The payment ${paymentId.slice(0, 64)}` });
     const leftFen = payment.amountFen - returnedFen(await returnsOf(transaction, paymentId));
     if (payment.state !== "paid" || leftFen === 0)
-      throw new Failure("payment_state", { state: payment.state === "paid" ? "refunded" : payment.state });
+      throw wrongState(payment.state === "paid" ? "refunded" : payment.state);
     const used = await transaction.query("select from invoice_payment where payment_id = $1", [paymentId]);
     if (used.rowCount !== 0)
       throw new Failure("already_exists", { what: `An invoice for the payment ${paymentId}` });

@@ -1,3 +1,4 @@
+import { Failure } from "@dataq/contract";
 import type {
   MoneyReturnKind,
   MoneyReturnState,
@@ -123,4 +124,17 @@ export function paidBillOf({ transaction, ...payment }: Payment): PaidBill {
 /** What names a payment in the ledger. */
 export function ledgerReference(paymentId: string): string {
   return `payment:${paymentId}`;
+}
+
+const statesZh = {
+  open: "待付款",
+  paid: "已付款",
+  expired: "已过期",
+  failed: "失败",
+  refunded: "已退款",
+} as const;
+
+/** The error where a payment is in another state than what was asked needs. */
+export function wrongState(state: keyof typeof statesZh): Failure {
+  return new Failure("payment_state", { state, zh: { state: statesZh[state] } });
 }

@@ -18,6 +18,7 @@ import {
   paidBillOf,
   returnedFen,
   returnsOf,
+  wrongState,
 } from "./payment.ts";
 import {
   type News,
@@ -147,7 +148,7 @@ export class Payments {
           [id],
         );
       this.#parts.onWarning(`${provider.name} did not take a payment`, error as Error);
-      throw new Failure("payment_refused", { provider: nameOf(provider) }, error);
+      throw new Failure("payment_refused", named(provider), error);
     }
     return (await this.find(id))!;
   }
@@ -166,7 +167,9 @@ export class Payments {
     const now = this.#parts.clock();
     const notification = await provider.read({ ...received, now }).catch((error: unknown) => {
       if (!(error instanceof NotGenuine)) return refusedBy(provider)(error);
-      throw new Failure("invalid_notification", { provider: nameOf(provider), reason: error.message }, error);
+      const { message: reason, zh } = error;
+      const said = named(provider);
+      throw new Failure("invalid_notification", { ...said, reason, zh: { ...said.zh, reason: zh } }, error);
     });
     const { database } = this.#parts;
     const seen = await database.query("select from payment_notification where provider = $1 and id = $2", [
@@ -205,7 +208,7 @@ export class Payments {
     if (booked === "unpaid" || booked === "early")
       throw new Failure(
         "payment_refused",
-        { provider: nameOf(provider) },
+        named(provider),
         new Error(`the return of the payment ${news.paymentId} does not fit yet: ${booked}`),
       );
   }
@@ -316,7 +319,7 @@ export class Payments {
           "wait for the provider",
           "其他付款由支付平台确认",
         );
-      if (payment.state === "paid") throw new Failure("payment_state", { state: payment.state });
+      if (payment.state === "paid") throw wrongState(payment.state);
       if (payment.amountFen !== seen.amountFen)
         throw invalid(
           "amount_fen",
@@ -361,7 +364,7 @@ export class Payments {
     const provider = this.#wantedProvider(found.provider);
     const [payment, started] = await inTransaction(database, async (transaction) => {
       const locked = (await lockPayment(transaction, id))!;
-      if (locked.state !== "paid") throw new Failure("payment_state", { state: locked.state });
+      if (locked.state !== "paid") throw wrongState(locked.state);
       const returns = await returnsOf(transaction, id);
       const { amountFen, reason } = wanted;
       const left = locked.amountFen - returnedFen(returns);
@@ -393,7 +396,7 @@ export class Payments {
       // Nobody knows whether it was made unless the provider said no; the sweeper asks.
       if (!(error instanceof Refused)) return (await this.find(id))!;
       await this.#storeReturn(payment, started.id, { state: "failed", providerId: null });
-      throw new Failure("payment_refused", { provider: nameOf(provider) }, error);
+      throw new Failure("payment_refused", named(provider), error);
     }
     await this.#storeReturn(payment, started.id, state);
     return (await this.find(id))!;
@@ -412,7 +415,8 @@ export class Payments {
   #wantedProvider(name: string): Provider {
     const provider = this.#providers.get(name);
     if (provider) return provider;
-    throw new Failure("provider_off", { provider: name });
+    const zh = shownNames[name as Provider["name"]]?.[1] ?? name;
+    throw new Failure("provider_off", { provider: name, zh: { provider: zh } });
   }
 
   #assertAmount(provider: Provider, amountFen: number): void {
@@ -447,17 +451,24 @@ function tooMuch(left: number, what: string, whatZh: string): Failure {
   );
 }
 
-const shownNames = { stripe: "Stripe", alipay: "Alipay", wechat: "WeChat Pay", bank: "The bank" } as const;
+const shownNames = {
+  stripe: ["Stripe", "Stripe"],
+  alipay: ["Alipay", "支付宝"],
+  wechat: ["WeChat Pay", "微信支付"],
+  bank: ["The bank", "银行"],
+} as const;
 
 /** Rethrows what a provider did not do. */
 function refusedBy(provider: Provider): (error: unknown) => never {
   return (error) => {
-    throw new Failure("payment_refused", { provider: nameOf(provider) }, error);
+    throw new Failure("payment_refused", named(provider), error);
   };
 }
 
-function nameOf({ name }: Provider): string {
-  return shownNames[name];
+/** The details of an error that names a provider. */
+function named({ name }: Pick<Provider, "name">) {
+  const [provider, zh] = shownNames[name];
+  return { provider, zh: { provider: zh } };
 }
 
 /** What the customer writes on a transfer: short, without characters that are easily confused. */

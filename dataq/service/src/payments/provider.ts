@@ -96,7 +96,15 @@ export interface Provider {
 export class Refused extends Error {}
 
 /** A notification that the provider did not sign, or signed too long ago. */
-export class NotGenuine extends Error {}
+export class NotGenuine extends Error {
+  /** What is wrong with it, in Chinese; the message says it in English. */
+  readonly zh: string;
+
+  constructor(message: string, zh: string, options?: ErrorOptions) {
+    super(message, options);
+    this.zh = zh;
+  }
+}
 
 /** Money in yuan with two decimals, as some providers write it: 1234 fen are 12.34. */
 export function yuanOf(fen: number): string {

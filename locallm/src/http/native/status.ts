@@ -5,13 +5,12 @@ import type { RemoteView } from "../../remotes/remotes.ts";
 import type { ResidentView } from "../../scheduler/lease.ts";
 import { addDocumentation } from "../documentation.ts";
 import type { Metrics } from "../metrics.ts";
-import { ChatPage } from "../page.ts";
+import type { ChatPage } from "../page.ts";
 import type { Parts } from "../parts.ts";
 import { addVary } from "../vary.ts";
 
 /** The pages for people, and the status, health and metrics of the server. */
-export function statusRoutes(app: FastifyInstance, parts: Parts): void {
-  const page = new ChatPage();
+export function statusRoutes(app: FastifyInstance, parts: Parts, page: ChatPage): void {
   page.routes(app);
   addDocumentation(app, parts.version);
   app.get("/", async (request, reply) => {

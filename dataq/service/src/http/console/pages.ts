@@ -5,6 +5,7 @@ import { pastWindows } from "../../maintenance/maintenance.ts";
 import { headersOf } from "../credentials.ts";
 import { languageOf } from "../language.ts";
 import type { HttpParts } from "../parts.ts";
+import { missingPage, wantsPage } from "../welcome/missing-page.ts";
 import { type Standing, statusPage } from "../welcome/status-page.ts";
 import { type Look, Welcome, type WelcomeParts, type WelcomeSettings } from "../welcome/welcome.ts";
 import { type ConsoleFile, type ConsoleFiles, readConsole } from "./files.ts";
@@ -70,6 +71,14 @@ export function addConsolePages(
     ]);
     return statusPage({ status, past, now }, look, files?.welcome);
   });
+
+  app.missing = (request, reply) => {
+    const path = request.url.split("?", 1)[0]!.slice(0, 200);
+    if (!wantsPage(request.method, path, request.headers.accept)) return undefined;
+    const look = chosenLook(request as FastifyRequest<{ Querystring: { language?: unknown } }>, reply);
+    reply.header("vary", "Accept, Accept-Language, Cookie");
+    return missingPage(path, look, files?.welcome);
+  };
 
   const answer = async (request: FastifyRequest<{ Params: { "*"?: string } }>, reply: FastifyReply) => {
     reply.headers(guards);

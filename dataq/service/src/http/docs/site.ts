@@ -12,7 +12,7 @@ export function addDocumentation(app: FastifyInstance): void {
   // The type of every error body is this address.
   app.get<{ Params: { code: string } }>("/docs/errors/:code", async (request, reply) => {
     const { code } = request.params;
-    if (!Object.hasOwn(errors, code)) throw new Failure("not_found", { what: "The error code" });
+    if (!Object.hasOwn(errors, code)) return refuse(request, reply, "The error code");
     return lead(request, reply, `dataq/errors#${code}`);
   });
   app.get<{ Params: { "*": string } }>("/docs/*", async (request, reply) => {
@@ -20,13 +20,17 @@ export function addDocumentation(app: FastifyInstance): void {
     if (file === undefined && !(await files.isBuilt()))
       return reply.code(notBuilt.status).headers(notBuilt.headers).send(notBuilt.page);
     if (file !== undefined) return send(file, request, reply);
+    return refuse(request, reply, "The page");
+  });
+
+  async function refuse(request: FastifyRequest, reply: FastifyReply, what: string): Promise<FastifyReply> {
     const missing = await files.missing(request.headers.accept);
-    if (missing === undefined) throw new Failure("not_found", { what: "The page" });
+    if (missing === undefined) throw new Failure("not_found", { what });
     return reply
       .code(missing.status)
       .headers({ ...missing.headers, vary: "accept" })
       .send(missing.page);
-  });
+  }
 }
 
 function lead(request: FastifyRequest, reply: FastifyReply, page: string): FastifyReply {

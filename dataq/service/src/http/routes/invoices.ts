@@ -25,6 +25,7 @@ import {
 } from "../../invoices/invoice.ts";
 import { readStatement } from "../../invoices/statement.ts";
 import { taxWorkbook } from "../../invoices/tax-export.ts";
+import { wrongState } from "../../payments/payment.ts";
 import type { Payments } from "../../payments/payments.ts";
 import { check, readJson } from "../body.ts";
 import { authorOf, principalOf } from "../caller.ts";
@@ -51,7 +52,7 @@ export function addInvoiceRoutes(app: FastifyInstance, parts: HttpParts, payment
     const { id } = request.params;
     const payment = await payments.find(id, account.id);
     if (!payment) throw new Failure("not_found", { what: `The payment ${id.slice(0, 64)}` });
-    if (payment.state !== "paid") throw new Failure("payment_state", { state: payment.state });
+    if (payment.state !== "paid") throw wrongState(payment.state);
     return sendPdf(reply, `receipt-${id}`, receiptPdf(payment, await partiesOf(account.id), language));
   });
 

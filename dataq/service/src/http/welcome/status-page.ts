@@ -3,6 +3,7 @@ import type { HealthState, Sent, status } from "@dataq/contract/wire";
 import type { MaintenanceWindow } from "../../maintenance/maintenance.ts";
 import type { WelcomeFiles } from "../console/files.ts";
 import { html, type Markup } from "./markup.ts";
+import { plainPage } from "./plain-page.ts";
 import type { Look } from "./welcome.ts";
 
 /** What the page shows: the answer of /v1/status, and the maintenance of the last weeks. */
@@ -15,11 +16,6 @@ export interface Standing {
 const texts = {
   en: {
     title: "Status of the service",
-    skip: "Skip to content",
-    home: "Home",
-    docs: "Documentation",
-    switchTo: "中文：切换为中文",
-    other: "中文",
     overall: {
       maintenance: "Under maintenance",
       down: "Calls of some operations fail",
@@ -51,11 +47,6 @@ const texts = {
   },
   zh: {
     title: "服务状态",
-    skip: "跳到正文",
-    home: "首页",
-    docs: "文档",
-    switchTo: "EN: switch to English",
-    other: "EN",
     overall: {
       maintenance: "正在维护",
       down: "部分接口调用失败",
@@ -85,34 +76,13 @@ const colours = { quiet: "", working: "good", disturbed: "warn", down: "bad" } a
   string
 >;
 
-/** The page at /status for people: whether calls are answered now, and how they fared. It runs no script. */
-export function statusPage({ status, past, now }: Standing, { theme, language }: Look, files?: WelcomeFiles) {
+/** The page at /status for people: whether calls are answered now, and how they fared. */
+export function statusPage({ status, past, now }: Standing, look: Look, files?: WelcomeFiles): string {
+  const { language } = look;
   const t = texts[language];
   const { maintenance } = status;
-  const other = language === "zh" ? "en" : "zh";
   const worst = worstOf(status.operations.map(({ health }) => health));
-  return html`<!doctype html>
-<html lang="${language === "zh" ? "zh-CN" : "en"}" data-theme="${theme}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta http-equiv="refresh" content="60">
-<title>${t.title} · dataq</title>
-${
-  files &&
-  html`<link rel="icon" type="image/svg+xml" href="${files.icon}">
-<link rel="stylesheet" href="${files.style}">`
-}
-</head>
-<body>
-<a class="skip" href="#main">${t.skip}</a>
-<header>
-<a class="brand" href="/">${files && html`<img src="${files.icon}" alt="" width="28" height="28">`}dataq</a>
-<div class="tools"><a href="/docs/${language === "zh" ? "zh/" : ""}dataq/start">${t.docs}</a><a href="/status?language=${other}" hreflang="${other}" lang="${other === "zh" ? "zh-CN" : "en"}" aria-label="${t.switchTo}">${t.other}</a></div>
-</header>
-<main id="main">
-<section class="hero">
+  const body = html`<section class="hero">
 <h1>${t.overall[maintenance === null ? worst : "maintenance"]}</h1>
 ${
   maintenance === null
@@ -137,11 +107,9 @@ ${
     ? html`<p>${t.none}</p>`
     : html`<ul>${past.map(({ since, ended, message }) => html`<li>${timeOf(since, now)} – ${timeOf(ended!, now)}: ${message[language]}</li>`)}</ul>`
 }
-</section>
-</main>
-<footer><p>${t.time} <a href="/v1/status">/v1/status</a></p></footer>
-</body>
-</html>`.text;
+</section>`;
+  const foot = html`<p>${t.time} <a href="/v1/status">/v1/status</a></p>`;
+  return plainPage({ title: t.title, refreshS: 60, body, foot }, look, files);
 }
 
 function row(one: Standing["status"]["operations"][number], language: Language): Markup {

@@ -84,6 +84,7 @@ ${this.#settings.mode === "local" ? html`<p class="note">${t.local}</p>` : undef
 </main>
 <footer><p>${t.foot}</p></footer>
 ${canTry ? dataBlock("answers", answers) : undefined}
+${canTry ? dataBlock("publishers", publishersOf(entries, language)) : undefined}
 </body>
 </html>`.text;
   }
@@ -130,6 +131,17 @@ ${canTry ? dataBlock("answers", answers) : undefined}
     }
     return answers;
   }
+}
+
+/** What readers of a language call the publishers of the records that can be tried, by `source.name`. */
+function publishersOf(entries: readonly CatalogEntry[], language: Language): Record<string, string> {
+  return Object.fromEntries(
+    entries
+      .filter(({ domain }) => domain === "legal")
+      .flatMap(({ publishers, publisher_names }) =>
+        publishers.map((name, at) => [name, publisher_names[at]![language]]),
+      ),
+  );
 }
 
 const longestWaitMs = 3_000;

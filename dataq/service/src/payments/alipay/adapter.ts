@@ -77,10 +77,10 @@ export class Alipay implements Provider {
   async read({ body }: Received): Promise<Notification> {
     const fields = Object.fromEntries(new URLSearchParams(body.toString()));
     if (!isSignedNotification(fields, this.#settings.alipayPublicKey))
-      throw new NotGenuine("its signature is wrong");
+      throw new NotGenuine("its signature is wrong", "签名不对");
     const { app_id, notify_id, out_trade_no, out_biz_no } = fields;
-    if (app_id !== this.#settings.app_id) throw new NotGenuine("it is for another app");
-    if (!notify_id || !out_trade_no) throw new NotGenuine("it names no trade");
+    if (app_id !== this.#settings.app_id) throw new NotGenuine("it is for another app", "属于另一个应用");
+    if (!notify_id || !out_trade_no) throw new NotGenuine("it names no trade", "没有写明交易");
     // A notification of a refund has the sum of all refunds of the trade; each is asked for by its own number.
     if (fields["gmt_refund"] && out_biz_no) {
       const refund = await this.#findRefund(out_trade_no, out_biz_no);

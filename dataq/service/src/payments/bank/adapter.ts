@@ -25,6 +25,6 @@ export class BankTransfer implements Provider {
   }
 
   async read(): Promise<Notification> {
-    throw new NotGenuine("a bank sends none");
+    throw new NotGenuine("a bank sends none", "银行不发送通知");
   }
 }

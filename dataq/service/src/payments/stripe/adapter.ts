@@ -102,7 +102,8 @@ export class Stripe implements Provider {
       readonly data?: { readonly object?: StripeObject };
     };
     const object = event.data?.object;
-    if (typeof event.id !== "string" || object === undefined) throw new NotGenuine("it is not an event");
+    if (typeof event.id !== "string" || object === undefined)
+      throw new NotGenuine("it is not an event", "不是事件");
     const news = await this.#newsOf(event.type ?? "", object);
     return { id: event.id, news: news === undefined ? [] : [news] };
   }

@@ -13,11 +13,14 @@ export function verifySignature(header: string, body: Buffer, secret: string, no
   const time = parts.find(([name]) => name === "t")?.[1] ?? "";
   const signatures = parts.flatMap(([name, value]) => (name === "v1" && value ? [value] : []));
   if (!/^\d{1,12}$/.test(time) || signatures.length === 0)
-    throw new NotGenuine("it has no usable Stripe-Signature");
+    throw new NotGenuine("it has no usable Stripe-Signature", "没有可用的 Stripe-Signature 请求头");
   if (!signatures.some((one) => isSame(one, sign(time, body, secret))))
-    throw new NotGenuine("its signature is wrong");
+    throw new NotGenuine("its signature is wrong", "签名不对");
   if (Math.abs(now.getTime() / 1000 - Number(time)) > TOLERANCE_S)
-    throw new NotGenuine("it was signed more than five minutes ago, or in the future");
+    throw new NotGenuine(
+      "it was signed more than five minutes ago, or in the future",
+      "签名时间早于五分钟前，或在将来",
+    );
 }
 
 function sign(time: string, body: Buffer, secret: string): string {

@@ -99,16 +99,17 @@ export class WechatPay implements Provider {
       this.#settings.platformKeys,
       now,
     );
-    if (fault !== undefined) throw new NotGenuine(fault);
+    if (fault !== undefined) throw new NotGenuine(...fault);
     const { id, resource } = JSON.parse(text) as { readonly id?: string; readonly resource?: Sealed };
-    if (id === undefined || resource === undefined) throw new NotGenuine("it has no content");
+    if (id === undefined || resource === undefined) throw new NotGenuine("it has no content", "没有内容");
     let content: Trade & WechatRefund;
     try {
       content = JSON.parse(open(resource, this.#settings.api_v3_key)) as Trade & WechatRefund;
     } catch (cause) {
-      throw new NotGenuine("its content cannot be decrypted", { cause });
+      throw new NotGenuine("its content cannot be decrypted", "内容无法解密", { cause });
     }
-    if (content.mchid !== this.#settings.merchant_id) throw new NotGenuine("it is for another merchant");
+    if (content.mchid !== this.#settings.merchant_id)
+      throw new NotGenuine("it is for another merchant", "属于另一个商户");
     const news = content.refund_id === undefined ? this.#newsOfTrade(content) : newsOfRefund(content);
     return { id, news: news === undefined ? [] : [news] };
   }
@@ -157,7 +158,7 @@ export class WechatPay implements Provider {
         this.#settings.platformKeys,
         now,
       );
-      if (fault !== undefined) throw new Error(`this is not an answer of WeChat Pay: ${fault}`);
+      if (fault !== undefined) throw new Error(`this is not an answer of WeChat Pay: ${fault[0]}`);
       return answer;
     }
     if (absent?.test(answer.code ?? "")) return {} as Body;

@@ -17,6 +17,8 @@ export function authorizationOf(
   return `WECHATPAY2-SHA256-RSA2048 mchid="${merchant_id}",nonce_str="${nonce}",signature="${signature}",timestamp="${time}",serial_no="${certificate_serial}"`;
 }
 
+type Fault = readonly [en: string, zh: string];
+
 /**
  * What is wrong with the signature of an answer or a notification, over its time, nonce and body; undefined if nothing
  * is. `header` gets a header by its name.
@@ -26,16 +28,23 @@ export function faultOfSignature(
   body: string,
   keys: ReadonlyMap<string, KeyObject>,
   now: Date,
-): string | undefined {
+): Fault | undefined {
   const [time, nonce, serial, signature] = ["timestamp", "nonce", "serial", "signature"].map((name) =>
     header(`wechatpay-${name}`),
   ) as [string, string, string, string];
   const key = keys.get(serial);
-  if (key === undefined) return `platform_keys has no key ${serial.slice(0, 80) || "without a name"}`;
+  if (key === undefined) {
+    const name = serial.slice(0, 80);
+    return [
+      `platform_keys has no key ${name || "without a name"}`,
+      `platform_keys 中没有密钥 ${name || "（未写名称）"}`,
+    ];
+  }
   const text = Buffer.from(`${time}\n${nonce}\n${body}\n`);
-  if (!verify("sha256", text, key, Buffer.from(signature, "base64"))) return "its signature is wrong";
+  if (!verify("sha256", text, key, Buffer.from(signature, "base64")))
+    return ["its signature is wrong", "签名不对"];
   if (!/^\d{1,12}$/.test(time) || Math.abs(now.getTime() / 1000 - Number(time)) > TOLERANCE_S)
-    return "it was signed more than five minutes ago, or in the future";
+    return ["it was signed more than five minutes ago, or in the future", "签名时间早于五分钟前，或在将来"];
   return undefined;
 }
 

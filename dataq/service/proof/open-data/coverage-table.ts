@@ -12,14 +12,14 @@ export interface Entry {
 
 const languages = {
   en: {
-    readme: "README.md",
+    page: "open-data.md",
     heads: ["operation", "after `npm start`", "after `data get --all`", "or `dataq connect`"],
     samples: "samples",
     describe: "a vendor that you describe",
     between: ", ",
   },
   zh: {
-    readme: "README.zh.md",
+    page: "open-data.zh.md",
     heads: ["接口", "`npm start` 之后", "`data get --all` 之后", "或 `dataq connect`"],
     samples: "样例",
     describe: "自行描述的供应商",
@@ -29,18 +29,20 @@ const languages = {
 type Language = keyof typeof languages;
 
 /**
- * Writes the table of operations into both READMEs: what answers after the first start, after all sets of open data,
+ * Writes the table of operations into both pages on open data: what answers after the first start, after all sets of open data,
  * and which vendors can be connected.
  */
-export function writeReadmeTables(start: readonly Entry[], after: readonly Entry[]): void {
+export function writeTables(start: readonly Entry[], after: readonly Entry[]): void {
   for (const language of Object.keys(languages) as Language[]) {
-    const path = fileURLToPath(new URL(`../../../../${languages[language].readme}`, import.meta.url));
-    writeFileSync(path, withTable(readFileSync(path, "utf8"), readmeTable(start, after, language)));
+    const path = fileURLToPath(
+      new URL(`../../../../docs/dataq/${languages[language].page}`, import.meta.url),
+    );
+    writeFileSync(path, withTable(readFileSync(path, "utf8"), coverageTable(start, after, language)));
   }
 }
 
 /** Operations whose cells are the same share a row. */
-export function readmeTable(start: readonly Entry[], after: readonly Entry[], language: Language): string {
+export function coverageTable(start: readonly Entry[], after: readonly Entry[], language: Language): string {
   const { heads, samples, describe, between } = languages[language];
   const held = ({ data, coverage }: Entry) =>
     data === "imported" ? short(coverage?.text[language] ?? data) : samples;
@@ -66,11 +68,11 @@ function short(text: string): string {
   return text.replace(/ ?[(（][^)）]{40,}[)）]/g, "");
 }
 
-/** The README with another table in place of the one whose rows begin with an operation's name. */
-export function withTable(readme: string, table: string): string {
-  const lines = readme.split("\n");
+/** The page with another table in place of the one whose rows begin with an operation's name. */
+export function withTable(page: string, table: string): string {
+  const lines = page.split("\n");
   const row = lines.findIndex((line) => line.startsWith("| `legal_"));
-  if (row < 2) throw new Error("The README has no table of operations.");
+  if (row < 2) throw new Error("The page has no table of operations.");
   let end = row;
   while (lines[end]?.startsWith("|")) end++;
   return [...lines.slice(0, row - 2), ...table.split("\n"), ...lines.slice(end)].join("\n");

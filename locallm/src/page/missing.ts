@@ -1,0 +1,8 @@
+import { currentLanguage, isDark } from "./look.ts";
+
+/** The page of an address that is not there. The server has chosen the language that the browser prefers. */
+const language = currentLanguage();
+document.documentElement.dataset["theme"] = isDark() ? "dark" : "light";
+document.documentElement.lang = language === "zh" ? "zh-CN" : "en";
+for (const part of document.querySelectorAll("main"))
+  part.hidden = part.lang !== document.documentElement.lang;
