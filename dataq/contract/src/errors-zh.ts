@@ -58,10 +58,15 @@ export const errorsZh: Record<ErrorCode, Row> = {
     "请提高该密钥的 monthly_cap，或等到下个月（北京时间）。",
   ),
   project_budget_reached: row(
+    "项目预算已用完",
     "项目 {project} 在 {month} 的预算 {budget} 点已用 {spent} 点，本次调用需要 {required} 点。",
     "请提高项目的 monthly_budget，或等到 {resets_at}。",
   ),
-  project_in_use: row("项目 {project} 还有 {keys} 个 API 密钥。", "请先吊销其密钥，再删除项目。"),
+  project_in_use: row(
+    "项目仍在使用",
+    "项目 {project} 还有 {keys} 个 API 密钥。",
+    "请先吊销其密钥，再删除项目。",
+  ),
   price_above_max: row(
     "超过 max_tokens",
     "本次调用需要 {required} 点，超过了 max_tokens（{max_tokens}）。",
@@ -122,7 +127,7 @@ export const errorsZh: Record<ErrorCode, Row> = {
   already_exists: row("已经存在", "已经存在，不能重复创建。", "请使用已有的那一个。"),
   too_many: row("数量已达上限", "数量已达上限（{limit}）。", "请先删除不再需要的。"),
   webhook_disabled: row("Webhook 已停用", "该 Webhook 已停用。", "请先启用，再重新发送。"),
-  payment_state: row("付款状态不符", "该笔付款的状态是 {state}。", "请重新查询这笔付款，按其状态处理。"),
+  payment_state: row("付款状态不符", "该笔付款的状态是“{state}”。", "请重新查询这笔付款，按其状态处理。"),
   approval_needed: row(
     "需要第二个人批准",
     "该金额需要第二个人批准，已记为 {id}。",
@@ -142,12 +147,12 @@ export const errorsZh: Record<ErrorCode, Row> = {
   ),
   unsupported_media_type: row(
     "请求体类型不支持",
-    "Content-Type 应为 UTF-8 编码的 application/json，现在是 {type}。",
+    "Content-Type 应为 UTF-8 编码的 application/json（现为 {type}）。",
     "请发送请求头 Content-Type: application/json。",
   ),
   unsupported_encoding: row(
     "请求体编码不支持",
-    "Content-Encoding 是 {encoding}，不接受压缩的请求体。",
+    "不接受压缩的请求体（Content-Encoding 为 {encoding}）。",
     "请发送未压缩的请求体。",
   ),
   idempotency_mismatch: row(
@@ -158,13 +163,13 @@ export const errorsZh: Record<ErrorCode, Row> = {
   invalid_voucher: row("充值码无效", "充值码无效、已使用或已过期。", "请检查是否输错。"),
   provider_off: row(
     "付款方式未开通",
-    "本服务没有开通 {provider} 付款。",
+    "本服务没有开通这种付款方式（{provider}）。",
     "请使用 /v1/payments/options 中的方式，或兑换充值码。",
   ),
   invalid_notification: row(
     "通知无效",
-    "这不是 {provider} 的有效通知：{reason}。",
-    "请检查 payments.json 中 {provider} 的密钥和本机时间。",
+    "付款通知无效（{provider}）：{reason}。",
+    "请检查 payments.json 中该平台的密钥和本机时间。",
   ),
   invalid_invitation: row(
     "邀请无效",
@@ -197,7 +202,7 @@ export const errorsZh: Record<ErrorCode, Row> = {
   ),
   not_configured: row("暂无可用数据源", "{operation} 暂无可用数据源，未扣费。", "{fix}"),
   upstream_error: row("数据源异常", "{operation} 的数据源返回异常，未扣费。", "请稍后重试。"),
-  payment_refused: row("付款未受理", "{provider} 没有受理。", "请稍后重试，或换一种付款方式。"),
+  payment_refused: row("付款未受理", "付款平台没有受理（{provider}）。", "请稍后重试，或换一种付款方式。"),
   upstream_timeout: row("数据源超时", "{operation} 的数据源响应超时，未扣费。", "请稍后重试。"),
   preparing: row(
     "数据准备中",

@@ -149,7 +149,7 @@ function excessOf(own: Grant, grant: WantedGrant): Excess | undefined {
     if (grant.spendAs !== own.spendAs) return ["monthly_cap", "a separate monthly cap", "另计的每月额度"];
   }
   if (own.projectId !== null && grant.projectId !== own.projectId)
-    return ["project_id", "keys outside of its project"];
+    return ["project_id", "keys outside of its project", "其他项目的密钥"];
   if (own.sessionBudget !== null && (grant.sessionBudget === null || grant.sessionBudget > own.sessionBudget))
     return [
       "session_budget",

@@ -156,7 +156,7 @@ export function shownType(contentType: string): string {
 
 /** The value of a header for the message of an error; an empty one is called so in the message's language. */
 export function named(detail: string, value: string): Failure["details"] {
-  return value === "" ? { [detail]: "empty", zh: { [detail]: "空的" } } : { [detail]: value };
+  return value === "" ? { [detail]: "empty", zh: { [detail]: "空" } } : { [detail]: value };
 }
 
 function billingOf(details: Failure["details"]): object {
