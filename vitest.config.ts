@@ -9,10 +9,34 @@ process.env["NODE_COMPILE_CACHE"] = compileCache;
 const patient = { poll: { timeout: 30_000 } };
 const source = { resolve: { conditions: ["source"] }, ssr: { resolve: { conditions: ["source"] } } };
 
+const live = (files: { name: string; include: string[]; exclude?: string[] }) => ({
+  ...source,
+  test: {
+    ...files,
+    setupFiles: ["scripts/watched-test.ts"],
+    expect: patient,
+    testTimeout: 60_000,
+    hookTimeout: 300_000,
+    sequence: { groupOrder: 1 },
+    // What the files share, the server's modules among them, is loaded once per worker: no file changes it.
+    isolate: false,
+  },
+});
+
+/** They import whole packs, pack and install what is published, or run programs of others: half of all the work. */
+const whole = [
+  "scripts/published.test.ts",
+  "locallm/test/clients/*.test.ts",
+  "locallm/test/{guides,oldest-release,package,quantize}.test.ts",
+  "dataq/client/test/package.test.ts",
+  "dataq/client-python/test/{package,types}.test.ts",
+  "dataq/service/test/{asked-laws,backup-store,judged,many-machines,national-laws,oldest-release,open-data,outgoing}.test.ts",
+];
+
 /**
- * Two kinds of test. Beside the code (`src/**`): quick. In a `test/` folder, after them: the real products as
- * processes, each file with servers, ports and folders of its own. Three files at once on two cores, because often
- * one of them waits.
+ * Three kinds of test. Beside the code (`src/**`): quick. In a `test/` folder, after them: the real products as
+ * processes, each file with servers, ports and folders of its own. Then what takes long (`whole`), which CI runs and
+ * `npm test` leaves out. Three files at once on two cores, because often one of them waits.
  */
 export default defineConfig({
   ...source,
@@ -30,6 +54,7 @@ export default defineConfig({
             "{autostart,site-files,package-index,updates,locallm,dataq/*}/src/**/*.test.ts",
             "{fuzz,scripts}/**/*.test.ts",
           ],
+          exclude: whole,
           expect: patient,
           testTimeout: 60_000,
           hookTimeout: 120_000,
@@ -39,20 +64,12 @@ export default defineConfig({
           isolate: false,
         },
       },
-      {
-        ...source,
-        test: {
-          name: "live",
-          setupFiles: ["scripts/watched-test.ts"],
-          expect: patient,
-          include: ["{locallm,dataq/*}/test/**/*.test.ts", "examples/**/*.test.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 300_000,
-          sequence: { groupOrder: 1 },
-          // What the files share, the server's modules among them, is loaded once per worker: no file changes it.
-          isolate: false,
-        },
-      },
+      live({
+        name: "live",
+        include: ["{locallm,dataq/*}/test/**/*.test.ts", "examples/**/*.test.ts"],
+        exclude: whole,
+      }),
+      live({ name: "whole", include: whole }),
     ],
   },
 });

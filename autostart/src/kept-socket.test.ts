@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import koffi from "koffi";
 import { afterAll, expect, it } from "vitest";
+// Tests of the engine share this worker, and koffi takes no settings once a library is open.
+import "../../locallm/src/engine/call-stack.ts";
 
 /** A service that keeps its socket, answers with its number, and streams slowly. It says where it listens. */
 const service = `

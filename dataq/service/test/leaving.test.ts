@@ -121,6 +121,8 @@ test("an account is closed by its name once no money is open: the books stay, th
   expect(JSON.stringify(await query("select * from api_key where account_id = $1", [id]))).not.toContain(key);
 
   const requests = () => query("select from request where account_id = $1", [id]);
+  // The log is written after the answer.
+  await expect.poll(requests).toHaveLength(1);
   await sweepClosed(service.database, new Date(service.nowMs + 183 * 86_400_000));
   expect(await requests()).toHaveLength(1);
   await sweepClosed(service.database, new Date(service.nowMs + 185 * 86_400_000));

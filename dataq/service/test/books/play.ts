@@ -167,10 +167,19 @@ class Story {
       if (asked.name !== undefined && asked.answers.length === 0) await this.#untilTold(asked);
     for (const [reference, isKnown] of this.#account.payments)
       if (!isKnown) await this.#account.pay(reference, 10_000, world.places[0]!);
-    const open = await this.#numberOf(
-      "select (select count(*) from hold where account_id = $1) + (select count(*) from idempotency where account_id = $1 and outcome is null) as n",
-      [this.#account.id],
-    );
+    const openOnes = () =>
+      this.#numberOf(
+        "select (select count(*) from hold where account_id = $1) + (select count(*) from idempotency where account_id = $1 and outcome is null) as n",
+        [this.#account.id],
+      );
+    // A call whose caller left may still run, and opens its hold after the sweep.
+    let open = await openOnes();
+    for (let tries = 0; open > 0 && tries < 100; tries++) {
+      await sleep(50);
+      world.nowMs += 60_000;
+      for (const { service } of world.places) await service.sweep();
+      open = await openOnes();
+    }
     if (open > 0) throw new Error(`${open} holds or claims did not end`);
     await this.#messagesEnd();
     if (this.#texts.length > 0) await this.#import("the last");
