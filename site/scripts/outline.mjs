@@ -27,6 +27,7 @@ export const groups = [
     pages: [
       "dataq/operating",
       "dataq/business",
+      "dataq/single-sign-on",
       "dataq/hosting",
       "dataq/payments",
       "dataq/open-data",

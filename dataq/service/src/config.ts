@@ -36,6 +36,8 @@ export interface Config {
   readonly signup: "open" | "approve" | "closed";
   /** DATAQ_REFUSED_MAIL, refused-mail.txt in the data folder: mail domains whose addresses cannot sign up in hosted mode. */
   readonly refusedMail: string;
+  /** DATAQ_SSO, sso.json in the data folder: single sign-on; see docs/dataq/single-sign-on.md. */
+  readonly sso: string;
   /** DATAQ_TERMS: the terms that people accept before they use the console, as "2026-11-01 https://data.example/terms", and the day from which calls need them. */
   readonly terms: Terms | undefined;
   /** DATAQ_SECRET: the pepper of stored keys. If unset, one is created in the data folder. */
@@ -149,6 +151,7 @@ export function readConfig(environment: Environment = process.env): Config {
       readChoice("DATAQ_SIGNUP", get("DATAQ_SIGNUP"), ["open", "approve", "closed"]) ??
       (mode === "hosted" ? "approve" : isLoopback(host) ? "open" : "closed"),
     refusedMail: resolve(get("DATAQ_REFUSED_MAIL") ?? join(dataFolder, "refused-mail.txt")),
+    sso: resolve(get("DATAQ_SSO") ?? join(dataFolder, "sso.json")),
     terms: readTerms(get("DATAQ_TERMS")),
     secret: readSecret(get("DATAQ_SECRET")),
     chargeEmpty: readChoice("DATAQ_CHARGE_EMPTY", get("DATAQ_CHARGE_EMPTY"), ["true", "false"]) !== "false",

@@ -25,6 +25,7 @@ import { addModelRoutes } from "./http/console/models.ts";
 import { addConsolePages } from "./http/console/pages.ts";
 import { addSessionRoutes } from "./http/console/session.ts";
 import { addSignInRoutes } from "./http/console/sign-in.ts";
+import { addSsoRoutes } from "./http/console/sso.ts";
 import { allowOrigins } from "./http/cross-origin.ts";
 import { offers } from "./http/docs/offer.ts";
 import { addDocumentation } from "./http/docs/site.ts";
@@ -73,6 +74,8 @@ import { Payments } from "./payments/payments.ts";
 import { readPaymentSettings } from "./payments/settings.ts";
 import { makeLocalLink } from "./people/local-link.ts";
 import { People } from "./people/people.ts";
+import { SingleSignOn } from "./people/sso.ts";
+import { readSsoSettings } from "./people/sso-settings.ts";
 import { TermsGate, takeUnaccepted } from "./people/terms.ts";
 import { AnswerCache } from "./query/answer-cache.ts";
 import type { Failpoint } from "./query/failpoint.ts";
@@ -135,7 +138,9 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const clock = options.clock ?? (() => new Date());
   const { progress } = options;
   const paymentSettings = await readPaymentSettings(config.payments);
-  const logger = createLogger(config, paymentSettings.secrets, options.logTo);
+  const ssoSettings = await readSsoSettings(config.sso);
+  const secrets = [...paymentSettings.secrets, ...(ssoSettings ? [ssoSettings.client_secret] : [])];
+  const logger = createLogger(config, secrets, options.logTo);
   if (config.databaseUrl !== undefined) await mkdir(config.dataFolder, { recursive: true, mode: 0o700 });
   const database = await openDatabase({
     url: config.databaseUrl,
@@ -236,19 +241,23 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     );
     closers.push(() => requestLog.flush());
     let url = config.publicUrl ?? "";
+    const publicUrl = () => config.publicUrl ?? url;
+    const sso =
+      ssoSettings && new SingleSignOn({ ...config, settings: ssoSettings, database, clock, publicUrl });
     const people = new People({
       ...config,
       database,
       secret,
       clock,
-      publicUrl: () => config.publicUrl ?? url,
+      sso,
+      publicUrl,
       onWarning: (text, error) => logger.warn({ err: (error as Error).message }, text),
     });
     const payments = new Payments({
       database,
       settings: paymentSettings,
       clock,
-      publicUrl: () => config.publicUrl ?? url,
+      publicUrl,
       onWarning: (text, error) => logger.warn({ err: error.message }, text),
       failpoint: failpointOf<PaymentFailpoint>(config.failpoint),
     });
@@ -343,6 +352,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     });
     addConsolePages(app, { ...parts, offer, status, isPreparing: () => isPreparing }, config);
     addSignInRoutes(app, parts, config);
+    addSsoRoutes(app, parts);
     addSessionRoutes(app, parts, config);
     if (config.locallm !== undefined) addModelRoutes(app, config.locallm);
     closers.push(() => app.close());
@@ -352,6 +362,10 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       seal,
       queue,
       askPayments: () => payments.askDue(),
+      dropAbsent: async () => {
+        const dropped = (await sso?.dropAbsent()) ?? 0;
+        if (dropped > 0) logger.info({ dropped }, "ended roles of people whom the provider no longer sends");
+      },
       tellAlerts: async (since) => {
         for (const alert of await takeAlerts(database, since, clock())) await people.tellOfAlert(alert);
         const { terms } = config;

@@ -31,6 +31,8 @@ export interface InProcessService {
   /** Milliseconds since 1970. */
   nowMs: number;
   log(): string;
+  /** Does now what the service does every ten seconds. */
+  sweep(): Promise<void>;
   call(path: string, options?: CallOptions): Promise<CallResult>;
   /** A new account with this many paid tokens, and its keys. */
   account(tokens: number, options?: object): Promise<{ id: string; keys: string[] }>;
@@ -99,6 +101,7 @@ export async function startInProcess(
       nowMs = value;
     },
     log: () => log,
+    sweep: () => service.sweep(),
     call,
     async account(tokens, account = {}) {
       const made = await call("/admin/v1/accounts", {

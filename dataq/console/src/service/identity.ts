@@ -1,4 +1,4 @@
-import type { OpenSession } from "@dataq/contract/wire";
+import type { OpenSession, StartedSso } from "@dataq/contract/wire";
 import { call } from "./call.ts";
 
 /** Sign-up, sign-in, passwords and two-factor authentication. */
@@ -13,6 +13,9 @@ export interface SignInAnswer {
 
 export const signIn = (email: string, password: string) =>
   post<SignInAnswer>("/sign-in/email", { email, password, rememberMe: true });
+/** The address at the provider of single sign-on. */
+export const startSso = (next: string) =>
+  call<StartedSso>("/console/api/sso", { method: "POST", body: { next } });
 export const signUp = (name: string, email: string, password: string) =>
   post("/sign-up/email", { name, email, password, callbackURL: "/console/verify" });
 export const signOut = () => post("/sign-out");

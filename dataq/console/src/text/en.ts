@@ -1,3 +1,4 @@
+import type { SsoRefusal } from "@dataq/contract/wire";
 import { citationsEn } from "./citations.ts";
 
 /** The console's texts. `zh.ts` has the same keys, and the compiler reports a missing one. */
@@ -76,6 +77,7 @@ export const en = {
     unavailable: "The service is temporarily unavailable. You were not charged.",
     internal_error: "Internal error. You were not charged.",
     invalid_email_or_password: "Incorrect email or password.",
+    sso_required: "Your role comes from single sign-on. Use its button instead of the password.",
     user_already_exists: "This email address is already registered.",
     user_already_exists_use_another_email: "This email address is already registered.",
     password_too_short: "The password is too short. Use at least 10 characters.",
@@ -158,6 +160,21 @@ export const en = {
       "Incorrect email or password, or the address is not verified yet. If you have just signed up, open the link in our email first.",
     signInLocal: "If you run this service yourself, use the link that it printed at startup.",
     signIn: "Sign in",
+    sso: (name: string) => `Sign in with ${name}`,
+    orPassword: "or with a password",
+    ssoAway: (name: string) => `No answer from ${name}. Try again in a moment.`,
+    ssoRefused: {
+      cancelled: "Sign-in was cancelled.",
+      expired: "This sign-in has expired or was started in another browser. Start again.",
+      failed:
+        "The answer of the sign-in provider could not be verified. Start again; if it fails again, ask the operator.",
+      mail_unverified: "Your sign-in provider has not verified your email address.",
+      mail_domain: "Your email address is not of a domain that may sign in here.",
+      mail_taken:
+        "Somebody has signed up here with your email address, and the two cannot be joined. Ask the operator.",
+      no_role: "Your sign-in provider gives you no role here. Ask whoever manages its groups.",
+      signup_closed: "Sign-up is closed. Ask the operator for an invitation.",
+    } satisfies Record<SsoRefusal, string>,
     signUpTitle: "Create an account",
     signUpAbout: "Includes 2,000,000 trial tokens: about 400 legal or 4,000 research calls.",
     signUpApproval: "The operator reviews new accounts. Approved accounts receive trial tokens.",
@@ -926,6 +943,8 @@ export const en = {
     linkAbout: "The link is shown only once, works only for that email address and expires in one week.",
     account: "Account",
     accountAbout: "The account that you are working in.",
+    fromProvider: "Single sign-on",
+    fromProviderAbout: "Single sign-on gives this role. If you change it here, it stays as you set it.",
   },
 
   accounts: {
@@ -1356,6 +1375,7 @@ export const en = {
       "payment.return": "Payment refunded or charged back",
       "payment.trouble": "Payment does not fit",
       "person.approve": "User approved",
+      "person.link": "User linked to single sign-on",
       "person.reset_link": "Reset link created",
       "price.account": "Price for an account published",
       "price.free": "Free calls published",

@@ -9,6 +9,8 @@ import {
   person,
   resetLink,
   session,
+  ssoStart,
+  startedSso,
 } from "./session.ts";
 
 const own = { tag: "console", access: "session" } as const;
@@ -28,6 +30,17 @@ export const consoleRoutes = {
     summary: "Get the person who is signed in",
     status: 200,
     answer: session,
+  },
+  startSso: {
+    tag: "console",
+    access: "public",
+    method: "POST",
+    path: "/console/api/sso",
+    summary: "Begin single sign-on",
+    body: ssoStart,
+    status: 200,
+    answer: startedSso,
+    errors: ["not_found", "unavailable"],
   },
   listSessions: {
     ...own,

@@ -10,6 +10,8 @@ export const member = z.strictObject({
   name: z.string(),
   email: z.string(),
   role,
+  /** Whether single sign-on gave the role, and takes it away. */
+  from_provider: z.boolean(),
   created_at: moment,
 });
 export type Member = Received<typeof member>;

@@ -48,6 +48,8 @@ export const session = z.strictObject({
   signup: z.enum(["open", "approve", "closed"]),
   /** Whether the service can send mail. Without it, an operator passes on the links. */
   mail: z.boolean(),
+  /** Single sign-on, by the name of its provider. */
+  sso: z.strictObject({ name: z.string() }).nullable(),
   /** Whether to show the pages of a model server. */
   models: z.boolean(),
   /** The operator's terms of use. */
@@ -66,6 +68,31 @@ export const openSession = z.strictObject({
   is_current: z.boolean(),
 });
 export type OpenSession = Received<typeof openSession>;
+
+/** Why single sign-on did not let somebody in. */
+export const ssoRefusals = [
+  "cancelled",
+  "expired",
+  "failed",
+  "mail_unverified",
+  "mail_domain",
+  "mail_taken",
+  "no_role",
+  "signup_closed",
+] as const;
+export type SsoRefusal = (typeof ssoRefusals)[number];
+
+/** The page of the console to go on with, below `/console`. */
+export const ssoStart = z.strictObject({
+  next: z
+    .string()
+    .max(500)
+    .regex(/^\/(?![/\\])[!-~]*$/, { error: "must be a path of the console, such as /keys" })
+    .default("/"),
+});
+/** Where the browser goes on: at the provider. */
+export const startedSso = z.strictObject({ url: z.url() });
+export type StartedSso = Received<typeof startedSso>;
 
 export const invitationToken = z.strictObject({ token: z.string().min(1).max(200) });
 export const chosenAccount = z.strictObject({ account_id: z.string().min(1).max(64) });

@@ -67,6 +67,7 @@ export const auditActions = [
   "payment.return",
   "payment.trouble",
   "person.approve",
+  "person.link",
   "person.reset_link",
   "price.account",
   "price.free",

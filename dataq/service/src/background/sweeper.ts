@@ -24,6 +24,8 @@ interface SweeperParts {
   readonly queue: Queue;
   /** Warns accounts and operators; looks at what was spent since a time. */
   readonly tellAlerts: (since: Date) => Promise<void>;
+  /** Ends roles from single sign-on that the provider has not confirmed for long. */
+  readonly dropAbsent: () => Promise<void>;
   /** Asks providers for payments whose outcome is not known. */
   readonly askPayments: () => Promise<void>;
 }
@@ -33,7 +35,7 @@ const DAY_MS = 86_400_000;
 
 /** Voids the holds of dead processes, seals the audit log, and deletes expired rows, again and again until it is closed. */
 export function startSweeper(parts: SweeperParts): Sweeper {
-  const { database, limiter, cache, clock, logger, seal, queue, askPayments, tellAlerts } = parts;
+  const { database, limiter, cache, clock, logger, seal, queue, askPayments, tellAlerts, dropAbsent } = parts;
   const toSeal = new RecentEntries();
   const toSum = new RecentEntries();
   const toTell = new RecentEntries();
@@ -57,6 +59,7 @@ export function startSweeper(parts: SweeperParts): Sweeper {
       sweepLimits: () => limiter.sweep(clock()),
       sweepClosed: () => sweepClosed(database, clock()),
       sweepKeys: () => sweepKeys(database, clock()),
+      dropAbsent,
       sweepSessions: () => sweepSessions(database, clock()),
       // After the sums of usage, which it reads.
       tellAlerts: () =>

@@ -183,6 +183,8 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /console/*": row("public"),
   "GET /console/auth/*": row("public"),
   "POST /console/auth/*": open("better-auth authorises these itself; none of them reaches the ledger"),
+  "POST /console/api/sso": open("it only begins a sign-in, of which the provider decides"),
+  "GET /console/sso/return": row("public"),
   "GET /console/api/session": row("public"),
   "GET /console/api/sessions": row("visitor"),
   "DELETE /console/api/sessions/:id": row("visitor"),

@@ -4,3 +4,5 @@ export const AUTH_PATH = "/console/auth";
 export const INNER_ORIGIN = "http://console.invalid";
 /** Carries the address of the caller. A value from outside is overwritten. */
 export const ADDRESS_HEADER = "x-dataq-address";
+/** Where people come back to from the provider of single sign-on. */
+export const SSO_PATH = "/console/sso";

@@ -2,15 +2,18 @@ import { createHmac } from "node:crypto";
 import { betterAuth } from "better-auth";
 import { APIError, createAuthEndpoint, createAuthMiddleware } from "better-auth/api";
 import { setSessionCookie } from "better-auth/cookies";
+import { genericOAuth } from "better-auth/plugins/generic-oauth";
 import { twoFactor } from "better-auth/plugins/two-factor";
 import { PostgresDialect } from "kysely";
 import { z } from "zod";
 import type { Database } from "../database/database.ts";
-import { ADDRESS_HEADER, AUTH_PATH, INNER_ORIGIN } from "./auth-names.ts";
+import { ADDRESS_HEADER, AUTH_PATH, INNER_ORIGIN, SSO_PATH } from "./auth-names.ts";
 import { takeLocalLink } from "./local-link.ts";
 import { type Letter, letters } from "./mail.ts";
-import { isInvited } from "./members.ts";
+import { isInvited, isProviders } from "./members.ts";
 import { hashPassword, isPassword } from "./password.ts";
+import type { SingleSignOn } from "./sso.ts";
+import { claimsOf, discoveryUrlOf } from "./sso-claims.ts";
 
 export interface AuthOptions {
   readonly database: Database;
@@ -18,6 +21,7 @@ export interface AuthOptions {
   readonly signup: "open" | "approve" | "closed";
   /** Whether an address must be verified by a link sent to it. */
   readonly wantsVerification: boolean;
+  readonly sso?: SingleSignOn | undefined;
   readonly send: ((letter: Letter) => Promise<void>) | undefined;
   /** The address of the console, for links in mail. */
   readonly publicUrl: () => string;
@@ -29,7 +33,7 @@ export interface AuthOptions {
 
 /** Sign-up, sign-in, sessions, two-factor authentication and password reset by better-auth, with our tables and hashes. */
 export function createAuth(options: AuthOptions) {
-  const { database, clock } = options;
+  const { database, clock, sso } = options;
   const post = (to: string, letter: Omit<Letter, "to">) => {
     // Not awaited: response times must not reveal which addresses are known.
     void options.send?.({ to, ...letter }).catch(options.onMailError);
@@ -76,8 +80,28 @@ export function createAuth(options: AuthOptions) {
         isApproved: { type: "boolean", required: true, defaultValue: false, input: false },
         isLocal: { type: "boolean", required: true, defaultValue: false, input: false },
       },
+      validateUserInfo: async ({ user, source: { action, method, oauth } }) => {
+        if (method !== "oauth") return undefined;
+        const claimed = {
+          action,
+          personId: user.id,
+          providerId: oauth?.providerId,
+          claims: { ...oauth?.profile },
+        };
+        const error = sso ? await sso.refusalOf(claimed) : "failed";
+        return error && { error };
+      },
     },
-    session: { expiresIn: 30 * 86_400, updateAge: 86_400, freshAge: 0 },
+    account: {
+      // Only who the person is counts. The provider's tokens are not stored.
+      updateAccountOnSignIn: false,
+    },
+    session: {
+      expiresIn: 30 * 86_400,
+      updateAge: 86_400,
+      freshAge: 0,
+      additionalFields: { ssoUntil: { type: "date", required: false, input: false } },
+    },
     hooks: {
       // Not in `databaseHooks`: if a hook there throws, better-auth answers as if the sign-up had succeeded.
       before: createAuthMiddleware(async ({ path, body }) => {
@@ -93,7 +117,30 @@ export function createAuth(options: AuthOptions) {
           before: async (user) => ({
             data: { ...user, name: user.name.trim().slice(0, 80) || user.email },
           }),
-          after: (user) => options.onChange(user.id),
+          // What somebody becomes who comes from the provider is settled when they are in.
+          after: async (user) => {
+            if (!sso?.isArriving) await options.onChange(user.id);
+          },
+        },
+      },
+      account: {
+        create: {
+          before: async (account) => ({
+            data: { ...account, accessToken: null, refreshToken: null, idToken: null },
+          }),
+        },
+      },
+      session: {
+        create: {
+          before: async (session) => {
+            if (sso?.isArriving) return { data: { ...session, ssoUntil: sso.sessionEnd() } };
+            if (await isProviders(database, session.userId))
+              throw new APIError("FORBIDDEN", {
+                code: "SSO_REQUIRED",
+                message: "Your role comes from single sign-on. Sign in with it.",
+              });
+            return undefined;
+          },
         },
       },
     },
@@ -109,6 +156,7 @@ export function createAuth(options: AuthOptions) {
         "/send-verification-email": { window: 300, max: 5 },
         "/reset-password": { window: 60, max: 10 },
         "/local-link/enter": { window: 60, max: 10 },
+        "/sign-in/social": { window: 60, max: 30 },
         "/two-factor/*": { window: 60, max: 10 },
         "/change-password": { window: 60, max: 10 },
       },
@@ -118,6 +166,8 @@ export function createAuth(options: AuthOptions) {
       // `sendAnswer` adds "Secure" to requests over https; a service on loopback has none.
       useSecureCookies: false,
       defaultCookieAttributes: { httpOnly: true, sameSite: "strict", path: "/" },
+      // The return from the provider is a request from another site, which brings no strict cookie.
+      cookies: { state: { attributes: { sameSite: "lax", path: SSO_PATH } } },
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
     },
     // The console does not use these, so they are not exposed.
@@ -127,7 +177,7 @@ export function createAuth(options: AuthOptions) {
       "/update-session",
       "/set-password",
       "/link-social",
-      "/sign-in/social",
+      ...(sso ? [] : ["/sign-in/social"]),
       "/unlink-account",
       "/list-accounts",
       "/refresh-token",
@@ -136,12 +186,33 @@ export function createAuth(options: AuthOptions) {
       "/two-factor/send-otp",
       "/two-factor/verify-otp",
     ],
-    plugins: [twoFactor({ issuer: "dataq" }), localLink(database, clock)],
+    plugins: [
+      twoFactor({ issuer: "dataq" }),
+      localLink(database, clock),
+      ...(sso ? [genericOAuth({ config: [providerOf(sso)] })] : []),
+    ],
     logger: { disabled: true },
   });
 }
 
 export type Auth = ReturnType<typeof createAuth>;
+
+/** The provider for better-auth, which checks state, nonce, PKCE, signature and audience. */
+function providerOf({ settings, providerId, returnUrl }: SingleSignOn) {
+  return {
+    providerId,
+    discoveryUrl: discoveryUrlOf(settings),
+    requireIdTokenVerification: true,
+    clientId: settings.client_id,
+    clientSecret: settings.client_secret,
+    authentication: settings.client_authentication,
+    scopes: settings.scopes,
+    redirectURI: returnUrl,
+    // A provider that fails here is one that does not let the person in.
+    getUserInfo: async (tokens: { idToken?: string | undefined; accessToken?: string | undefined }) =>
+      (await claimsOf(tokens, settings).catch(() => undefined)) ?? null,
+  };
+}
 
 /**
  * `POST …/local-link/enter {token}`: signs in the owner of the machine with the link that the service prints at

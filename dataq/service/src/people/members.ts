@@ -4,6 +4,7 @@ import { type Author, writeAudit } from "../accounts/audit.ts";
 import type { Role } from "../accounts/scope.ts";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
+import { lockTransaction } from "../database/locks.ts";
 import { inTransaction, type Transaction } from "../database/transaction.ts";
 
 /** A person who acts for an account. */
@@ -12,6 +13,8 @@ export interface Member {
   readonly name: string;
   readonly email: string;
   readonly role: Role;
+  /** Whether single sign-on gave the role, and changes it. */
+  readonly isFromProvider: boolean;
   readonly createdAt: Date;
 }
 
@@ -27,7 +30,8 @@ const INVITATION_LIFE_MS = 7 * 86_400_000;
 
 export async function listMembers(database: Database, accountId: string): Promise<Member[]> {
   const found = await database.pool.query<Member>(
-    `select u."id", u."name", u."email", m.role, m.created_at as "createdAt" from people.member m
+    `select u."id", u."name", u."email", m.role, m.seen_at is not null as "isFromProvider",
+       m.created_at as "createdAt" from people.member m
      join people."user" u on u."id" = m.user_id where m.account_id = $1 order by m.created_at, u."id"`,
     [accountId],
   );
@@ -152,11 +156,11 @@ export async function setMemberRole(
   permit(role);
   await changeMember(database, accountId, id, async (transaction, before) => {
     permit(before);
-    await transaction.query("update people.member set role = $3 where account_id = $1 and user_id = $2", [
-      accountId,
-      id,
-      role,
-    ]);
+    // What is set by hand is no longer the provider's.
+    await transaction.query(
+      "update people.member set role = $3, seen_at = null where account_id = $1 and user_id = $2",
+      [accountId, id, role],
+    );
     const after = { account: accountId, role };
     await writeAudit(transaction, author, "member.role", id, { role: before }, after);
   });
@@ -174,19 +178,96 @@ export async function removeMember(
 ): Promise<void> {
   await changeMember(database, accountId, id, async (transaction, before) => {
     permit(before);
-    await transaction.query("delete from people.member where account_id = $1 and user_id = $2", [
-      accountId,
-      id,
-    ]);
-    await transaction.query(
-      `update people."user" set "accountId" =
-         (select account_id from people.member where user_id = $2 order by created_at limit 1)
-       where "id" = $2 and "accountId" = $1`,
-      [accountId, id],
-    );
-    const after = { account: accountId };
-    await writeAudit(transaction, author, "member.remove", id, { role: before }, after);
+    await endMembership(transaction, accountId, id, before, author);
   });
+}
+
+async function endMembership(
+  transaction: Transaction,
+  accountId: string,
+  id: string,
+  role: Role,
+  author: Author,
+): Promise<void> {
+  await transaction.query("delete from people.member where account_id = $1 and user_id = $2", [
+    accountId,
+    id,
+  ]);
+  await transaction.query(
+    `update people."user" set "accountId" =
+       (select account_id from people.member where user_id = $2 order by created_at limit 1)
+     where "id" = $2 and "accountId" = $1`,
+    [accountId, id],
+  );
+  await writeAudit(transaction, author, "member.remove", id, { role }, { account: accountId });
+}
+
+/**
+ * Gives a person the role in the operator's account that the provider of single sign-on says. A role that was given by
+ * hand stays. The person's other sessions end, because the role counts only in those that the provider began.
+ */
+export async function giveProvidersRole(
+  transaction: Transaction,
+  id: string,
+  role: Role,
+  author: Author,
+): Promise<void> {
+  const found = await transaction.query<{ account: string; role: Role | null; is_own: boolean | null }>(
+    `select a.id as account, m.role, m.seen_at is not null as is_own
+     from (select id from account where role = 'admin' order by id limit 1) a
+     left join people.member m on m.account_id = a.id and m.user_id = $1`,
+    [id],
+  );
+  const { account, role: before, is_own } = found.rows[0]!;
+  if (before !== null && !is_own) return;
+  await transaction.query(
+    `insert into people.member (user_id, account_id, role, created_at, seen_at) values ($1, $2, $3, $4, $4)
+     on conflict (user_id, account_id) do update set role = excluded.role, seen_at = excluded.seen_at`,
+    [id, account, role, author.now],
+  );
+  await transaction.query(`delete from people."session" where "userId" = $1 and "ssoUntil" is null`, [id]);
+  if (before === null) {
+    await transaction.query(`update people."user" set "accountId" = $2 where "id" = $1`, [id, account]);
+    await writeAudit(transaction, author, "member.join", account, null, { role, by: "sso" });
+  } else if (before !== role)
+    await writeAudit(transaction, author, "member.role", id, { role: before }, { account, role, by: "sso" });
+}
+
+/** Takes the role away that the provider gave. An account may lose its last owner: the machine still has one. */
+export async function dropProvidersRole(transaction: Transaction, id: string, author: Author): Promise<void> {
+  const own = await transaction.query<{ account_id: string; role: Role }>(
+    "select account_id, role from people.member where user_id = $1 and seen_at is not null for update",
+    [id],
+  );
+  for (const { account_id, role } of own.rows) await endMembership(transaction, account_id, id, role, author);
+  if (own.rows.length > 0) await transaction.query(`delete from people."session" where "userId" = $1`, [id]);
+}
+
+/** Takes the roles of those away who have not come from the provider since a time. Returns how many. */
+export async function dropAbsent(database: Database, since: Date, now: Date): Promise<number> {
+  const absent = await database.pool.query<{ user_id: string }>(
+    "select distinct user_id from people.member where seen_at < $1 limit 100",
+    [since],
+  );
+  for (const { user_id } of absent.rows)
+    await inTransaction(database, async (transaction) => {
+      await lockTransaction(transaction, "person", user_id);
+      const still = await transaction.query(
+        "select from people.member where user_id = $1 and seen_at < $2 limit 1",
+        [user_id, since],
+      );
+      if (still.rowCount === 1) await dropProvidersRole(transaction, user_id, { actor: "system", now });
+    });
+  return absent.rows.length;
+}
+
+/** Whether a person has a role from the provider, and so comes in by the provider only. */
+export async function isProviders(database: Database, id: string): Promise<boolean> {
+  const found = await database.pool.query(
+    "select from people.member where user_id = $1 and seen_at is not null limit 1",
+    [id],
+  );
+  return found.rowCount === 1;
 }
 
 /** The accounts that a person may act for. */

@@ -142,4 +142,21 @@ create table people.terms_accepted (
 );
 `,
   },
+  {
+    name: "people/5-single-sign-on",
+    up: `
+-- The last time that the provider of single sign-on said that the person has this role; null for roles given by hand.
+alter table people.member add column seen_at timestamptz;
+-- When a session ends that the provider began, however much it is used.
+alter table people."session" add column "ssoUntil" timestamptz;
+
+create function people.keep_sso_until() returns trigger language plpgsql as $$
+begin
+  new."expiresAt" := least(new."expiresAt", new."ssoUntil");
+  return new;
+end $$;
+create trigger keep_sso_until before insert or update on people."session"
+  for each row when (new."ssoUntil" is not null) execute function people.keep_sso_until();
+`,
+  },
 ];

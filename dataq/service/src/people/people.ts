@@ -10,6 +10,7 @@ import { lockTransaction } from "../database/locks.ts";
 import { inTransaction, type Transaction } from "../database/transaction.ts";
 import type { Auth } from "./auth.ts";
 import { type Letter, letters, openMail } from "./mail.ts";
+import type { SingleSignOn } from "./sso.ts";
 import type { Terms } from "./terms.ts";
 
 export interface PeopleOptions {
@@ -19,6 +20,8 @@ export interface PeopleOptions {
   readonly mode: "local" | "hosted";
   readonly signup: "open" | "approve" | "closed";
   readonly smtpUrl: string | undefined;
+  /** Single sign-on, if it is set. */
+  readonly sso?: SingleSignOn | undefined;
   readonly publicUrl: () => string;
   readonly clock: () => Date;
   readonly onWarning: (text: string, error: unknown) => void;
@@ -67,6 +70,10 @@ export class People {
   /** The address of the console, for links. */
   get publicUrl(): string {
     return this.#options.publicUrl();
+  }
+
+  get sso(): SingleSignOn | undefined {
+    return this.#options.sso;
   }
 
   get sendsMail(): boolean {

@@ -7,6 +7,7 @@ import { Failure } from "../../ui/states.tsx";
 export function AuthForm({
   title,
   about,
+  before,
   action,
   onSend,
   children,
@@ -14,6 +15,8 @@ export function AuthForm({
 }: {
   readonly title: string;
   readonly about?: ReactNode;
+  /** Another way, above the form. */
+  readonly before?: ReactNode;
   readonly action: string;
   readonly onSend: (values: Record<string, string>) => Promise<void>;
   readonly children: ReactNode;
@@ -29,6 +32,7 @@ export function AuthForm({
     <>
       <h1 className="text-2xl font-semibold">{title}</h1>
       {about && <p className="mt-1.5 text-soft">{about}</p>}
+      {before}
       <form className="mt-6 flex flex-col gap-4" onSubmit={send}>
         {children}
         {error && <Failure error={error} />}

@@ -2,10 +2,13 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useRouter, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { ServiceError } from "../../service/call.ts";
-import { proveBackupCode, proveCode, signIn } from "../../service/identity.ts";
+import { proveBackupCode, proveCode, signIn, startSso } from "../../service/identity.ts";
 import { sessionQuery, verifiesAddresses } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
+import { Button } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
+import { useOnce } from "../../ui/once.ts";
+import { Failure, Notice } from "../../ui/states.tsx";
 import { AuthForm, linkClass } from "./form.tsx";
 
 /** Email and password, then the two-factor code if enabled. */
@@ -55,6 +58,7 @@ export function SignIn() {
     <AuthForm
       title={t.auth.signInTitle}
       about={session?.mode === "local" ? t.auth.signInLocal : undefined}
+      before={session?.sso && <SsoButton name={session.sso.name} next={pathOf(next)} />}
       action={t.auth.signIn}
       onSend={async ({ email = "", password = "" }) => {
         const { twoFactorRedirect } = await signIn(email, password).catch((error: unknown) => {
@@ -92,6 +96,37 @@ export function SignIn() {
   );
 }
 
+/** The way to the provider of single sign-on, and why the last one led nowhere. */
+function SsoButton({ name, next }: { readonly name: string; readonly next: string }) {
+  const t = useText();
+  const reason = /^#sso=(\w+)$/.exec(window.location.hash)?.[1];
+  const refused = t.auth.ssoRefused;
+  const { mutate, isPending, error } = useOnce({
+    mutationFn: async () => {
+      const { url } = await startSso(next).catch((problem: unknown) => {
+        const isAway = problem instanceof ServiceError && problem.code === "unavailable";
+        throw isAway ? new Error(t.auth.ssoAway(name)) : problem;
+      });
+      window.location.assign(url);
+    },
+  });
+  return (
+    <div className="mt-6 flex flex-col gap-4">
+      {error ? (
+        <Failure error={error} />
+      ) : (
+        reason && <Notice tone="bad" title={refused[reason as keyof typeof refused] ?? refused.failed} />
+      )}
+      <Button kind="primary" isBusy={isPending} onClick={() => mutate()}>
+        {t.auth.sso(name)}
+      </Button>
+      <p className="flex items-center gap-3 text-sm text-faint before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
+        {t.auth.orPassword}
+      </p>
+    </div>
+  );
+}
+
 /** Opens the page that was requested before sign-in. Only paths of the console are allowed. */
 export function useFinish() {
   const client = useQueryClient();
@@ -100,8 +135,12 @@ export function useFinish() {
   return async () => {
     client.clear();
     await client.fetchQuery({ ...sessionQuery, staleTime: 0 });
-    const target = next && /^\/(?![/\\])/.test(next) ? next.replace(/^\/console/, "") || "/" : "/";
+    const target = pathOf(next);
     router.history.push(`/console${target === "/" ? "/" : target}`);
     await router.invalidate();
   };
+}
+
+function pathOf(next: string | undefined): string {
+  return next && /^\/(?![/\\])/.test(next) ? next.replace(/^\/console/, "") || "/" : "/";
 }

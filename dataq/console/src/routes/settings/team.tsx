@@ -49,7 +49,7 @@ export function Team() {
       <Loaded query={query}>
         {({ data: members, invitations }) => (
           <ul className="divide-y divide-line">
-            {members.map(({ id, name, email, role }) => (
+            {members.map(({ id, name, email, role, from_provider }) => (
               <li key={id} className="flex flex-wrap items-center justify-between gap-3 px-4 py-3 sm:px-5">
                 <span className="min-w-0 flex-1 basis-52">
                   <span className="block truncate">{name}</span>
@@ -58,6 +58,11 @@ export function Team() {
                   </span>
                 </span>
                 <span className="flex items-center gap-2">
+                  {from_provider && (
+                    <span title={t.team.fromProviderAbout}>
+                      <Badge>{t.team.fromProvider}</Badge>
+                    </span>
+                  )}
                   {isOwner && id !== user.id ? (
                     <Select
                       aria-label={t.team.roleOf(name)}

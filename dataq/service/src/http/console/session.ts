@@ -52,6 +52,7 @@ export function addSessionRoutes(app: FastifyInstance, parts: HttpParts, setting
       mode: settings.mode,
       signup: settings.signup,
       mail: people.sendsMail,
+      sso: people.sso ? { name: people.sso.settings.name } : null,
       models: settings.locallm !== undefined && signedIn !== undefined && holds(scopesOf(signedIn), "admin"),
       user: signedIn
         ? {

@@ -19,6 +19,9 @@ export function addSignInRoutes(
     url: `${AUTH_PATH}/*`,
     handler: async (request, reply) => {
       assertOwnPage(request);
+      // Single sign-on goes through `sso.ts` only.
+      if (/^(?:sign-in\/social|callback\/.*)$/.test(request.params["*"]))
+        throw new Failure("no_such_route", { method: request.method, path: request.url.slice(0, 200) });
       if (request.params["*"] === "sign-up/email") await assertMaySignUp(parts, request, settings);
       const auth = await parts.people.auth();
       const answer = await auth.handler(innerRequest(request));
@@ -75,16 +78,19 @@ async function noteSignIn(
   await writeAudit(parts.database, { ...author, actor: id }, "login.success", id, null, { by });
 }
 
-/** The request for better-auth, with a fixed origin and the address of the caller. */
-function innerRequest(request: FastifyRequest): Request {
+/** A request for better-auth, with a fixed origin and the address of the caller. */
+export function innerRequest(
+  request: FastifyRequest,
+  url = request.url,
+  body = request.body as Buffer | undefined,
+): Request {
   const headers = headersOf(request);
   headers.set(ADDRESS_HEADER, request.ip);
   headers.set("origin", INNER_ORIGIN);
   headers.delete("referer");
   headers.delete("host");
   headers.delete("content-length");
-  const body = request.body as Buffer | undefined;
-  return new Request(INNER_ORIGIN + request.url, {
+  return new Request(INNER_ORIGIN + url, {
     method: request.method,
     headers,
     ...(request.method !== "GET" && body && { body: new Uint8Array(body) }),
@@ -92,6 +98,18 @@ function innerRequest(request: FastifyRequest): Request {
 }
 
 async function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Response): Promise<void> {
+  await passCookies(request, reply, answer);
+  reply.code(answer.status);
+  reply.type(answer.headers.get("content-type") ?? "application/json");
+  reply.send(Buffer.from(await answer.arrayBuffer()));
+}
+
+/** Sends the cookies of an answer on. Throws if better-auth refuses to work or fails. */
+export async function passCookies(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Response,
+): Promise<void> {
   if (answer.status === 429) {
     const waitS = Number(answer.headers.get("x-retry-after")) || 60;
     throw new Failure("rate_limited", { retry_after: waitS });
@@ -100,7 +118,5 @@ async function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: 
   const isSecure = request.headers["x-forwarded-proto"] === "https" || request.protocol === "https";
   for (const cookie of answer.headers.getSetCookie())
     reply.header("set-cookie", isSecure ? `${cookie}; Secure` : cookie);
-  reply.code(answer.status).header("cache-control", "no-store");
-  reply.type(answer.headers.get("content-type") ?? "application/json");
-  reply.send(Buffer.from(await answer.arrayBuffer()));
+  reply.header("cache-control", "no-store");
 }

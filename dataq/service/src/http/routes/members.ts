@@ -91,8 +91,9 @@ function permitOf(request: FastifyRequest): PermitRole {
   };
 }
 
-function memberBody({ id, name, email, role: as, createdAt }: Member): Sent<typeof member> {
-  return { id, name, email, role: as, created_at: createdAt };
+function memberBody(one: Member): Sent<typeof member> {
+  const { id, name, email, role: as, isFromProvider: from_provider, createdAt } = one;
+  return { id, name, email, role: as, from_provider, created_at: createdAt };
 }
 
 function invitationBody({ id, email, role: as, expiresAt }: Invitation): Sent<typeof invitation> {

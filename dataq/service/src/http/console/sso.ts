@@ -1,0 +1,101 @@
+import { Failure } from "@dataq/contract";
+import { type Sent, type SsoRefusal, ssoRefusals, ssoStart, type startedSso } from "@dataq/contract/wire";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { writeAudit } from "../../accounts/audit.ts";
+import { AUTH_PATH, SSO_PATH } from "../../people/auth-names.ts";
+import type { SingleSignOn } from "../../people/sso.ts";
+import { check, readJson } from "../body.ts";
+import { authorOf } from "../caller.ts";
+import type { HttpParts } from "../parts.ts";
+import { assertOwnPage } from "./origin.ts";
+import { innerRequest, passCookies } from "./sign-in.ts";
+
+/** What a provider answers with, and nothing else that somebody puts into the address. */
+const answers = ["code", "state", "iss", "error"] as const;
+
+/** better-auth's reasons to refuse somebody; all others are a failure of the exchange. */
+const reasons: Readonly<Record<string, SsoRefusal>> = {
+  account_not_linked: "mail_taken",
+  access_denied: "cancelled",
+  login_required: "cancelled",
+  state_mismatch: "expired",
+  state_not_found: "expired",
+};
+
+/**
+ * Single sign-on: the way to the provider and the return from it. The return is a link on another site, so the browser
+ * brings only the cookie with the state. It sends the browser on to a page, whose own requests have the session.
+ */
+export function addSsoRoutes(
+  app: FastifyInstance,
+  parts: Pick<HttpParts, "people" | "database" | "clock">,
+): void {
+  const { people } = parts;
+
+  app.post("/console/api/sso", async (request, reply): Promise<Sent<typeof startedSso>> => {
+    assertOwnPage(request);
+    const sso = ssoOf(people.sso);
+    const { next } = check(ssoStart, readJson(request));
+    // The cookie must be at the address that the provider sends people back to.
+    const own = new URL(sso.returnUrl);
+    if (request.headers.host !== own.host) return { url: `${own.origin}/console/sign-in` };
+    const wish = {
+      provider: sso.providerId,
+      // better-auth takes only some characters.
+      callbackURL: `/console/?next=${Buffer.from(next).toString("base64url")}`,
+      errorCallbackURL: "/console/sign-in",
+      disableRedirect: true,
+    };
+    const auth = await people.auth();
+    const body = Buffer.from(JSON.stringify(wish));
+    const answer = await auth.handler(innerRequest(request, `${AUTH_PATH}/sign-in/social`, body));
+    await passCookies(request, reply, answer);
+    if (answer.status !== 200) throw new Failure("unavailable", { retry_after: 30 });
+    return { url: ((await answer.json()) as { url: string }).url };
+  });
+
+  app.get(`${SSO_PATH}/return`, async (request: FastifyRequest, reply) => {
+    const sso = ssoOf(people.sso);
+    const auth = await people.auth();
+    const told = new URL(request.url, sso.returnUrl).searchParams;
+    const query = new URLSearchParams(
+      answers.flatMap((name) => {
+        const value = told.get(name);
+        return value === null ? [] : [[name, value] as [string, string]];
+      }),
+    );
+    const path = `${AUTH_PATH}/callback/${sso.providerId}?${query}`;
+    const { result, arrival } = await sso.arrive(() => auth.handler(innerRequest(request, path)));
+    const author = authorOf(parts, request);
+    const target = new URL(result.headers.get("location") ?? "/", sso.returnUrl);
+    const error = target.searchParams.get("error");
+    const session = result.headers.getSetCookie().find((one) => one.startsWith("dataq.session_token="));
+    if (session === undefined || error !== null) {
+      const refusal = refusalOf(error ?? "");
+      // Whoever the provider no longer lets in loses what it gave them.
+      if (arrival.personId !== undefined) await sso.settle(arrival.personId, {}, author);
+      await writeAudit(parts.database, author, "login.failure", "sso", null, { reason: refusal });
+      return reply.header("cache-control", "no-store").redirect(`/console/sign-in#sso=${refusal}`);
+    }
+    const signedIn = await people.find(new Headers({ cookie: session.split(";", 1)[0]! }));
+    if (!signedIn)
+      throw new Failure("internal_error", {}, new Error("there is no session after single sign-on"));
+    const { id } = signedIn.person;
+    const actor = `user_${id}`;
+    await sso.settle(id, arrival, { ...author, actor });
+    if (arrival.role === undefined) await people.admit(id);
+    await writeAudit(parts.database, { ...author, actor }, "login.success", actor, null, { by: "sso" });
+    await passCookies(request, reply, result);
+    const next = Buffer.from(target.searchParams.get("next") ?? "", "base64url").toString();
+    return reply.redirect(`/console${next}`);
+  });
+}
+
+function ssoOf(sso: SingleSignOn | undefined): SingleSignOn {
+  if (!sso) throw new Failure("not_found", { what: "Single sign-on" });
+  return sso;
+}
+
+function refusalOf(error: string): SsoRefusal {
+  return ssoRefusals.find((one) => one === error) ?? reasons[error] ?? "failed";
+}

@@ -1,0 +1,327 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { chromiumPath } from "../../../scripts/chromium.ts";
+import { readSsoSettings } from "../src/people/sso-settings.ts";
+import { openBrowser } from "./browser.ts";
+import { type InProcessService, startInProcess } from "./in-process.ts";
+import { CLIENT, type SsoProvider, startSsoProvider, Traveller } from "./sso-provider.ts";
+
+let provider: SsoProvider;
+let service: InProcessService;
+const folder = mkdtempSync(join(tmpdir(), "dataq-sso-"));
+const password = "correct horse battery";
+
+/** Another service beside the first has its own settings, and the same provider. */
+async function start(settings: object, env: Record<string, string> = {}): Promise<InProcessService> {
+  const path = join(folder, `${Object.keys(settings).length}-${Math.random()}.json`);
+  writeFileSync(path, JSON.stringify({ ...base(), ...settings }));
+  const started = await startInProcess(
+    { DATAQ_SSO: path, DATAQ_TRUSTED_PROXIES: "127.0.0.1", ...env },
+    { isScripted: false },
+  );
+  provider.admit(started.url);
+  return started;
+}
+
+const base = () => ({
+  name: "Example Login",
+  issuer: provider.issuer,
+  ...CLIENT,
+  scopes: ["openid", "profile", "email", "groups"],
+  mail_domains: ["example.com"],
+  operators: {
+    claim: "groups",
+    roles: { owner: ["bosses"], finance: ["money"], support: ["helpers"], "read-only": ["readers"] },
+  },
+});
+
+beforeAll(async () => {
+  provider = await startSsoProvider();
+  service = await start({});
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await provider[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+beforeEach(() => {
+  provider.forge = undefined;
+  provider.isForgedWithOtherKey = false;
+});
+
+let count = 0;
+/** Somebody new at the provider, who is in front of the browser. */
+function appear(person: object = {}): string {
+  const id = `person-${++count}`;
+  provider.people.set(id, { email: `${id}@example.com`, email_verified: true, name: "Wei", ...person });
+  provider.present = id;
+  return id;
+}
+const auditOf = async () =>
+  (await service.call("/admin/v1/audit?limit=100")).body.data as {
+    action: string;
+    actor: string;
+    target: string;
+    after: { reason?: string; role?: string } | null;
+  }[];
+
+test("people come in with the role that the provider gives, and lose it with their next way through it", async () => {
+  const id = appear({ groups: ["helpers", "money", "others"] });
+  const traveller = new Traveller(service.url);
+  expect(await traveller.signIn("/usage?from=2026-11-01")).toBe("/console/usage?from=2026-11-01");
+  const me = (await traveller.me())!;
+  expect(me).toMatchObject({ member_role: "finance", name: "Wei", email: `${id}@example.com` });
+  expect((await traveller.ask("/admin/v1/accounts")).status).toBe(200);
+  expect((await service.call("/v1/members")).body.data).toContainEqual(
+    expect.objectContaining({ email: `${id}@example.com`, role: "finance", from_provider: true }),
+  );
+
+  provider.people.set(id, { ...provider.people.get(id)!, groups: "readers" });
+  expect(await traveller.signIn()).toBe("/console/");
+  expect((await traveller.me())!.member_role).toBe("read-only");
+
+  const other = new Traveller(service.url);
+  provider.people.set(id, { ...provider.people.get(id)!, groups: ["boss", "BOSSES"] });
+  expect(await other.signIn()).toBe("/console/sign-in#sso=no_role");
+  expect(await other.me()).toBeNull();
+  expect(await traveller.me()).toBeNull();
+  expect((await service.call("/v1/members")).body.data).not.toContainEqual(
+    expect.objectContaining({ email: `${id}@example.com` }),
+  );
+  const lines = (await auditOf())
+    .slice(0, 8)
+    .map(({ action, after }) => [action, after?.role ?? after?.reason]);
+  expect(lines).toEqual([
+    ["login.failure", "no_role"],
+    ["member.remove", undefined],
+    ["login.success", undefined],
+    ["member.role", "read-only"],
+    ["login.success", undefined],
+    ["member.join", "finance"],
+    expect.anything(),
+    expect.anything(),
+  ]);
+});
+
+test.each([
+  ["a mail address that is not verified", { email_verified: false }, "mail_unverified"],
+  ["a mail address of which nothing is said", { email_verified: undefined }, "mail_unverified"],
+  ["another mail domain", { email: "eve@example.com.evil.test" }, "mail_domain"],
+  ["a mail domain before the last @", { email: '"eve@example.com"@evil.test' }, "mail_domain"],
+  ["no claim", { groups: undefined }, "no_role"],
+  ["a claim that is no text", { groups: { owner: "bosses" } }, "no_role"],
+  ["a claim of a list in a list", { groups: [["bosses"]] }, "no_role"],
+] as const)("%s lets nobody in", async (_, person, reason) => {
+  appear({ groups: ["bosses"], ...person });
+  const traveller = new Traveller(service.url);
+  expect(await traveller.signIn()).toBe(`/console/sign-in#sso=${reason}`);
+  expect(await traveller.me()).toBeNull();
+  expect((await auditOf())[0]).toMatchObject({ action: "login.failure", target: "sso", after: { reason } });
+});
+
+test("forged, foreign and replayed answers let nobody in", async () => {
+  appear({ groups: ["bosses"] });
+  const traveller = new Traveller(service.url);
+  const refused = async (change: (link: URL) => void) => {
+    const link = new URL(await traveller.goOut());
+    change(link);
+    return (await traveller.ask(link.href)).headers.get("location");
+  };
+  const expired = "/console/sign-in#sso=expired";
+  const failed = "/console/sign-in#sso=failed";
+  expect(await refused((link) => link.searchParams.set("state", "x".repeat(32)))).toBe(expired);
+  expect(await refused((link) => link.searchParams.delete("state"))).toBe(expired);
+  expect(await refused((link) => link.searchParams.set("iss", "https://other.example"))).toBe(failed);
+  expect(await refused((link) => link.searchParams.set("code", "made-up"))).toBe(failed);
+  // Somebody else's link: the browser that opens it did not begin this.
+  const link = await traveller.goOut();
+  expect((await new Traveller(service.url).ask(link)).headers.get("location")).toBe(expired);
+  expect((await traveller.ask(link)).headers.get("location")).toBe("/console/");
+  await traveller.post("/console/auth/sign-out");
+  expect(await traveller.me()).toBeNull();
+  expect((await traveller.ask(link)).headers.get("location")).toBe(expired);
+  const used = new URL(link).searchParams.get("code")!;
+  expect(await refused((next) => next.searchParams.set("code", used))).toBe(failed);
+
+  const seconds = Math.floor(Date.now() / 1000);
+  const forgeries = {
+    "another client": { aud: "other" },
+    "others too": { aud: ["dataq", "other"], azp: "other" },
+    "another issuer": { iss: "https://other.example" },
+    "another nonce": { nonce: "other" },
+    "no nonce": { nonce: undefined },
+    "the past": { iat: seconds - 7_200, exp: seconds - 3_600 },
+    "another person": { sub: "person-0" },
+  };
+  for (const [name, change] of Object.entries(forgeries)) {
+    provider.forge = (claims) => JSON.parse(JSON.stringify({ ...claims, ...change }));
+    expect(await traveller.signIn(), name).toBe(failed);
+  }
+  provider.forge = (claims) => claims;
+  provider.isForgedWithOtherKey = true;
+  expect(await traveller.signIn()).toBe(failed);
+  provider.isForgedWithOtherKey = false;
+  expect(await traveller.me()).toBeNull();
+  expect(await traveller.signIn()).toBe("/console/");
+
+  // better-auth's own doors stay closed, and so do other pages.
+  const token = { provider: "sso", idToken: { token: "x.y.z" } };
+  expect((await traveller.post("/console/auth/sign-in/social", token)).status).toBe(404);
+  expect((await traveller.ask("/console/auth/callback/sso?code=1")).status).toBe(404);
+  const foreign = { method: "POST", body: "{}", headers: { "x-console": "0" } };
+  expect((await traveller.ask("/console/api/sso", foreign)).status).toBe(403);
+  for (const next of ["//evil.test", "https://evil.test", "/\\evil.test", "keys"])
+    expect((await traveller.post("/console/api/sso", { next })).status, next).toBe(400);
+});
+
+test("who may go on as somebody who signed up here", async () => {
+  const known = async (email: string, isVerified: boolean) => {
+    const traveller = new Traveller(service.url);
+    await traveller.post("/console/auth/sign-up/email", { name: "Known", email, password });
+    await service.database.query(`update people."user" set "emailVerified" = $2 where "email" = $1`, [
+      email,
+      isVerified,
+    ]);
+    expect((await traveller.post("/console/auth/sign-in/email", { email, password })).status).toBe(200);
+    return traveller;
+  };
+  // Whoever signed up with an address that was not theirs waits for its owner.
+  await known("squatted@example.com", false);
+  appear({ email: "squatted@example.com", groups: ["bosses"] });
+  expect(await new Traveller(service.url).signIn()).toBe("/console/sign-in#sso=mail_taken");
+
+  const here = await known("both@example.com", true);
+  const account = (await here.me())!.account_id;
+  appear({ email: "Both@example.com", groups: ["helpers"] });
+  const traveller = new Traveller(service.url);
+  expect(await traveller.signIn()).toBe("/console/");
+  expect(await traveller.me()).toMatchObject({ member_role: "support", email: "both@example.com" });
+  expect(await traveller.me()).toMatchObject({ accounts: [{ id: account }, { role: "support" }] });
+  // The old session and the password do not carry the new role.
+  expect(await here.me()).toBeNull();
+  const again = await here.post("/console/auth/sign-in/email", { email: "both@example.com", password });
+  expect([again.status, await again.json()]).toEqual([
+    403,
+    expect.objectContaining({ code: "SSO_REQUIRED" }),
+  ]);
+  expect(await here.me()).toBeNull();
+
+  // At the provider, the address belongs to somebody else now.
+  appear({ email: "both@example.com", groups: ["bosses"] });
+  expect(await new Traveller(service.url).signIn()).toBe("/console/sign-in#sso=mail_taken");
+  expect((await traveller.me())!.member_role).toBe("support");
+});
+
+test("a role that was given by hand stays", async () => {
+  const id = appear({ groups: ["readers"] });
+  const traveller = new Traveller(service.url);
+  await traveller.signIn();
+  const person = (await service.call("/v1/members")).body.data.find(
+    ({ email }: { email: string }) => email === `${id}@example.com`,
+  );
+  await service.call(`/v1/members/${person.id}`, { method: "PATCH", body: { role: "developer" } });
+  expect(await traveller.signIn()).toBe("/console/");
+  expect((await traveller.me())!.member_role).toBe("developer");
+});
+
+test("a session ends at its time, and a role after an absence", async () => {
+  const id = appear({ groups: ["helpers"] });
+  const traveller = new Traveller(service.url);
+  await traveller.signIn();
+  const until = async () =>
+    (
+      await service.database.query<{ hours: number }>(
+        `select extract(epoch from s."expiresAt" - now())::float / 3600 as hours from people."session" s
+         join people."user" u on u."id" = s."userId" where u."email" = $1`,
+        [`${id}@example.com`],
+      )
+    ).rows.map(({ hours }) => Math.round(hours * 10) / 10);
+  expect(await until()).toEqual([8]);
+  // better-auth would make it thirty days.
+  expect((await traveller.ask("/console/auth/get-session")).status).toBe(200);
+  await service.database.query(`update people."session" set "expiresAt" = now() + interval '30 days'`);
+  expect(await until()).toEqual([8]);
+  await service.database.query(
+    `update people."session" set "ssoUntil" = now() - interval '1 second' where "ssoUntil" is not null`,
+  );
+  expect(await traveller.me()).toBeNull();
+
+  await traveller.signIn();
+  const setSeen = (days: number) =>
+    service.database.query(
+      `update people.member m set seen_at = now() - make_interval(days => $2) from people."user" u
+       where u."id" = m.user_id and u."email" = $1`,
+      [`${id}@example.com`, days],
+    );
+  await setSeen(29);
+  await service.sweep();
+  expect((await traveller.me())!.member_role).toBe("support");
+  await setSeen(31);
+  await service.sweep();
+  expect(await traveller.me()).toBeNull();
+  expect((await auditOf())[0]).toMatchObject({ action: "member.remove", actor: "system" });
+});
+
+test("customers come in only where they may, and under the rules for sign-ups", async () => {
+  await using open = await start({ customers: true });
+  appear();
+  const customer = new Traveller(open.url);
+  expect(await customer.signIn()).toBe("/console/");
+  expect(await customer.me()).toMatchObject({
+    member_role: "owner",
+    scopes: expect.not.arrayContaining(["admin:read"]),
+  });
+  expect((await customer.ask("/v1/balance")).status).toBe(200);
+
+  await using closed = await start({ customers: true }, { DATAQ_SIGNUP: "closed" });
+  appear();
+  expect(await new Traveller(closed.url).signIn()).toBe("/console/sign-in#sso=signup_closed");
+  provider.present = "";
+  expect(await new Traveller(closed.url).signIn()).toBe("/console/sign-in#sso=cancelled");
+
+  // The provider calls itself by another name than the settings do.
+  await using other = await start({ issuer: provider.otherAddress });
+  appear({ groups: ["bosses"] });
+  expect(await new Traveller(other.url).signIn()).toBe("/console/sign-in#sso=failed");
+  provider.admit(service.url);
+});
+
+test.skipIf(chromiumPath === undefined)(
+  "a browser comes back from another site and is signed in",
+  async () => {
+    provider.admit(service.url);
+    const id = appear({ groups: ["bosses"] });
+    await using browser = await openBrowser(service.url);
+    const { page } = browser;
+    for (const [language, label] of [
+      ["zh", "使用 Example Login 登录"],
+      ["en", "Sign in with Example Login"],
+    ] as const) {
+      await browser.wear({ theme: "light", language, width: 1440 });
+      await page.goto("/console/sign-in?next=%2Fsettings");
+      await page.getByRole("button", { name: label }).click();
+      await page.waitForURL(`${service.url}/console/settings`);
+      await page.getByText(`${id}@example.com`).first().waitFor();
+      await browser.signIn("");
+    }
+    provider.people.set(id, { ...provider.people.get(id)!, groups: [] });
+    await page.goto("/console/sign-in");
+    await page.getByRole("button", { name: "Sign in with Example Login" }).click();
+    await page.getByRole("alert").waitFor();
+    expect(await page.getByRole("alert").textContent()).toContain("no role");
+  },
+);
+
+test.each([
+  [{ issuer: "http://login.example.com" }, "issuer: must begin with https://"],
+  [{ mail_domains: ["@example.com"] }, "mail_domains.0: must be a mail domain"],
+  [{ operators: undefined }, "operators: must be set unless customers is true"],
+  [{ operators: { claim: "groups", roles: { developer: ["x"] } } }, "operators.roles: "],
+  [{ client_secret: "" }, "client_secret: "],
+])("settings %j are refused by name", async (change, message) => {
+  const path = join(folder, "wrong.json");
+  writeFileSync(path, JSON.stringify({ ...base(), ...change }));
+  await expect(readSsoSettings(path)).rejects.toThrow(`${path}: ${message}`);
+});
