@@ -21,7 +21,7 @@ const places: Readonly<
     sources: ["plan", "reuse", "prefix", "place", "slot", "slots"].map(
       (one) => `locallm/src/engine/${one}.ts`,
     ),
-    tests: ["plan", "reuse", "prefix", "place", "slot", "slots"].map(
+    tests: ["plan", "reuse", "prefix", "place", "slot", "slots", "slots-simulation"].map(
       (one) => `locallm/src/engine/${one}.test.ts`,
     ),
   },

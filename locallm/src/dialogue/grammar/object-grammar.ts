@@ -92,6 +92,7 @@ export class ObjectGrammar {
         `${key === null ? string(this.#writing.rules) : `"\\"" ${key.body(this.#writing.rules, "key", jsonChars)} "\\""`} ":" ${blank} ${this.#writing.item(value)} ${blank}`,
     );
     const isFree =
+      shape.named.size === 0 &&
       shape.maps.length === 0 &&
       shape.names.length === 0 &&
       shape.otherProperties.length === 0 &&

@@ -9,14 +9,14 @@ export type Matches = (pattern: string, text: string) => boolean | null;
 export interface CheckParts {
   readonly document: SchemaDocument;
   readonly matches: Matches;
-  readonly hasFormat: (format: string, text: string) => boolean | null;
   readonly budget: Budget;
   /** Values of enumerations, cached by callers that check many values. */
   readonly enumerations?: Map<unknown, ReadonlySet<string>>;
 }
 
 /**
- * Returns one line for each problem of a value, with its place. An empty list means that the value is valid.
+ * Returns one line for each problem of a value, with its place. An empty list means that the value is valid. Formats are
+ * not checked: ours have only the usual forms, and other texts may still be valid.
  */
 export function faultsOf(value: unknown, schema: unknown, parts: CheckParts): string[] {
   return [...new Check(parts).faults(value, schema, "", 0)].slice(0, maxFaults);
@@ -117,11 +117,9 @@ class Check {
       fault(`must have at least ${counted(schema["minLength"], "character")}`);
     if (isNumber(schema["maxLength"]) && length > schema["maxLength"])
       fault(`must have at most ${counted(schema["maxLength"], "character")}`);
-    const { pattern, format } = schema;
+    const { pattern } = schema;
     if (typeof pattern === "string" && this.#parts.matches(pattern, value) === false)
       fault(`must match ${pattern}`);
-    if (typeof format === "string" && this.#parts.hasFormat(format, value) === false)
-      fault(`must be of the format ${format}`);
   }
 
   #array(

@@ -239,7 +239,6 @@ class SchemaWriter implements SchemaWriting {
       document: this.#document,
       budget: this.budget,
       matches: (pattern, text) => this.patterns.found(pattern, false)?.has(text) ?? null,
-      hasFormat: () => null,
       enumerations: this.#enumerations,
     });
     return faults.length === 0;

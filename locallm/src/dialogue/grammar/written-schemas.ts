@@ -7,7 +7,6 @@ import { faultsOf } from "./schema-check.ts";
 import { SchemaDocument } from "./schema-document.ts";
 import { SchemaError } from "./schema-error.ts";
 import { schemaGrammar } from "./schema-grammar.ts";
-import { stringFormats } from "./string-formats.ts";
 
 export interface SchemaWish {
   readonly schema: unknown;
@@ -51,24 +50,18 @@ export function checkAnswer(schema: unknown, text: string, steps: number): strin
   }
   const budget = new Budget(steps);
   const languages = new Map<string, Language | null>();
-  const languageOf_ = (source: string, whole: boolean) => {
-    const key = `${whole} ${source}`;
-    let language = languages.get(key);
+  const found = (source: string) => {
+    let language = languages.get(source);
     if (language === undefined) {
-      language = attempt(() => languageOf(readExpression(source, budget), whole, budget));
-      languages.set(key, language);
+      language = attempt(() => languageOf(readExpression(source, budget), false, budget));
+      languages.set(source, language);
     }
     return language;
   };
   return faultsOf(value, schema, {
     document: new SchemaDocument(schema),
     budget,
-    matches: (pattern, own) => languageOf_(pattern, false)?.has(own) ?? testPattern(pattern, own),
-    hasFormat: (format, own) => {
-      const source = Object.hasOwn(stringFormats, format) ? stringFormats[format] : undefined;
-      // Our formats contain only the usual forms: other texts may still be valid.
-      return source !== undefined && languageOf_(source, true)?.has(own) ? true : null;
-    },
+    matches: (pattern, own) => found(pattern)?.has(own) ?? testPattern(pattern, own),
   });
 }
 
