@@ -86,16 +86,20 @@ export async function entriesOfRequest(
   return found.rows;
 }
 
-/** All entries of an account after `after`, oldest first, read in batches. */
-export async function* readEntries(queries: Queries, accountId: string, after = 0): AsyncGenerator<Entry> {
-  const PIECE = 1_000;
+/** All entries of an account after `after`, oldest first, of which `atOnce` are read together. */
+export async function* readEntries(
+  queries: Queries,
+  accountId: string,
+  after = 0,
+  atOnce = 1_000,
+): AsyncGenerator<Entry> {
   for (let last = after; ; ) {
     const found = await queries.query<Entry>(
-      `select ${entryColumns.join(", ")} from entry where account_id = $1 and seq > $2 order by seq limit ${PIECE}`,
+      `select ${entryColumns.join(", ")} from entry where account_id = $1 and seq > $2 order by seq limit ${atOnce}`,
       [accountId, last],
     );
     yield* found.rows;
-    if (found.rows.length < PIECE) return;
+    if (found.rows.length < atOnce) return;
     last = found.rows.at(-1)!.seq;
   }
 }

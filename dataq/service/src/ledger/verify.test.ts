@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeDataFolder, openFolder, removeDataFolder } from "../../test/data-folder.ts";
 import type { Database } from "../database/database.ts";
-import { entryColumns } from "./entry.ts";
+import { entryColumns, listEntries, readEntries } from "./entry.ts";
 import { charge, hold } from "./hold.ts";
 import { grantTrial, openWallet, reverse, setCreditLimit, topUp } from "./movement.ts";
 import { RecentEntries } from "./recent.ts";
@@ -403,6 +403,23 @@ test("a step looks at all entries first, then at those since its last run, and a
   expect(await at(45)).toBe(-85);
   expect(await at(3_636)).toBeUndefined();
   expect(await at(3_646)).toBe(3_516);
+});
+
+test("however few entries are read at once, all are checked, in their order", async () => {
+  const all = await verifyLedger(database, "whole", now);
+  const { entries } = all.covers;
+  expect(entries).toBeGreaterThan(20);
+  for (const atOnce of [1, 7, entries - 1, entries, entries + 1])
+    expect(await verifyLedger(database, "whole", now, atOnce)).toMatchObject({
+      findings: all.findings,
+      covers: { entries },
+    });
+  const listed = (await listEntries(database, "trial", 999)).map(({ seq }) => seq).reverse();
+  for (const atOnce of [1, 3, listed.length, 999]) {
+    const read: number[] = [];
+    for await (const { seq } of readEntries(database, "trial", 2, atOnce)) read.push(seq);
+    expect(read).toEqual(listed.slice(2));
+  }
 });
 
 test("an error of the database during verify leaves a usable connection behind", async () => {

@@ -28,7 +28,8 @@ export interface LedgerVerdict {
   readonly covers: Coverage;
 }
 
-const PIECE = 5_000;
+/** So many entries are read at once. */
+const entriesAtOnce = 5_000;
 const MOST_BREACHES = 5;
 
 const chainLaw: Law = { law: "L13", text: "the hash chain is intact", text_zh: "哈希链完整" };
@@ -46,11 +47,12 @@ export async function verifyLedger(
   database: Database,
   wanted: "whole" | "new" = "whole",
   now = new Date(),
+  atOnce = entriesAtOnce,
 ): Promise<LedgerVerdict> {
   const client = await database.longReads.connect();
   let broken: Error | undefined;
   try {
-    return await verifyOn(client, wanted, now);
+    return await verifyOn(client, wanted, now, atOnce);
   } catch (error) {
     // The connection may be in a transaction.
     broken = error as Error;
@@ -60,7 +62,12 @@ export async function verifyLedger(
   }
 }
 
-async function verifyOn(client: PoolClient, wanted: "whole" | "new", now: Date): Promise<LedgerVerdict> {
+async function verifyOn(
+  client: PoolClient,
+  wanted: "whole" | "new",
+  now: Date,
+  atOnce: number,
+): Promise<LedgerVerdict> {
   await client.query("begin isolation level repeatable read");
   const { entries: before, ...last } = await countVerified(client);
   const whole = wanted === "whole" || last.verified_at === null;
@@ -76,7 +83,7 @@ async function verifyOn(client: PoolClient, wanted: "whole" | "new", now: Date):
   const sealed = await newestSeals(client);
   // The tables of a scope belong to the transaction. All entries take long, and are read without it.
   if (whole) await client.query("commit");
-  const { breaches, entries, points } = await checkChains(client, scope, sealed);
+  const { breaches, entries, points } = await checkChains(client, scope, sealed, atOnce);
   const chain = { ...chainLaw, breaches: [...breaches, ...lost].slice(0, MOST_BREACHES) };
   findings.push(...(whole ? [] : [{ ...pointLaw, breaches: [] }]), chain);
   if (!whole) await client.query("commit");
@@ -127,12 +134,13 @@ async function checkChains(
   queries: Queries,
   scope: Scope,
   sealed: ReadonlyMap<string, number>,
+  atOnce: number,
 ): Promise<{ breaches: string[]; entries: number; points: Progress[] }> {
   const breaches: string[] = [];
   const points: Progress[] = [];
   let entries = 0;
   let at: Progress | undefined;
-  for await (const { seal, base, ...entry } of readChained(queries, scope)) {
+  for await (const { seal, base, ...entry } of readChained(queries, scope, atOnce)) {
     if (at?.accountId !== entry.account_id) at = base ?? startOf(entry.account_id);
     at = advance(at, entry);
     entries += 1;
@@ -171,14 +179,15 @@ function advance(before: Progress, entry: Entry): Progress {
 async function* readChained(
   queries: Queries,
   { entries, base }: Scope,
+  atOnce: number,
 ): AsyncGenerator<Entry & { readonly seal: Buffer | null; readonly base: Progress | undefined }> {
   const columns = entryColumns.map((column) => `e.${column}`).join(", ");
   for (let after: [string, number] = ["", 0]; ; ) {
     const found = await queries.query<Entry & { seal: Buffer | null } & { [column: string]: unknown }>({
-      name: `ledger-chain-${entries}`,
+      name: `ledger-chain-${entries}-${atOnce}`,
       text: `select ${columns}, s.sha256 as seal, b.seq as b_seq, b.at as b_at, ${base === "verified" ? "b.sha256" : "null"} as b_sha256,
              b.trial as b_trial, b.paid as b_paid, b.credit as b_credit, b.held as b_held, b.credit_line as b_line
-             from (select * from ${entries} where (account_id, seq) > ($1, $2) order by account_id, seq limit ${PIECE}) e
+             from (select * from ${entries} where (account_id, seq) > ($1, $2) order by account_id, seq limit ${atOnce}) e
              left join seal s on s.account_id = e.account_id and s.seq = e.seq
              left join ${base} b on b.account_id = e.account_id and e.seq = b.seq + 1
              order by e.account_id, e.seq`,
@@ -199,7 +208,7 @@ async function* readChained(
       };
       yield { ...entry, base: point || undefined };
     }
-    if (found.rows.length < PIECE) return;
+    if (found.rows.length < atOnce) return;
     const end = found.rows.at(-1)!;
     after = [end.account_id, end.seq];
   }

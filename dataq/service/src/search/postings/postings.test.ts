@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { normPerLengthOf } from "../bm25.ts";
-import type { Query, Wanted } from "../search-index.ts";
+import type { Query, Question, Wanted } from "../search-index.ts";
 import { BitSet } from "../snapshots/bitset.ts";
 import type { OpenSegment } from "../snapshots/open-snapshot.ts";
 import { BlockWriter, decode, decodedBytes, type Postings, postingsAt } from "./blocks/codec.ts";
@@ -22,6 +22,7 @@ import {
 } from "./blocks/sets.ts";
 import { BlockMemory, type KeptBlock, Reading } from "./ranking/block-memory.ts";
 import { boundsOf } from "./ranking/bounds.ts";
+import { type PhraseWord, withPhrase } from "./ranking/phrase.ts";
 import { type ReadSegment, rank } from "./ranking/rank.ts";
 import { scoresOf } from "./ranking/scores.ts";
 import { Scratch } from "./ranking/scratch.ts";
@@ -362,6 +363,253 @@ test("no document scores above its bound, and some score a thousandth below it o
     { seed: 11, numRuns: 400 },
   );
   expect(atBound).toBeGreaterThan(100);
+});
+
+/** How often a document has each word. */
+function wordsOfDocument({ terms }: ReadSegment, ordinal: number): (word: string) => number {
+  return (word) => {
+    const postings = terms.postings.get(word);
+    if (postings === undefined) return 0;
+    if (postings.ordinals === undefined) return postings.frequencies[ordinal]!;
+    const at = postings.ordinals.indexOf(ordinal);
+    return at === -1 ? 0 : postings.frequencies[at]!;
+  };
+}
+
+/** The score of a document as the definitions say it, one document at a time. */
+function scoreByDefinition(
+  wanted: Wanted,
+  idf: (word: string) => number,
+  norm: number,
+  countOf: (word: string) => number,
+): number {
+  const ofTerm = (word: string, weight: number, isFlat: boolean) => {
+    const count = countOf(word);
+    if (isFlat) return count > 0 ? weight : 0;
+    return (weight * idf(word) * 2.2 * count) / (count + norm);
+  };
+  const ofWording = ({ terms, weight, ...kind }: Wanted["hints"][number]) => {
+    const isFlat = kind.isFlat === true;
+    const share = isFlat ? weight / terms.length : weight / Math.sqrt(terms.length);
+    const all = terms.map((word) => ofTerm(word, share, isFlat));
+    const had = terms.filter((word) => countOf(word) > 0).length / terms.length;
+    return all.reduce((sum, score) => sum + score, 0) * had;
+  };
+  const concepts = wanted.alternatives.flat().map((concept) => ({
+    best: Math.max(...concept.map(ofWording)),
+    worth: Math.max(1, ...concept[0]!.terms.map(idf)),
+  }));
+  const mass = concepts.reduce((sum, { worth }) => sum + worth, 0);
+  const covered = concepts.reduce((sum, { best, worth }) => sum + (best > 0 ? worth : 0), 0);
+  let score = concepts.reduce((sum, { best }) => sum + best, 0);
+  if (concepts.length > 1) score *= 0.4 + (0.6 * covered) / mass;
+  score += wanted.hints.reduce((sum, hint) => sum + ofWording(hint), 0);
+  if (score > 0) score += wanted.priors.reduce((sum, prior) => sum + ofWording(prior), 0);
+  return score + wanted.exact.filter((word) => countOf(word) > 0).length * 100_000;
+}
+
+test("a page has the documents, the scores and the counts that the definitions say", () => {
+  const few = [
+    wordedSegment(61, 31),
+    wordedSegment(40, 32, { withDead: false }),
+    wordedSegment(33, 33, { isEven: true }),
+  ];
+  const many = [wordedSegment(1_300, 34), few[1]!];
+  const word = fc.constantFrom(...words, "never", "no such");
+  const related = fc.record({
+    terms: fc.array(word, { minLength: 1, maxLength: 2 }),
+    weight: fc.constant(0.5),
+  });
+  const wanted = fc
+    .tuple(
+      wantedWith(fc.constantFrom(0.25, 1, 7)),
+      fc.array(related, { maxLength: 2 }),
+      fc.array(word, { maxLength: 1 }),
+    )
+    .map(
+      ([own, more, sufficient]): Wanted => ({
+        ...own,
+        sufficient,
+        // Some concepts have only words that no document has, or also words that are related.
+        alternatives: own.alternatives.map((concepts) =>
+          concepts.map((concept, at) =>
+            at === 0 ? [...concept, ...more.map((one) => ({ ...one, isRelated: true as const }))] : concept,
+          ),
+        ),
+      }),
+    );
+  const query = fc.constantFrom<Query>(
+    { all: [] },
+    { any: [{ term: "w3" }, { term: "w4" }] },
+    { not: { term: "w4" } },
+    { of: [{ term: "w1" }, { term: "w2" }, { term: "w3" }], atLeast: 2 },
+    { all: [{ term: "w1" }, { not: { term: "w3" } }, { all: [{ any: [{ term: "w2" }, { term: "w9" }] }] }] },
+    { term: "never" },
+  );
+  const holds = (query: Query, has: (word: string) => boolean): boolean => {
+    if ("term" in query) return has(query.term);
+    if ("not" in query) return !holds(query.not, has);
+    if ("any" in query) return query.any.some((one) => holds(one, has));
+    if ("all" in query) return query.all.every((one) => holds(one, has));
+    if ("of" in query) return query.of.filter((one) => holds(one, has)).length >= query.atLeast;
+    throw new Error("no phrase is asked for");
+  };
+  const scratch = new Scratch();
+  const near = fc.uniqueArray(fc.nat(30), { maxLength: 5 });
+  const day = fc.constantFrom("2020-01-02", "2020-01-03");
+  const dates = fc.oneof(
+    fc.constantFrom(undefined, undefined, "none" as const),
+    fc.record({ from: day, to: day }, { requiredKeys: [] }),
+  );
+  const isWithin = (date: number, asked: Question["dates"]) => {
+    if (asked === undefined) return true;
+    if (asked === "none") return date === 0;
+    const [from, to] = [asked.from ?? "2000-01-01", asked.to ?? "2030-01-01"].map((one) =>
+      Number(one.replaceAll("-", "")),
+    );
+    return from! <= date && date <= to!;
+  };
+  fc.assert(
+    fc.property(
+      wanted,
+      query,
+      fc.constantFrom(few, few, few, many),
+      near,
+      dates,
+      (wanted, query, segments, near, dates) => {
+        const from = near.length * 7;
+        const opened = segments.map(({ segment, terms }, at) => ({
+          segment: { ...segment, dataset: at === 0 ? "a" : "b", normPerLength: normPerLengthOf(120, 1) },
+          terms,
+        }));
+        const documents = opened.flatMap((read, segment) =>
+          Array.from({ length: read.segment.documents }, (_, ordinal) => ({
+            ...{ segment, ordinal, countOf: wordsOfDocument(read, ordinal) },
+            norm: 0.3 + (0.9 / 120) * read.segment.lengths[ordinal]!,
+            date: read.segment.dates[ordinal]! - (segment === 0 ? 1e8 : 0),
+            isThere:
+              read.segment.dead?.has(ordinal) !== true && isWithin(read.segment.dates[ordinal]!, dates),
+          })),
+        );
+        const withWord = (word: string) => documents.filter(({ countOf }) => countOf(word) > 0).length;
+        const counts = new Map([...words, "never", "no such"].map((word) => [word, withWord(word)]));
+        const idf = (word: string) => {
+          const count = counts.get(word)!;
+          return Math.log(1 + (documents.length - count + 0.5) / (count + 0.5));
+        };
+        const isKnown = ({ terms }: Wanted["hints"][number]) => terms.every((word) => counts.get(word)! > 0);
+        const all = wanted.alternatives.flat();
+        const unknown = all.flatMap((concept, at) => (concept.some(isKnown) ? [] : [at]));
+        const known = wanted.alternatives
+          .map((concepts) => concepts.filter((concept) => concept.some(isKnown)))
+          .filter((concepts) => concepts.length > 0);
+        const own = known.map((concepts) =>
+          concepts.map((concept) => {
+            const words = concept.filter((wording) => wording.isRelated === undefined && isKnown(wording));
+            return words.length > 0 ? words : concept;
+          }),
+        );
+        const judged = documents
+          .filter(({ isThere, countOf }) => isThere && holds(query, (word) => countOf(word) > 0))
+          .map((document) => {
+            const has = (word: string) => document.countOf(word) > 0;
+            const isIn = (concepts: typeof known) =>
+              concepts.some((each) =>
+                each.every((concept) => concept.some(({ terms }) => terms.every(has))),
+              ) || [...wanted.exact, ...wanted.sufficient].some(has);
+            const finding = [...all.flat(), ...wanted.hints].flatMap(({ terms }) => terms);
+            const hasWord = [...finding, ...wanted.exact].some(has);
+            return { ...document, isComplete: isIn(known), isOwn: isIn(known) && isIn(own), hasWord };
+          });
+        const complete = judged.filter(({ isComplete }) => isComplete).length;
+        const isEnough = complete >= 1_000;
+        const what = isEnough ? { ...wanted, hints: wanted.hints.filter(({ isFlat }) => isFlat) } : wanted;
+        const ranked = judged
+          .filter(({ isComplete, hasWord }) => isComplete || (!isEnough && hasWord))
+          .map((each) => ({
+            ...each,
+            score:
+              scoreByDefinition(what, idf, each.norm, each.countOf) +
+              (each.isComplete ? 10_000 : 0) +
+              (each.isOwn ? 10_000 : 0),
+          }));
+        const places = near.map((ordinal) => ({ segment: 1, ordinal }));
+        const question = { query, wanted, ...(dates === undefined ? {} : { dates }) };
+        const answer = rank(
+          { question, depth: 2_000, from, last: "a", near: places },
+          opened,
+          scratch,
+          () => false,
+        );
+        expect(answer).toMatchObject({ total: ranked.length, complete, unknown });
+        expect(answer.ranked).toHaveLength(Math.max(0, ranked.length - from));
+        const key = ({ segment, ordinal }: { segment: number; ordinal: number }) => `${segment} ${ordinal}`;
+        const expected = new Map(ranked.map((each) => [key(each), each]));
+        let before = Number.POSITIVE_INFINITY;
+        for (const one of answer.ranked) {
+          const { score, date } = expected.get(key(one))!;
+          expect([one.score, one.date]).toEqual([expect.closeTo(score, 4), date]);
+          expect(one.score).toBeLessThanOrEqual(before);
+          before = one.score;
+        }
+        const best = Math.max(0, ...ranked.map(({ score }) => score));
+        expect(answer.best).toBeCloseTo(best, 4);
+        const looked = places.map((place) => judged.find((each) => key(each) === key(place)));
+        const findable = (at: number) => {
+          const { countOf } = documents.find((each) => key(each) === key(places[at]!))!;
+          const finding = [...all.flat(), ...wanted.hints].flatMap(({ terms }) => terms);
+          return [...finding, ...wanted.exact].some((word) => countOf(word) > 0);
+        };
+        const isWhole = looked.map((each) => each?.isComplete === true);
+        expect(answer.wordless).toEqual(near.flatMap((_, at) => (isWhole[at] || findable(at) ? [] : [at])));
+        const counted = near.filter((_, at) => isWhole[at] || (!isEnough && findable(at))).length;
+        expect(answer.uncounted).toBe(near.length - counted);
+      },
+    ),
+    { seed: 41, numRuns: 50 },
+  );
+});
+
+test("a phrase is where its words stand one after the other, as often as that is", () => {
+  const text = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 12 });
+  const asked = fc.uniqueArray(fc.record({ word: fc.constantFrom("a", "b", "c"), at: fc.nat(3) }), {
+    ...{ minLength: 1, maxLength: 3, selector: ({ word }) => word },
+  });
+  fc.assert(
+    fc.property(fc.array(text, { minLength: 1, maxLength: 30 }), asked, (texts, asked) => {
+      const segment = segmentOf(texts.map(({ length }) => length));
+      const read = (word: string): PhraseWord => {
+        const [postings, places] = [new BlockWriter(), new PlaceWriter()];
+        for (const [ordinal, own] of texts.entries()) {
+          const at = own.flatMap((each, place) => (each === word ? [place] : []));
+          if (at.length === 0) continue;
+          postings.add(ordinal, at.length);
+          for (const place of at) places.add(place);
+          places.endDocument();
+        }
+        const { at } = asked.find((each) => each.word === word)!;
+        return {
+          at,
+          postings: readBlock(postings.bytes(), postings.documents, segment),
+          places: places.bytes(),
+        };
+      };
+      const candidates = texts.flatMap((own, ordinal) =>
+        asked.every(({ word }) => own.includes(word)) ? [ordinal] : [],
+      );
+      const found = withPhrase(
+        Uint32Array.from(candidates),
+        asked.map(({ word }) => read(word)),
+      );
+      const expected = candidates.filter((ordinal) =>
+        texts[ordinal]!.some((_, start) =>
+          asked.every(({ word, at }) => texts[ordinal]![start + at] === word),
+        ),
+      );
+      expect([...found]).toEqual(expected);
+    }),
+    { seed: 41, numRuns: 200 },
+  );
 });
 
 test("the best few are those of a full sort, in a total order", () => {

@@ -62,7 +62,7 @@ const say = (said: string, article: string) =>
     ({ kind, text }) => `${kind} ${text}`,
   );
 
-test.each([
+const told: readonly (readonly [said: string, article: string, pieces: readonly string[]])[] = [
   ["竞业限制期限最长为三年", noncompete, ["added 三年", "missing 二年"]],
   ["竞业限制期限最长为36个月", noncompete, ["added 36个月", "missing 二年"]],
   ["打印遗嘱有一名见证人在场见证即为有效", will, ["added 一名", "missing 两个"]],
@@ -146,11 +146,13 @@ test.each([
     ["missing 公众聚集场所未经消防救援机构许可的", "added 并未要求公众聚集场所在营业前取得消防救援机构许可"],
   ],
   ["五百元以上五十万元以下的幅度内判赔", fine, ["added 五十万元", "missing 五百万元"]],
-])("told: %s", (said, article, expected) => {
+];
+
+test.each(told)("told: %s", (said, article, expected) => {
   expect(say(said, article)).toEqual(expected);
 });
 
-test.each([
+const notTold: readonly (readonly [said: string, article: string])[] = [
   // The same in other units, words, order or notation.
   ["竞业限制期限最长为24个月", noncompete],
   ["竞业限制期限最长不超过两年", noncompete],
@@ -183,6 +185,50 @@ test.each([
   ["收货人应当在集装箱货物交付的次日起连续十五日内提交书面通知", boxes],
   // About something else.
   ["双方应当在十五日内办理变更登记", majority],
-])("not told: %s", (said, article) => {
+];
+
+test.each(notTold)("not told: %s", (said, article) => {
   expect(say(said, article)).toBeUndefined();
+});
+
+/** The same said among other words, and in other signs. */
+const pads: readonly ((said: string) => string)[] = [
+  (said) => `${said},故应予支持`,
+  (said) => said.replaceAll(",", "，"),
+  (said) => ` ${said} `,
+  (said) => `${said}。原告的请求应予支持。`,
+  (said) => `依照该条规定,${said}`,
+  (said) => said.replaceAll("人民法院", "法院").replaceAll("或者", "或"),
+  (said) => `本案的关键在于,${said},这一点对方并无异议`,
+];
+
+test("what is not told is not told whatever stands beside it", () => {
+  const wrong = notTold.flatMap(([said, article]) =>
+    pads.flatMap((pad) => (say(pad(said), article) === undefined ? [] : [pad(said)])),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("what is told is told in other signs, and if the writer goes on", () => {
+  for (const [said, article, pieces] of told)
+    for (const pad of pads.slice(0, 3)) {
+      const found = say(pad(said), article);
+      // With more words beside it, another part of this article is the nearer one.
+      if (article === licence) expect([pad(said), found !== undefined]).toEqual([pad(said), true]);
+      else expect([pad(said), found]).toEqual([pad(said), pieces]);
+    }
+});
+
+test("no sentence is held against an article that says something else", () => {
+  const all = [...told, ...notTold];
+  const articles = [...new Set(all.map(([, article]) => article))];
+  const accused = all.flatMap(([said, own], at) =>
+    [1, 7, 13, 22, 31].flatMap((step) => {
+      const other = articles[(at + step) % articles.length]!;
+      // Both are about a notice within days.
+      const isKin = [notice, boxes].includes(own) && [notice, boxes].includes(other);
+      return other === own || isKin || say(said, other) === undefined ? [] : [`${said}: ${other}`];
+    }),
+  );
+  expect(accused).toEqual([]);
 });
