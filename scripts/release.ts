@@ -20,8 +20,7 @@ import type { Tree } from "./release/tree.ts";
 /**
  * Makes the archives of both products for all platforms, from a clean tree: `npm run release`. What the registry does
  * not have is named and stops only the archives that need it. The same commit gives the same bytes in any folder.
- *   npm run release -- [--out FOLDER] [--product NAME]… [--platform NAME]… [--address URL] [--xz] [--allow-changes]
- * `--xz` also packs .tar.xz, which takes a minute and a half of a processor for each.
+ *   npm run release -- [--out FOLDER] [--product NAME]… [--platform NAME]… [--address URL] [--no-xz] [--allow-changes]
  */
 const root = fileURLToPath(new URL("../", import.meta.url));
 const { values } = parseArgs({
@@ -30,9 +29,10 @@ const { values } = parseArgs({
     product: { type: "string", multiple: true, default: products.map(({ name }) => name) },
     platform: { type: "string", multiple: true, default: platforms.map(({ name }) => name) },
     address: { type: "string" },
-    xz: { type: "boolean", default: false },
+    xz: { type: "boolean", default: true },
     "allow-changes": { type: "boolean", default: false },
   },
+  allowNegative: true,
 });
 requireKnown(
   "product",
@@ -71,15 +71,16 @@ for (const product of products.filter(({ name }) => values.product.includes(name
     try {
       const tree = await contentsOf(product, platform, lock, registry, time);
       const inFolder: Tree = new Map([...tree].map(([path, entry]) => [`${folder}/${path}`, entry]));
+      const smaller = values.xz && platform.archive === "tar.gz" ? await tarXz(inFolder, time) : undefined;
       const bytes = await (platform.archive === "zip" ? zip : tarGz)(inFolder, time);
       writeFileSync(join(out, file), bytes);
       const mb = tell(file);
       writeFileSync(join(out, `${folder}.cdx.json`), sbomOf(product, platform, lock, version, time));
       tell(`${folder}.cdx.json`);
-      if (values.xz && platform.archive === "tar.gz") await packSmaller(folder, inFolder);
       if (mb > product.goalMb)
         console.log(`  more than ${product.goalMb} MB, of which packed: ${sizesOf(tree)}`);
       if (platform.os === "linux") makePackages(product, platform, tree);
+      if (smaller !== undefined) await addSmaller(`${folder}.tar.xz`, smaller.packed);
     } catch (error) {
       if (!(error instanceof NotAvailable)) throw error;
       console.log(`${file}: not made, because ${error.message}.`);
@@ -136,13 +137,14 @@ function tell(file: string): number {
   return bytes.length / 1e6;
 }
 
-async function packSmaller(folder: string, tree: Tree): Promise<void> {
+async function addSmaller(file: string, packed: Promise<Buffer>): Promise<void> {
+  rmSync(join(out, file), { force: true });
   try {
-    writeFileSync(join(out, `${folder}.tar.xz`), await tarXz(tree, time));
-    tell(`${folder}.tar.xz`);
+    writeFileSync(join(out, file), await packed);
+    tell(file);
   } catch (error) {
     if (!(error instanceof NotAvailable)) throw error;
-    console.log(`${folder}.tar.xz: not made, because ${error.message}.`);
+    console.log(`${file}: not made, because ${error.message}.`);
   }
 }
 

@@ -28,7 +28,10 @@ server.listen({ host, port, ...(socket.descriptor !== undefined && { fd: socket.
   socket.keep(server);
   console.log(JSON.stringify({ ...server.address(), isPassed: socket.descriptor !== undefined, left: process.env.LISTEN_FDS }));
 });
-process.once("SIGTERM", () => socket.leave(server, 5000).then(() => process.exit()));
+process.once("SIGTERM", () => {
+  socket.stopping(5000.4);
+  return socket.leave(server, 5000).then(() => process.exit());
+});
 `;
 const folder = mkdtempSync(join(tmpdir(), "kept-socket-"));
 const started: ChildProcess[] = [];
@@ -56,6 +59,7 @@ it.skipIf(process.platform !== "linux")("callers wait while a service starts ane
   await until(() => seen.length > 3);
   first.child.kill("SIGTERM");
   expect(await text(stream)).toBe(`${"piece ".repeat(10)}first`);
+  expect(manager.receive().lines).toBe("STOPPING=1\nEXTEND_TIMEOUT_USEC=5000400");
   await once(first.child, "exit");
   const waiting = answer(address, "/");
   const second = await start("second", address, manager, kept);
@@ -172,7 +176,7 @@ class Manager {
     const length = Number(this.#recvmsg(this.#socket, message, withoutWaiting));
     expect(length).toBeGreaterThan(0);
     const lines = bytes.toString("utf8", 0, length);
-    return { lines, name: /FDNAME=(.*)/.exec(lines)![1]!, descriptor: control.readInt32LE(16) };
+    return { lines, name: /FDNAME=(.*)/.exec(lines)?.[1] ?? "", descriptor: control.readInt32LE(16) };
   }
 
   close(): void {

@@ -23,11 +23,18 @@ export class KeptSocket {
   readonly descriptor: number | undefined;
   readonly #name: string;
   readonly #manager: Manager | undefined;
+  readonly #canBeKept: boolean;
   #isKept: boolean;
 
-  private constructor(name: string, manager: Manager | undefined, descriptor: number | undefined) {
+  private constructor(
+    name: string,
+    manager: Manager | undefined,
+    canBeKept: boolean,
+    descriptor: number | undefined,
+  ) {
     this.#name = name;
     this.#manager = manager;
+    this.#canBeKept = canBeKept;
     this.descriptor = descriptor;
     this.#isKept = descriptor !== undefined;
   }
@@ -40,7 +47,7 @@ export class KeptSocket {
     const { NOTIFY_SOCKET: path, LISTEN_PID, LISTEN_FDS, LISTEN_FDNAMES = "" } = environment;
     for (const name of ["NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"])
       delete environment[name];
-    const manager = path === undefined || cannotBeKept.test(address) ? undefined : await managerAt(path);
+    const manager = path === undefined ? undefined : await managerAt(path);
     const name = encodeURIComponent(address);
     const count = Number(LISTEN_PID) === process.pid ? Number(LISTEN_FDS) : 0;
     const names = LISTEN_FDNAMES.split(":");
@@ -56,14 +63,24 @@ export class KeptSocket {
       closeSync(descriptor);
       if (names[index] !== name) manager?.tell(`FDSTOREREMOVE=1\nFDNAME=${names[index]}`);
     }
-    return new KeptSocket(name, manager, found);
+    return new KeptSocket(name, manager, !cannotBeKept.test(address), found);
   }
 
   /** Gives systemd the socket on which `server` listens. */
   keep(server: Server): void {
-    if (this.#isKept || this.#manager === undefined) return;
+    if (this.#isKept || !this.#canBeKept || this.#manager === undefined) return;
     const { fd } = (server as Server & { readonly _handle: { readonly fd: number } })._handle;
     this.#isKept = this.#manager.tell(`FDSTORE=1\nFDNAME=${this.#name}`, fd);
+  }
+
+  /** Whether callers wait for the next process. */
+  get isKept(): boolean {
+    return this.#isKept;
+  }
+
+  /** Tells systemd that the service stops, and to wait `limitMs` from now before it kills it, whatever its unit says. */
+  stopping(limitMs: number): void {
+    this.#manager?.tell(`STOPPING=1\nEXTEND_TIMEOUT_USEC=${Math.round(limitMs * 1000)}`);
   }
 
   /**

@@ -151,6 +151,7 @@ function unitText(
     "RestartSec=2",
     "# SIGTERM goes to the server alone, which stops its own processes.",
     "KillMode=mixed",
+    "# The server asks for more time while requests are open.",
     "TimeoutStopSec=30",
     "# The server has systemd keep the socket on which it listens: callers wait while it starts anew.",
     "NotifyAccess=main",

@@ -45,6 +45,8 @@ export interface Config extends CommandConfig, GpuSettings, AcceleratorSettings 
   readonly keepAliveMs: number;
   /** Longest time a load may make no progress; `Infinity`: no limit. */
   readonly loadTimeoutMs: number;
+  /** How long a server that stops lets requests go on. Null: as long as it suits how it was started. */
+  readonly stopTimeoutMs: number | null;
   /** Longest time until the first byte of an engine's answer; `Infinity`: no limit. */
   readonly remoteTimeoutMs: number;
   /** Whether faster files of models are made. */
@@ -121,6 +123,11 @@ export const settings: readonly Setting[] = [
   setting("LOCALLM_MAX_LOADED_MODELS", "1", "maximum number of loaded models"),
   setting("LOCALLM_MAX_QUEUE", "512", "maximum number of waiting requests; further ones get 503"),
   setting("LOCALLM_LOAD_TIMEOUT", "5m", "abort a load after this long without progress; 0 sets no limit"),
+  setting(
+    "LOCALLM_STOP_TIMEOUT",
+    "",
+    "how long a server that stops lets requests go on; empty: 90s where systemd keeps its socket, else 8s",
+  ),
   setting(
     "LOCALLM_CONTEXT_LENGTH",
     "2048",
@@ -254,6 +261,7 @@ export function readConfig(environment: Environment = process.env): Config {
     maxQueue: read("LOCALLM_MAX_QUEUE", integerBetween(1, 1_000_000)),
     keepAliveMs: read("LOCALLM_KEEP_ALIVE", parseKeepAliveSetting),
     loadTimeoutMs: read("LOCALLM_LOAD_TIMEOUT", parseTimeout),
+    stopTimeoutMs: read("LOCALLM_STOP_TIMEOUT", parseStopTimeout),
     derived: read("LOCALLM_DERIVED", parseBoolean),
     debug: read("LOCALLM_DEBUG", parseBoolean),
     origins: read("LOCALLM_ORIGINS", parseOrigins),
@@ -539,6 +547,17 @@ function parseTimeout(text: string): number | Problem {
   if (valueMs === null) return new Problem('must be seconds or a duration such as "5m"; 0 means no limit');
   return valueMs <= 0 ? Number.POSITIVE_INFINITY : valueMs;
 }
+
+function parseStopTimeout(text: string): number | null | Problem {
+  if (text === "") return null;
+  const valueMs = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : parseDuration(text);
+  if (valueMs === null || valueMs < 0 || valueMs > longestStopMs)
+    return new Problem('must be seconds or a duration up to 1h, such as "5m"');
+  return valueMs;
+}
+
+/** Callers wait for the next process meanwhile. */
+const longestStopMs = 3_600_000;
 
 function parseOptionalPath(text: string): string | null | Problem {
   return text === "" ? null : parsePath(text);

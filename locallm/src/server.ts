@@ -72,7 +72,7 @@ export interface Server {
   /** Sets a line that `/` adds to its answer, such as why there is no model yet and what to do. Null removes it. */
   notify(notice: string | null): void;
   /** Rejects new requests, lets running ones finish until the deadline, then stops all child processes. */
-  close(deadlineMs?: number): Promise<void>;
+  close(limitMs?: number): Promise<void>;
 }
 
 /** Parts that an embedding program may replace. */
@@ -93,6 +93,10 @@ export interface LastingSocket {
   readonly descriptor: number | undefined;
   /** Keeps the socket on which the server listens. */
   keep(server: HttpServer): void;
+  /** Whether callers wait for the next process. */
+  readonly isKept: boolean;
+  /** Says that the service stops, and asks not to be killed for so long. */
+  stopping(limitMs: number): void;
   /** Leaves new connections to the next process, and waits until those that there are have ended. */
   leave(server: HttpServer, limitMs: number): Promise<void>;
 }
@@ -244,16 +248,21 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     notify(text) {
       notice = text;
     },
-    close(deadlineMs = drainMs) {
-      closing ??= close(deadlineMs);
+    close(limitMs) {
+      closing ??= close(limitMs);
       return closing;
     },
   };
 
-  async function close(deadlineMs: number): Promise<void> {
-    await parts.socket?.leave(app.server, leaveMs);
+  async function close(givenMs?: number): Promise<void> {
+    const { socket } = parts;
+    const isKept = socket?.isKept === true;
+    const limitMs = givenMs ?? config.stopTimeoutMs ?? (isKept ? keptDrainMs : drainMs);
+    const lastMs = isKept ? Math.min(drainMs, limitMs) : limitMs;
+    socket?.stopping(limitMs + closingMs);
+    await socket?.leave(app.server, limitMs - lastMs);
     conversations.closing();
-    await Promise.all([scheduler.close(deadlineMs), remotes.close(deadlineMs)]);
+    await Promise.all([scheduler.close(lastMs), remotes.close(lastMs)]);
     connections.close();
     await conversations.close();
     templates.close();
@@ -317,9 +326,12 @@ function keepingStart(start: StartRunner, conversations: KeptConversations): Sta
   return (load, more) => start(load, { ...more, conversations });
 }
 
+/** How long open requests may go on. Docker kills after 10 s. */
 const drainMs = 8_000;
-/** While callers wait for the next process. With the deadline after it, it is shorter than the unit's TimeoutStopSec. */
-const leaveMs = 20_000;
+/** The same where callers wait for the next process; as long as systemd gives a service by default. */
+const keptDrainMs = 90_000;
+/** For what is written at the end, such as conversations. */
+const closingMs = 20_000;
 /** Whoever loads a model waits for answers. The faster file is for the next load. */
 const derivedPauseMs = 10_000;
 const lastBytesMs = 500;

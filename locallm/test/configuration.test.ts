@@ -266,6 +266,7 @@ describe("with a model", () => {
           generate: "auto",
           ollamaVersion: "0.33.0",
           specialTokens: "template",
+          stopTimeoutMs: null,
           debug: false,
         },
         ...{
@@ -363,6 +364,7 @@ describe("with a model", () => {
       LOCALLM_KV_CACHE_TYPE: "q8_0",
       LOCALLM_FLASH_ATTENTION: "on",
       LOCALLM_LOAD_TIMEOUT: "1m",
+      LOCALLM_STOP_TIMEOUT: "0",
       LOCALLM_MAX_QUEUE: "7",
       LOCALLM_DEBUG: "1",
       LOCALLM_INTEL_GPU: "1",
@@ -383,7 +385,13 @@ describe("with a model", () => {
     await withServer(env, async (server) => {
       expect(settingsOf(server)).toMatchObject({
         ...{ numParallel: 3, maxLoadedModels: 2, maxQueue: 7, keepAliveMs: 3_600_000 },
-        ...{ loadTimeoutMs: 60_000, contextLength: 1024, generate: "template", debug: true },
+        ...{
+          loadTimeoutMs: 60_000,
+          stopTimeoutMs: 0,
+          contextLength: 1024,
+          generate: "template",
+          debug: true,
+        },
         ...{ flashAttention: "on", kvCacheType: "q8_0", intelGpu: true },
         ...{ cudaVisibleDevices: "1", vulkanVisibleDevices: "2", enginesFolder: env.LOCALLM_ENGINES },
         ...{ origins: ["https://a.example"], registries: ["models.example"] },

@@ -174,6 +174,21 @@ describe("many requests", () => {
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
 
+  it("LOCALLM_STOP_TIMEOUT says how long they may go on; their last line says why they end", async () => {
+    const env = { LOCALLM_STOP_TIMEOUT: "0" };
+    const server = await startServer({ models: store.folder, env });
+    const options = { num_predict: -1, temperature: 0 };
+    const running = lines(
+      await server.post("/api/generate", { model, prompt: "1 2 3", options, shift: true }),
+    );
+    await running.next();
+    server.signal("SIGTERM");
+    let last: Record<string, unknown> = {};
+    for await (const line of running) last = line;
+    expect(last).toEqual({ error: expect.stringContaining("shutting down") });
+    expect((await server.exited).code).toBe(0);
+  });
+
   it("a second signal stops the server immediately", async () => {
     const server = await startServer({ models: store.folder });
     const options = { num_predict: -1, temperature: 0 };

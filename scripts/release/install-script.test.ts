@@ -65,7 +65,7 @@ async function publishSmaller(version: string): Promise<void> {
     [`${name}/lib/node/bin/node`, text(`#!/bin/sh\necho ${version} from xz\n`, true)],
     [`${name}/release.json`, text("{}")],
   ]);
-  const packed = await tarXz(tree, new Date(0));
+  const packed = await (await tarXz(tree, new Date(0))).packed;
   writeFileSync(join(release, `${name}.tar.xz`), packed);
   const digest = createHash("sha256").update(packed).digest("hex");
   appendFileSync(join(release, "SHA256SUMS"), `${digest}  ${name}.tar.xz\n`);

@@ -69,6 +69,25 @@ grep -q kept /etc/locallm/locallm.env || fail "the settings were lost"
 locallm list 2>/dev/null | grep -q "${model%%:*}" || fail "the models were lost"
 row "after it" "settings, models and the key are there; $(DATAQ_BASE_URL=http://127.0.0.1:11435 DATAQ_API_KEY=$key dataq query legal_laws 'query=档案保管条例 第一条' --json | tr -d ' \n' | grep -o '"usage":{[^}]*}' | head -n 1)"
 
+# Longer than TimeoutStopSec: the model's process stands still for a while during a restart.
+ask() { "$node" --input-type=module -e "const answer = await fetch(process.argv[1], { method: 'POST', body: process.argv[2] }); for await (const bytes of answer.body) process.stdout.write(bytes);" "$@"; }
+ask http://127.0.0.1:11434/api/generate "{\"model\":\"$model\",\"prompt\":\"Count:\",\"options\":{\"num_predict\":400}}" >/tmp/long.jsonl 2>/tmp/long.err &
+asked=$!
+until [ -s /tmp/long.jsonl ]; do sleep 0.05; done
+server=$(systemctl show -p MainPID --value locallm)
+runners=$(cat /proc/"$server"/task/*/children)
+for runner in $runners; do kill -STOP "$runner"; done
+began=$(date +%s)
+systemctl restart --no-block locallm
+sleep 36
+for runner in $runners; do kill -CONT "$runner"; done
+wait $asked || fail "a stream was cut by a restart: $(cat /tmp/long.err)"
+took=$(($(date +%s) - began))
+tail -n 1 /tmp/long.jsonl | grep -q '"done":true' || fail "a stream was not whole after a restart: $(tail -n 1 /tmp/long.jsonl)"
+until_active locallm 11434
+[ "$(systemctl show -p MainPID --value locallm)" != "$server" ] || fail "locallm did not start anew"
+row "\`systemctl restart\` while a stream lasts $took s more" "the stream is whole, $(wc -l </tmp/long.jsonl) lines; then locallm starts anew"
+
 apt_install "$folder"/old/*.deb
 both
 row "back to the version before" "locallm $(version locallm), dataq $(version dataq), both answer"

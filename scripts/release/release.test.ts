@@ -10,6 +10,7 @@ import { wholeProgram } from "../../dataq/service/src/cli/command-line.ts";
 import { smallHeap } from "../../locallm/src/cli/small-heap.ts";
 import { tarGz, zip } from "./archive.ts";
 import { completions } from "./completions.ts";
+import { withoutUnreadTables } from "./icu-data.ts";
 import { unixLauncher } from "./launchers.ts";
 import { maintainerScripts } from "./maintainer-scripts.ts";
 import { manualPage } from "./manual.ts";
@@ -20,6 +21,7 @@ import { sbomOf } from "./sbom.ts";
 import { stripped } from "./strip.ts";
 import { isFree, thirdParty } from "./third-party.ts";
 import { type Tree, text } from "./tree.ts";
+import { sliceFor } from "./universal.ts";
 
 const root = new URL("../../", import.meta.url);
 const { packages: lock } = JSON.parse(readFileSync(new URL("package-lock.json", root), "utf8")) as {
@@ -254,4 +256,60 @@ it("the scripts of a package are correct shell, and name no other product", () =
       expect(text, name).not.toContain(product.name === "dataq" ? "locallm" : "dataq");
       expect(spawnSync("sh", ["-n"], { input: text, encoding: "utf8" }).stderr, name).toBe("");
     }
+});
+
+it("ICU's library keeps the tables that PostgreSQL reads, where they are, and the last one", () => {
+  const names = ["coll/root.res", "curr/zh.res", "euc-tw.cnv", "root.res", "zone/zu.res"];
+  const library = icuLibrary(names);
+  const shorter = withoutUnreadTables(library);
+  expect(shorter).toHaveLength(library.length);
+  const isThere = (name: string) => shorter.includes(`table ${name}`);
+  expect(names.filter(isThere)).toEqual(["coll/root.res", "root.res", "zone/zu.res"]);
+  // Names and places stay.
+  expect(shorter.includes("icudt60l/euc-tw.cnv\0")).toBe(true);
+  expect(shorter.indexOf("table root.res")).toBe(library.indexOf("table root.res"));
+  for (const other of [Buffer.from("CmnD and then something else"), Buffer.alloc(0)])
+    expect(withoutUnreadTables(other)).toBe(other);
+});
+
+/** As ICU's tools write it: a header, a list of names and places, and the tables in order. */
+function icuLibrary(names: readonly string[]): Buffer {
+  const header = Buffer.alloc(32);
+  header.writeUInt16LE(32, 0);
+  header.writeUInt16BE(0xda27, 2);
+  header.write("CmnD", 12);
+  const list = Buffer.alloc(4 + 8 * names.length);
+  list.writeUInt32LE(names.length, 0);
+  const labels = names.map((name) => `icudt60l/${name}\0`);
+  const tables = names.map((name) => `table ${name}\0`);
+  let at = list.length;
+  for (const [column, texts] of [labels, tables].entries())
+    for (const [row, text] of texts.entries()) {
+      list.writeUInt32LE(at, 4 + 8 * row + 4 * column);
+      at += text.length;
+    }
+  return Buffer.concat([Buffer.from("before "), header, list, Buffer.from([...labels, ...tables].join(""))]);
+}
+
+it("of a program for two processors of macOS, an archive gets the one of its own", () => {
+  const [intel, arm] = [Buffer.from("for Intel"), Buffer.from("for Apple Silicon")];
+  const head = Buffer.alloc(48);
+  head.writeUInt32BE(0xcafebabe, 0);
+  head.writeUInt32BE(2, 4);
+  for (const [at, [processor, offset, { length }]] of (
+    [
+      [0x01000007, 48, intel],
+      [0x0100000c, 57, arm],
+    ] as const
+  ).entries())
+    for (const [word, value] of [processor, 3, offset, length, 0].entries())
+      head.writeUInt32BE(value, 8 + 20 * at + 4 * word);
+  const both = Buffer.concat([head, intel, arm]);
+  expect([String(sliceFor("x64", both)), String(sliceFor("arm64", both))]).toEqual([
+    "for Intel",
+    "for Apple Silicon",
+  ]);
+  // One program, and a class of Java, which begins alike.
+  for (const other of [arm, Buffer.from([0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 61, 1, 2, 3])])
+    expect(sliceFor("x64", other)).toBe(other);
 });

@@ -17,7 +17,8 @@ for (const name of [
   "notes.txt",
 ]) {
   mkdirSync(join(root, "site", name, ".."), { recursive: true });
-  writeFileSync(join(root, "site", name), name);
+  // An archive has the compressed form alone, but for the first page.
+  if (name !== "notes.txt") writeFileSync(join(root, "site", name), name);
   writeFileSync(join(root, "site", `${name}.gz`), gzipSync(name));
 }
 writeFileSync(join(root, "site", "alone.txt"), "without a compressed form");
@@ -69,8 +70,9 @@ it("a site that is built later, or again, is found without a restart", async () 
   rmSync(join(root, "site", "index.html"));
   expect(await files.isBuilt()).toBe(false);
   expect(await files.file("")).toBeUndefined();
-  writeFileSync(join(root, "site", "notes.txt"), "of the new site");
+  writeFileSync(join(root, "site", "notes.txt.gz"), gzipSync("of the new site"));
   writeFileSync(join(root, "site", "index.html"), "again");
+  writeFileSync(join(root, "site", "index.html.gz"), gzipSync("again"));
   const texts = [await files.file(""), await files.file("notes.txt")].map((file) => String(file?.plain));
   expect([await files.isBuilt(), ...texts]).toEqual([true, "again", "of the new site"]);
 });

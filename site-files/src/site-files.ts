@@ -2,6 +2,10 @@ import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+
+const unzip = promisify(gunzip);
 
 /** The site loads nothing from elsewhere, runs no inline code, and no other page can frame it. */
 export const sitePolicy =
@@ -126,10 +130,9 @@ function fileName(path: string): string {
 async function readSiteFile(folder: string, name: string): Promise<SiteFile | undefined> {
   if (!validPath.test(name)) return undefined;
   try {
-    const [plain, gzip] = await Promise.all([
-      readFile(join(folder, name)),
-      readFile(join(folder, `${name}.gz`)),
-    ]);
+    // An archive has the compressed form alone. Other files beside the pages have none.
+    const gzip = await readFile(join(folder, `${name}.gz`));
+    const plain = await unzip(gzip);
     const etag = `"${createHash("sha256").update(plain).digest("base64url").slice(0, 22)}"`;
     return { type: types[extname(name)]!, etag, plain, gzip };
   } catch (error) {

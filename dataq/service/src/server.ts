@@ -130,8 +130,11 @@ export interface ServiceOptions {
 
 const SOURCE_LIMIT_MS = 30_000;
 
-/** While callers wait for the next process. Shorter than the unit's TimeoutStopSec. */
-const LEAVE_MS = 20_000;
+/** While callers wait for the next process. Longer than a source may take. */
+const LEAVE_MS = 45_000;
+
+/** For all that is closed after that. */
+const CLOSING_MS = 20_000;
 
 /** Joins the parts by hand, in the order of their dependencies. */
 export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
@@ -380,7 +383,10 @@ export async function createService(config: Config, options: ServiceOptions): Pr
 
     url = await listen(app, config, options.socket?.descriptor);
     options.socket?.keep(app.server);
-    closers.push(() => options.socket?.leave(app.server, LEAVE_MS));
+    closers.push(() => {
+      options.socket?.stopping(LEAVE_MS + CLOSING_MS);
+      return options.socket?.leave(app.server, LEAVE_MS);
+    });
     const owner = await keys.authenticate(localKey, "127.0.0.1", clock());
     const link = await makeLocalLink(database, owner.account.id, clock());
     const consoleUrl = `${config.publicUrl ?? url}/console/enter#token=${link}`;

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { release } from "../engine/libllama/release.ts";
+import { release, releaseFor } from "../engine/libllama/release.ts";
 import { installEngine } from "./install.ts";
 import { installedBackends } from "./installed.ts";
 import { type EnginePackage, enginePackages } from "./packages.ts";
@@ -102,5 +102,6 @@ it("installs the engine release that this locallm uses, on every platform", () =
     ["win32", "x64"],
     ["darwin", "arm64"],
   ] as const)
-    for (const { version } of enginePackages(platform, arch)) expect(version).toBe(release.packageVersion);
+    for (const { version } of enginePackages(platform, arch))
+      expect(version).toBe(releaseFor(platform).packageVersion);
 });

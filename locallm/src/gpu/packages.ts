@@ -1,4 +1,4 @@
-import { packagePlatform, processorPackage, release } from "../engine/libllama/release.ts";
+import { packagePlatform, processorPackage, releaseFor } from "../engine/libllama/release.ts";
 
 export type Backend = "cuda" | "vulkan" | "metal";
 
@@ -37,8 +37,28 @@ const table: Readonly<Record<string, readonly EnginePackage[]>> = {
       "sha512-bBxqU+JOcBu1nb5Qj2zcMci+JByT1E8EajHvYodyNfVIPkEhXh+/HMwR1/BT7xP08YK0hks+kM8fglER0P8JEg==",
     ),
   ],
-  "win32-x64": [build("cuda", "win-x64-cuda", null, null), build("vulkan", "win-x64-vulkan", null, null)],
-  "darwin-arm64": [build("metal", "mac-arm64-metal", null, null)],
+  "win32-x64": [
+    build(
+      "cuda",
+      "win-x64-cuda",
+      null,
+      "sha512-PLz70neFEMkQTlmJqG1ujUtCSgHasLPMxQ9rLkqQVmZYAXqkRj+45TIHCjdn3XqUeaoun0vrO9rRaxZ8NVq9jg==",
+    ),
+    build(
+      "vulkan",
+      "win-x64-vulkan",
+      null,
+      "sha512-HJ237Azh5m4Sz+w3A1IU/fYLaSDOocskcfn2ILTgqTuuORCB86EMnu3Yt/XsNhRHTtEiwz1Q/E0mO4PLIbZLAA==",
+    ),
+  ],
+  "darwin-arm64": [
+    build(
+      "metal",
+      "mac-arm64-metal",
+      null,
+      "sha512-6MIDAZV7DXD9R1+jEXWJkFuolni3GATGE6mmuyFYc6ZmtOh9djAy15df0T0AXK3sCmVKL+fQcOAWZezxx4MvQQ==",
+    ),
+  ],
 };
 
 function build(
@@ -47,5 +67,6 @@ function build(
   sizeMb: number | null,
   integrity: string | null,
 ): EnginePackage {
-  return { backend, name: `@node-llama-cpp/${name}`, version: release.packageVersion, integrity, sizeMb };
+  const { packageVersion: version } = releaseFor(name.startsWith("linux") ? "linux" : "win32");
+  return { backend, name: `@node-llama-cpp/${name}`, version, integrity, sizeMb };
 }

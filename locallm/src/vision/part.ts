@@ -19,10 +19,18 @@ export const visionPart = {
 export const sourcePackage = {
   name: "node-llama-cpp",
   version: release.packageVersion,
-  integrity:
-    "sha512-bltIipuWmc123H7tMIgDGKSsSrhmhlQYeVUC48XTjVW7XGJJiJJyCdlTMzQ/LiWoPkGDpcL4FviDpgw7qfTiDw==",
+  ...(release.version === "0.5.0"
+    ? {
+        integrity:
+          "sha512-bltIipuWmc123H7tMIgDGKSsSrhmhlQYeVUC48XTjVW7XGJJiJJyCdlTMzQ/LiWoPkGDpcL4FviDpgw7qfTiDw==",
+        bundleSha256: "5f5d1105d5df040738d87b8290e5d17e7362131cdcfdb0831618e0ea528b4a51",
+      }
+    : {
+        integrity:
+          "sha512-E3N0Ev2Va0wzydvXYFwM9Hvyo07PoWjt8T/9GMc43Cvt8YkV/NU/tYUgEMC1grTPv2o9PRjQi0G3Wb5P/awiMg==",
+        bundleSha256: "9336d8aab8f8e6a8919380f3641fe92e57b02fb55df1b6bd083b82491a6293b8",
+      }),
   bundle: "package/llama/gitRelease.bundle",
-  bundleSha256: "5f5d1105d5df040738d87b8290e5d17e7362131cdcfdb0831618e0ea528b4a51",
 } as const;
 
 /** Where the part is installed, or would be. */

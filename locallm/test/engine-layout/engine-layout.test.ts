@@ -2,13 +2,17 @@ import { readFileSync } from "node:fs";
 import koffi from "koffi";
 import { describe, expect, it } from "vitest";
 import { layout } from "../../src/engine/libllama/layout-0.5.0.ts";
+import { releaseFor } from "../../src/engine/libllama/release.ts";
 import { mtmdLayout } from "../../src/engine/libmtmd/layout.ts";
 import { fileTypeName, tensorType } from "../../src/library/gguf/quantisation.ts";
 import { type MeasuredLayout, membersOf, ours, structs } from "./measured.ts";
 
-const measured = JSON.parse(
-  readFileSync(new URL(`measured-${layout.version}.json`, import.meta.url), "utf8"),
-) as MeasuredLayout;
+const [measured, elsewhere] = (["linux", "darwin"] as const).map(
+  (platform) =>
+    JSON.parse(
+      readFileSync(new URL(`measured-${releaseFor(platform).version}.json`, import.meta.url), "utf8"),
+    ) as MeasuredLayout,
+) as [MeasuredLayout, MeasuredLayout];
 const names = Object.keys(structs) as (keyof typeof structs)[];
 
 describe("the layout, compared with what the compiler measured", () => {
@@ -16,6 +20,12 @@ describe("the layout, compared with what the compiler measured", () => {
     const { bytes, members } = measured.structs[name];
     expect(membersOf(ours[name])).toEqual(members);
     expect(ours[name].size).toBe(bytes);
+  });
+
+  it("is that of the release for macOS and Windows, too", () => {
+    expect(releaseFor("win32")).toBe(releaseFor("darwin"));
+    expect(releaseFor("darwin")).not.toEqual(releaseFor("linux"));
+    expect(elsewhere).toEqual(measured);
   });
 
   it("has every structure of the two layouts", () => {

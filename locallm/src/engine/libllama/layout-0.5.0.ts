@@ -2,7 +2,7 @@ import koffi from "koffi";
 import { release } from "./release.ts";
 
 /**
- * The C structures of llama.cpp 0.5.0 (`include/llama.h`, `ggml/include/ggml.h`): their members in order, and
+ * The C structures of llama.cpp 0.5.0 and 0.4.0 (`include/llama.h`, `ggml/include/ggml.h`): their members in order, and
  * the defaults that the `*_default_params` functions return. A library that returns other defaults has
  * another layout. A new release gets a new file in this folder; then run `test/engine-layout/measure.ts`: a test
  * compares its file with this one.

@@ -2,8 +2,27 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { LocallmError } from "../../wire/errors.ts";
 
-/** The release of llama.cpp that locallm needs, and the version of the packages that contain it. */
-export const release = { version: "0.5.0", packageVersion: "3.22.1" } as const;
+/** A release of llama.cpp, and the version of the packages that contain it. */
+interface Release {
+  readonly version: string;
+  readonly packageVersion: string;
+}
+
+/**
+ * The releases that locallm runs with. They have the same structures (`test/engine-layout`). For macOS and Windows it is
+ * the newest whose packages the registry that we reach has, so that each has a digest in the lock file.
+ */
+const releases = {
+  linux: { version: "0.5.0", packageVersion: "3.22.1" },
+  others: { version: "0.4.0", packageVersion: "3.21.1" },
+} as const satisfies Record<string, Release>;
+
+export function releaseFor(platform: NodeJS.Platform): Release {
+  return platform === "linux" ? releases.linux : releases.others;
+}
+
+/** The release for this system. */
+export const release = releaseFor(process.platform);
 
 /**
  * The platform as the packages name it: `win-x64`, `linux-x64`, `mac-arm64-metal`. Apple Silicon has one build for GPU
