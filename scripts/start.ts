@@ -24,14 +24,17 @@ interface Ready {
   readonly key?: string;
   readonly console?: string;
   readonly model?: string | null;
-  /** Of dataq: whether the first laws are there. If not, `{prepared: true}` follows. */
+  /** Of dataq: whether the first laws are there. If not, `{prepared: …}` follows. */
   readonly isPrepared?: boolean;
+  /** Of dataq: the JSON of a call that is answered. */
+  readonly call?: string;
 }
 
 interface Message {
   readonly listening?: object;
   readonly ready?: Ready;
-  readonly prepared?: boolean;
+  /** The call that is answered now. */
+  readonly prepared?: string;
   /** Of dataq: how many operations have real data, and what brings more. */
   readonly realData?: string;
 }
@@ -78,7 +81,7 @@ function start(product: Product): void {
   relay(product.name, child.stderr, process.stderr);
   child.on("message", (message: Message) => {
     if (message.listening !== undefined && !stopping) start(products.dataq);
-    if (message.prepared === true) prepared();
+    if (message.prepared !== undefined) prepared(message.prepared);
     if (message.realData !== undefined) tellRealData(message.realData);
     if (message.ready === undefined) return;
     ready.set(product.name, message.ready);
@@ -168,11 +171,11 @@ Documentation: ${locallm.url}/docs, ${dataq.url}/docs. Every line of the logs: n
 }
 
 /** The preparation ended after the welcome: now the line to ask gets its answer at once. */
-function prepared(): void {
+function prepared(call: string): void {
   const dataq = ready.get("dataq");
   if (dataq === undefined) return;
-  ready.set("dataq", { ...dataq, isPrepared: true });
-  if (isWelcomed) console.log(`\ndataq is prepared:\n  ask      ${dataqLine(dataq)}\n`);
+  ready.set("dataq", { ...dataq, isPrepared: true, call });
+  if (isWelcomed) console.log(`\ndataq is prepared:\n  ask      ${dataqLine({ ...dataq, call })}\n`);
 }
 
 function tellRealData(line: string): void {
@@ -180,8 +183,7 @@ function tellRealData(line: string): void {
   else realData = line;
 }
 
-function dataqLine({ url, key }: Ready): string {
-  const query = JSON.stringify({ operation: "legal_laws", params: { query: "民法典 第五百七十七条" } });
+function dataqLine({ url, key, call }: Ready): string {
   return `curl ${url}/v1/data/query -H 'Authorization: Bearer ${key}' \\
-             -H 'Content-Type: application/json' -d '${query}'`;
+             -H 'Content-Type: application/json' -d '${call}'`;
 }

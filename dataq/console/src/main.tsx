@@ -7,6 +7,7 @@ import { makeRouter } from "./router/router.ts";
 import { ServiceError } from "./service/call.ts";
 import { sessionQuery } from "./service/session.ts";
 import { fetchText, TextProvider } from "./text/text.tsx";
+import { FieldProblems } from "./ui/field-problems.tsx";
 import { FormatProvider } from "./ui/format.tsx";
 import { readLook } from "./ui/look.ts";
 import { ToastProvider } from "./ui/toast.tsx";
@@ -47,6 +48,7 @@ createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <QueryClientProvider client={client}>
       <TextProvider>
+        <FieldProblems />
         <FormatProvider>
           <ToastProvider>
             <RouterProvider router={router} />

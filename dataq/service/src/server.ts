@@ -106,6 +106,8 @@ export interface Service {
   readonly firstData: Promise<void>;
   /** How many operations have real data, and how many could have. */
   readonly realData: () => Promise<RealData>;
+  /** A call that is answered, as JSON: for an article of law, or for a sample of one where no laws are here. */
+  readonly firstCall: () => Promise<string>;
   /** Loads what the first search of real records would wait for. It blocks the process for a tenth of a second. */
   warm(): Promise<void>;
   /** Does now what the sweeper does every ten seconds. */
@@ -405,6 +407,16 @@ export async function createService(config: Config, options: ServiceOptions): Pr
         logger.warn({ err: (error as Error).message }, "could not preload the index");
       }
     };
+    const firstCall = async () => {
+      const operation = "legal_laws";
+      const laws = sources.find(operation);
+      const [sample] = laws?.samples ?? [];
+      const hasSamplesOnly = sample !== undefined && (await laws?.answeredBy?.("now")) === "sample";
+      return JSON.stringify({
+        operation,
+        params: hasSamplesOnly ? sample : { query: "民法典 第五百七十七条" },
+      });
+    };
     const tellRealData = () => realData({ database, index, mirror: config.dataMirror }, sources);
     return {
       url,
@@ -413,6 +425,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       consoleUrl,
       firstData: firstData.laws,
       realData: tellRealData,
+      firstCall,
       warm,
       sweep: () => sweeper.sweep(),
       close,

@@ -401,6 +401,41 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await browser.signIn(owner);
   });
 
+  test("dates and faults of fields are in the page's language, whatever that of the browser", async () => {
+    await browser.wear({ theme: "light", language: "zh", width: 1440 });
+    await visit(page, "/usage");
+    const from = page.getByLabel("开始日期", { exact: true });
+    await from.fill("2026年1月5日");
+    await from.press("Tab");
+    expect(await from.inputValue()).toBe("2026-01-05");
+    const asked = page.waitForRequest((request) => request.url().includes("from=2026-01-07"));
+    // An open calendar would take the keys that follow.
+    await page.evaluate(
+      "HTMLInputElement.prototype.showPicker = function () { globalThis.opened = this.type }",
+    );
+    await page.getByRole("button", { name: "打开日历：开始日期" }).press("Enter");
+    expect(await page.evaluate<string>("globalThis.opened")).toBe("date");
+    await page.locator("input[type=date]").first().fill("2026-01-07");
+    await asked;
+    expect(await from.inputValue()).toBe("2026-01-07");
+    for (const wrong of ["2026-02-30", "01/05/2026", "2999-01-01"]) {
+      await from.fill(wrong);
+      await from.press("Tab");
+      await page.getByText("请按 YYYY-MM-DD 填写，不晚于").waitFor();
+      const told = "document.querySelector('input[aria-invalid=true]').validationMessage";
+      expect(await page.evaluate<string>(told)).toContain("不晚于");
+    }
+    await visit(page, "/admin/vouchers");
+    const yuan = page.locator("input[name=yuan]");
+    await yuan.fill("");
+    await yuan.press("Enter");
+    const problem = () => page.evaluate<string>("document.activeElement.validationMessage");
+    await expect.poll(problem).toBe("请填写此项。");
+    await yuan.fill("0.001");
+    await yuan.press("Enter");
+    await expect.poll(problem).toMatch(/^请填写.*。$/);
+  });
+
   test("rejects customers on operator pages", async () => {
     const session = encodeURIComponent(await signUp(service.url, "customer@example.com", "Customer"));
     const headers = { cookie: `dataq.session_token=${session}`, "x-console": "1" };

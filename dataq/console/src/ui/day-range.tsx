@@ -1,6 +1,6 @@
 import { chinaDay } from "../service/money.ts";
 import { useText } from "../text/text.tsx";
-import { Field, Input } from "./field.tsx";
+import { DayField } from "./day-field.tsx";
 
 export interface DayRangeProps {
   /** The first and the last day, as YYYY-MM-DD; empty while somebody types. */
@@ -15,28 +15,8 @@ export function DayRange({ from, to, onFrom, onTo }: DayRangeProps) {
   const t = useText();
   return (
     <>
-      <Field label={t.usage.from}>
-        {(attributes) => (
-          <Input
-            {...attributes}
-            type="date"
-            value={from}
-            max={to}
-            onChange={(event) => onFrom(event.target.value)}
-          />
-        )}
-      </Field>
-      <Field label={t.usage.to}>
-        {(attributes) => (
-          <Input
-            {...attributes}
-            type="date"
-            value={to}
-            max={chinaDay()}
-            onChange={(event) => onTo(event.target.value)}
-          />
-        )}
-      </Field>
+      <DayField label={t.usage.from} day={from} max={to || chinaDay()} onDay={onFrom} />
+      <DayField label={t.usage.to} day={to} max={chinaDay()} onDay={onTo} />
     </>
   );
 }

@@ -1,4 +1,10 @@
-import type { InputHTMLAttributes, ReactNode, SelectHTMLAttributes, TextareaHTMLAttributes } from "react";
+import type {
+  ComponentProps,
+  InputHTMLAttributes,
+  ReactNode,
+  SelectHTMLAttributes,
+  TextareaHTMLAttributes,
+} from "react";
 import { useId } from "react";
 import ChevronDown from "~icons/lucide/chevron-down";
 import { classes } from "./classes.ts";
@@ -47,7 +53,7 @@ export function Field({ label, wireName, hint, error, optionalText, children }: 
 const box =
   "w-full min-w-0 rounded-md border border-line-strong/70 bg-surface text-ink shadow-card placeholder:text-faint/80 aria-invalid:border-bad disabled:bg-sunken disabled:text-faint";
 
-export function Input({ className, ...rest }: InputHTMLAttributes<HTMLInputElement>) {
+export function Input({ className, ...rest }: ComponentProps<"input">) {
   return <input {...rest} className={classes(box, "h-9 px-3", className)} />;
 }
 

@@ -1,7 +1,7 @@
 import { useText } from "../text/text.tsx";
 import { Field, Input } from "./field.tsx";
 
-/** A field for a new password. Its error messages are in the page's language, not the browser's. */
+/** A field for a new password. */
 export function NewPassword({
   label,
   error,
@@ -21,10 +21,6 @@ export function NewPassword({
           minLength={10}
           maxLength={128}
           autoComplete="new-password"
-          onInvalid={({ currentTarget }) =>
-            currentTarget.setCustomValidity(currentTarget.validity.tooShort ? t.auth.passwordShort : "")
-          }
-          onInput={({ currentTarget }) => currentTarget.setCustomValidity("")}
         />
       )}
     </Field>

@@ -51,6 +51,12 @@ export const sights: readonly Sight[] = [
     await page.locator("[data-question]").nth(1).click();
     await page.locator(".answer", { hasText: detail }).first().waitFor();
   }),
+  visitors("error", "visitors-missing", async (page, at, language) => {
+    await page.goto(`${at.dataq}/no/such/page?language=${language}`, { waitUntil: "networkidle" });
+  }),
+  visitors("filled", "status", async (page, at, language) => {
+    await page.goto(`${at.dataq}/status?language=${language}`, { waitUntil: "networkidle" });
+  }),
   docs("filled", "docs", (page, at, language) => openDocumentation(page, at.dataq + docsAt(language))),
   docs("filled", "docs-found", (page, at, language) =>
     search(page, at.dataq, language, language === "zh" ? "退款" : "refund"),
@@ -114,6 +120,10 @@ export const sights: readonly Sight[] = [
     await page.route("**/api/chat", (route) => route.abort());
     await page.locator(".welcome .start").first().click();
     await page.locator("#notice:not(:empty)").waitFor();
+  }),
+  chat("error", "chat-missing", async (page, at) => {
+    await page.goto(`${at.locallm}/no/such/page`, { waitUntil: "networkidle" });
+    await page.locator("main:visible a").first().waitFor();
   }),
   chat("error", "chat-key", async (page, at) => {
     await page.route("**/api/tags", (route) =>

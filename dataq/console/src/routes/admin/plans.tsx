@@ -5,6 +5,7 @@ import { couponsQuery, createCoupon, setFreeTier, setVolumeLadder } from "../../
 import { pricingQuery } from "../../service/money.ts";
 import { mayOperate, useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
+import { DayField } from "../../ui/day-field.tsx";
 import { Field, Input, Select, Textarea } from "../../ui/field.tsx";
 import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
@@ -255,9 +256,7 @@ function Coupons() {
             <Field label={t.plans.most} optionalText={t.optional}>
               {(attributes) => <Input {...attributes} name="most" type="number" min="1" />}
             </Field>
-            <Field label={t.plans.ends} optionalText={t.optional}>
-              {(attributes) => <Input {...attributes} name="ends" type="datetime-local" />}
-            </Field>
+            <DayField label={t.plans.ends} optionalText={t.optional} name="ends" hasTime />
           </div>
         </SettingForm>
       </ForFinance>
@@ -298,13 +297,7 @@ export function From() {
   const t = useText();
   const at = new Date(Date.now() + 86_400_000);
   const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
-  return (
-    <Field label={t.pricing.since}>
-      {(attributes) => (
-        <Input {...attributes} name="from" type="datetime-local" required defaultValue={`${local}T00:00`} />
-      )}
-    </Field>
-  );
+  return <DayField label={t.pricing.since} name="from" hasTime required day={`${local} 00:00`} />;
 }
 
 /** Since when something counts, and whether that is still ahead. */

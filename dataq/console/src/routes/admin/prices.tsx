@@ -5,6 +5,7 @@ import { publishPrice } from "../../service/admin.ts";
 import { pricingQuery } from "../../service/money.ts";
 import { mayOperate, useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
+import { DayField } from "../../ui/day-field.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
@@ -133,17 +134,14 @@ export function Prices() {
                   />
                 )}
               </Field>
-              <Field label={t.pricing.since} hint={t.prices.sinceHint}>
-                {(attributes) => (
-                  <Input
-                    {...attributes}
-                    name="from"
-                    type="datetime-local"
-                    required
-                    defaultValue={inThirtyDays()}
-                  />
-                )}
-              </Field>
+              <DayField
+                label={t.pricing.since}
+                hint={t.prices.sinceHint}
+                name="from"
+                hasTime
+                required
+                day={inThirtyDays()}
+              />
             </SettingForm>
           </Panel>
         )}
@@ -153,8 +151,11 @@ export function Prices() {
   );
 }
 
-/** The local time in thirty days, in the format of the input. */
+/** The local time in thirty days, in the form of the field. */
 function inThirtyDays(): string {
   const at = new Date(Date.now() + 30 * 86_400_000);
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000)
+    .toISOString()
+    .slice(0, 16)
+    .replace("T", " ");
 }

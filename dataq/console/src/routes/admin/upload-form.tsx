@@ -4,6 +4,7 @@ import { useState } from "react";
 import { jobsQuery } from "../../service/admin.ts";
 import { datasetsQuery, startImport, uploadFile } from "../../service/datasets.ts";
 import { useText } from "../../text/text.tsx";
+import { DayField } from "../../ui/day-field.tsx";
 import { Checkbox, Field, Input, Select } from "../../ui/field.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
@@ -99,13 +100,12 @@ export function UploadForm() {
           <Field label={t.datasets.licence} optionalText={t.datasets.optional}>
             {(attributes) => <Input {...attributes} name="licence" maxLength={200} autoComplete="off" />}
           </Field>
-          <Field
+          <DayField
             label={t.datasets.retrieved}
             optionalText={t.datasets.optional}
             hint={t.datasets.retrievedHint}
-          >
-            {(attributes) => <Input {...attributes} name="retrieved" type="date" />}
-          </Field>
+            name="retrieved"
+          />
           <div>
             <Checkbox name="dry_run" label={t.datasets.check} hint={t.datasets.checkHint} />
             <Checkbox name="update" label={t.datasets.update} hint={t.datasets.updateHint} />

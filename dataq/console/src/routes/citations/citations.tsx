@@ -15,7 +15,8 @@ import { chinaDay } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
-import { Field, Input, Textarea } from "../../ui/field.tsx";
+import { DayField } from "../../ui/day-field.tsx";
+import { Field, Textarea } from "../../ui/field.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { PageHead, Panel } from "../../ui/panel.tsx";
 import { useSettled } from "../../ui/settled.ts";
@@ -162,16 +163,7 @@ function Entry({
           )}
         </div>
         <div className="max-w-64">
-          <Field label={t.citationPage.date} hint={t.citationPage.dateHint}>
-            {(attributes) => (
-              <Input
-                {...attributes}
-                type="date"
-                value={date}
-                onChange={(event) => setDate(event.target.value)}
-              />
-            )}
-          </Field>
+          <DayField label={t.citationPage.date} hint={t.citationPage.dateHint} day={date} onDay={setDate} />
         </div>
         {isTooLong && <Notice tone="warn" title={t.citationPage.tooLong} />}
         {parts.length > 1 && !isTooLong && <Notice title={t.citationPage.parts(parts.length)} />}

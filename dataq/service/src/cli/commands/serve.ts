@@ -37,9 +37,11 @@ export function serveCommand(): Command {
           service.firstData.then(() => true),
           setTimeout(knownAfterMs, false, { ref: false }),
         ]);
-        tell.ready(isPrepared);
+        tell.ready(isPrepared, await service.firstCall());
         if (config.checksForUpdates) watchForUpdates(updatable(), (line) => console.error(line));
-        const prepared = isPrepared ? undefined : service.firstData.then(tell.prepared);
+        const prepared = isPrepared
+          ? undefined
+          : service.firstData.then(service.firstCall).then(tell.prepared);
         void Promise.resolve(prepared)
           .then(() => service.realData())
           .then(tell.realData, (error: Error) => console.error(`Real data: ${error.message}`));
@@ -56,18 +58,22 @@ export function serveCommand(): Command {
 
 /** Says where the service listens, and gives a line to try as soon as that line gets an answer. */
 function announcer({ url, localKey, consoleUrl }: Service, asJson: boolean) {
-  const example = `curl ${url}/v1/data/query -H 'Authorization: Bearer ${localKey}' -H 'Content-Type: application/json' \\
-  -d '{"operation":"legal_laws","params":{"query":"民法典 第五百七十七条"}}'`;
+  const example = (call: string) =>
+    `curl ${url}/v1/data/query -H 'Authorization: Bearer ${localKey}' -H 'Content-Type: application/json' \\
+  -d '${call}'`;
   return {
-    ready(isPrepared: boolean): void {
-      if (process.send) process.send({ ready: { url, key: localKey, console: consoleUrl, isPrepared } });
+    ready(isPrepared: boolean, call: string): void {
+      if (process.send)
+        process.send({ ready: { url, key: localKey, console: consoleUrl, isPrepared, call } });
       else if (asJson) console.log(JSON.stringify({ url, key: localKey, console: consoleUrl }));
       else {
         console.log(`dataq listens on ${url}`);
         console.log(`key: ${localKey}`);
         console.log(`console: ${consoleUrl} (works once; "dataq link" makes another)`);
         console.log(
-          isPrepared ? example : "The laws are being prepared; a line to try follows when they are there.",
+          isPrepared
+            ? example(call)
+            : "The laws are being prepared; a line to try follows when they are there.",
         );
       }
     },
@@ -75,9 +81,9 @@ function announcer({ url, localKey, consoleUrl }: Service, asJson: boolean) {
       if (process.send) process.send({ realData: realDataLine(data, "npm run dataq --") });
       else if (!asJson) console.log(realDataLine(data, "dataq"));
     },
-    prepared(): void {
-      if (process.send) process.send({ prepared: true });
-      else if (!asJson) console.log(example);
+    prepared(call: string): void {
+      if (process.send) process.send({ prepared: call });
+      else if (!asJson) console.log(example(call));
     },
   };
 }
