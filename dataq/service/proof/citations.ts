@@ -1,8 +1,15 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { checkCitations } from "../src/operations/legal/citation-check/check-citations.ts";
+import { findCitations } from "../src/operations/legal/citation-check/find-citations.ts";
+import { LawRegister } from "../src/operations/legal/citation-check/law-register.ts";
+import { PlainText } from "../src/operations/legal/citation-check/plain-text.ts";
+import { citationsOf, isJudgedAs, opinionOf, readAsked } from "../test/asked-opinion.ts";
+import { HeldArticles } from "../test/held-articles.ts";
 import { judgePassages } from "../test/judged-passages.ts";
 import { foldPacks, readPack } from "../test/law-packs.ts";
 import { judgeRetold } from "../test/retold-articles.ts";
+import { readOpinion, recordsOf } from "../test/written-opinion.ts";
 
 export const title = "dataq: citations with known faults";
 
@@ -38,6 +45,7 @@ export async function run(
   );
   print(`Passages of which a citation was not read: ${figures.misread}.`);
   if (values.show) for (const line of figures.wrong) print(line);
+  await judgeOpinions(new HeldArticles(articles), print, values.show);
   const retold = judgeRetold(articles, values.seed, 10_000);
   print("");
   print("| a sentence of an article retold | number | told as an error |");
@@ -47,6 +55,45 @@ export async function run(
   for (const { way, tried, missed } of retold.planted)
     print(`| planted: ${way} | ${tried} | ${tried - missed.length} |`);
   if (values.show) for (const { missed } of retold.planted) for (const line of missed) print(line);
+}
+
+/** Opinions that somebody wrote with errors: what is told of the errors, and of the right citations. */
+async function judgeOpinions(held: HeldArticles, print: (line: string) => void, showsWrong: boolean) {
+  const register = new LawRegister(held.names);
+  const check = (text: string) => {
+    const plain = new PlainText(text);
+    const citations = findCitations(plain, register);
+    return checkCitations({ plain, citations, register, held, date: "2026-11-26", now });
+  };
+  print("");
+  print("| opinion | errors | told | right citations | accused |");
+  print("| --- | --: | --: | --: | --: |");
+  const put = (name: string, judged: readonly { words: string; isError: boolean; isTold: boolean }[]) => {
+    const errors = judged.filter(({ isError }) => isError);
+    const right = judged.filter(({ isError }) => !isError);
+    const count = (list: typeof judged) => list.filter(({ isTold }) => isTold).length;
+    print(`| ${name} | ${errors.length} | ${count(errors)} | ${right.length} | ${count(right)} |`);
+    if (showsWrong)
+      for (const { words, isError, isTold } of judged)
+        if (isError !== isTold) print(`${isTold ? "accused" : "missed"}: ${words}`);
+  };
+  for (const name of ["one", "two", "three"]) {
+    const opinion = readOpinion(name, new URL("opinions/", import.meta.url));
+    const judged = recordsOf(opinion, await check(opinion.text)).map(({ quote, is_error, records }) => ({
+      words: quote,
+      isError: is_error,
+      isTold: records.some(({ problems }) => problems.length > 0),
+    }));
+    put(`written, ${name}`, judged);
+  }
+  for (const name of ["ninth", "tenth"]) {
+    const asked = readAsked(new URL(`strangers/${name}-opinion.tsv`, import.meta.url));
+    const judged = citationsOf(asked, await check(opinionOf(asked))).map(({ words, expected, own }) => {
+      const isError = expected !== "right";
+      return { words, isError, isTold: isError === isJudgedAs(expected, own) };
+    });
+    put(`sentences, ${name}`, judged);
+  }
 }
 
 function percent(part: number, whole: number): string {

@@ -32,6 +32,7 @@ import { articleOf, foldPacks, readPack } from "./law-packs.ts";
 import { knownArticles } from "./law-table.ts";
 import { judgeRetold } from "./retold-articles.ts";
 import { told } from "./told.ts";
+import { readOpinion, recordsOf } from "./written-opinion.ts";
 
 const packs = process.env["TEST_DATA"];
 const hasPacks = packs !== undefined && existsSync(packs);
@@ -624,13 +625,15 @@ test.skipIf(!hasPacks)(
 
 test.skipIf(!hasPacks).each([
   ["opinion.tsv", 27, 27],
-  ["second-opinion.tsv", 33, 31],
+  ["second-opinion.tsv", 33, 32],
   ["third-opinion.tsv", 35, 35],
   ["fourth-opinion.tsv", 31, 29],
-  ["fifth-opinion.tsv", 33, 27],
+  ["fifth-opinion.tsv", 33, 30],
   ["sixth-opinion.tsv", 33, 32],
   ["seventh-opinion.tsv", 33, 31],
   ["eighth-opinion.tsv", 31, 29],
+  ["ninth-opinion.tsv", 44, 42],
+  ["tenth-opinion.tsv", 42, 19],
 ])(
   "%s of strangers: none of its right sentences is accused; of %i errors at least %i are told (needs TEST_DATA)",
   { timeout: 60_000 },
@@ -648,6 +651,31 @@ test.skipIf(!hasPacks).each([
     expect(accused).toEqual([]);
     expect(asked.filter(({ expected }) => expected !== "right").length).toBe(errors);
     expect([missed.length <= errors - least, missed]).toEqual([true, missed]);
+  },
+);
+
+test.skipIf(!hasPacks).each([
+  ["one", 12],
+  ["two", 13],
+  ["three", 13],
+])(
+  "written opinion %s: none of its right citations is accused; of %i errors all are told (needs TEST_DATA)",
+  { timeout: 60_000 },
+  async (name, errors) => {
+    const opinion = readOpinion(name, new URL("../proof/opinions/", import.meta.url));
+    const held = new HeldArticles((await allPacks()).articles);
+    const plain = new PlainText(opinion.text);
+    const register = new LawRegister(held.names);
+    const citations = findCitations(plain, register);
+    const day = "2026-11-26";
+    const records = await checkCitations({ plain, citations, register, held, date: day, now: new Date(day) });
+    const judged = recordsOf(opinion, records).map(({ quote, is_error, records: own }) => ({
+      quote,
+      is_error,
+      isTold: own.some(({ problems }) => problems.length > 0),
+    }));
+    expect(judged.filter(({ is_error, isTold }) => isTold !== is_error)).toEqual([]);
+    expect(judged.filter(({ is_error }) => is_error).length).toBe(errors);
   },
 );
 
@@ -701,7 +729,8 @@ test.skipIf(!hasPacks)(
         "刑法 第三百零三条 added 三年, missing 五年",
         "刑法 第二百七十一条 added 五年, missing 三年",
         "刑法 第二百七十一条 added 五年, missing 三年",
-        "刑法 第六十七条 missing 两, added 二",
+        // The judge wrote that an attempt must be punished less, which the article leaves open.
+        "刑法 第二十三条 missing 可以比照既遂犯从轻或者减轻处罚, added 应当比照既遂犯从轻处罚",
         // The judge wrote the limit of the smaller sum of prison terms for the larger one.
         "刑法 第六十九条 missing 最高不能超过二十五年, added 最高不能超过二十年",
         "刑法 第二百七十七条 missing 处三年以下有期徒刑、拘役或者管制, added 依照第一款的规定从重处罚",

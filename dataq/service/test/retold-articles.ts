@@ -118,8 +118,8 @@ export function judgeRetold(articles: readonly StoredArticle[], seed: string, co
       .filter((sentence) => sentence.length >= 16 && sentence.length <= 120);
     return sentences.length === 0 ? [] : [{ content, sentence: random.pick(sentences) }];
   });
-  const contradicts = (said: string, content: string) =>
-    contradiction(wordsOf(said), wordsOf(content), { cells: 400_000 }) !== undefined;
+  const told = (said: string, content: string) =>
+    contradiction(wordsOf(said), wordsOf(content), { cells: 400_000 });
   const tried = (change: (sentence: string, random: Random) => string | undefined) =>
     drawn.flatMap(({ content, sentence }) => {
       const said = change(sentence, random);
@@ -128,12 +128,17 @@ export function judgeRetold(articles: readonly StoredArticle[], seed: string, co
   return {
     allowed: Object.entries(allowed).map(([way, change]) => {
       const cases = tried(change);
-      const accused = cases.filter(({ said, content }) => contradicts(said, content)).map(({ said }) => said);
+      const accused = cases.flatMap(({ said, content }) => {
+        const pieces = told(said, content)?.filter(({ kind }) => kind !== "same");
+        return pieces === undefined ? [] : [`${said} ← ${pieces.map(({ kind, text }) => `${kind} ${text}`)}`];
+      });
       return { way, tried: cases.length, accused };
     }),
     planted: Object.entries(planted).map(([way, change]) => {
       const cases = tried(change).filter(({ said, content }) => !content.includes(said));
-      const missed = cases.filter(({ said, content }) => !contradicts(said, content)).map(({ said }) => said);
+      const missed = cases
+        .filter(({ said, content }) => told(said, content) === undefined)
+        .map(({ said }) => said);
       return { way, tried: cases.length, missed };
     }),
   };

@@ -555,6 +555,8 @@ class Check {
     const { plain } = this.#checking;
     const cited = this.#target(record);
     if (cited === undefined || record.verdict !== "exists") return [];
+    // An item of exceptions turns the words that lead to it.
+    if (record.item !== null && /情形之一的?除外/.test(cited.text)) return [];
     const target = record.item === null ? cited : this.#wordsOf(withItem(cited.text, record.item));
     // A rule may be told on both sides of its citation: 诉讼时效期间,《…》第四十五条规定为三年.
     for (const each of [...parts.map((part) => [part]), ...(parts.length > 1 ? [parts] : [])]) {
@@ -808,6 +810,7 @@ function hasOtherNumber({ pieces, similarity }: ReturnType<typeof differences>):
   return pieces.some((piece, place) => {
     if (!isNumber(piece)) return false;
     const next = pieces[place + 1];
+    if (piece?.text.replace("两", "二") === next?.text.replace("两", "二")) return false;
     return isNumber(next) || /^[十百千万亿]/.test(next?.text ?? "");
   });
 }

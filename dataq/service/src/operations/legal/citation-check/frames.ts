@@ -280,7 +280,7 @@ function hasForeignWord(clause: string, article: string, length = 2): boolean {
 /** The sentence makes somebody prove what the article does not. */
 function otherBurden(said: Words, article: Words, share: number): Piece[] | undefined {
   const [mine, theirs] = [proverIn(said.units), proverIn(article.units)];
-  if (mine !== undefined && theirs !== undefined && !article.units.includes(mine))
+  if (mine !== undefined && theirs !== undefined && !article.units.includes(mine) && !isPart(mine, theirs))
     return instead(theirs, mine);
   if (/证明|举证|推定|证据/.test(article.units) || share < leastShareOfBurden) return undefined;
   const proof = /(?:不能|能够|应当|可以)?(?:证明|举证)/.exec(said.units)?.[0];

@@ -12,7 +12,9 @@ export function otherAmount(said: Words, article: Words): readonly Piece[] | und
     otherBound(said, article) ??
     amountOfOther(said, article) ??
     otherRange(said, article) ??
-    inventedMultiple(said, article)
+    inventedMultiple(said, article) ??
+    otherAfterWord(said, article) ??
+    amountOfCondition(said, article)
   );
 }
 
@@ -195,6 +197,85 @@ function inventedMultiple(said: Words, article: Words): readonly Piece[] | undef
   return [{ kind: "added", text: writtenIn(said, mine) }];
 }
 const leastLikenessOfMultiple = 0.4;
+
+/** A quantity that the article has nowhere, after a word of its own: 连续三年 for 连续五年. */
+function otherAfterWord(said: Words, article: Words): readonly Piece[] | undefined {
+  const stands = quantitiesOf(article);
+  const [all, dates] = [quantitiesOf(said), quantitiesOf(said)];
+  for (const mine of all) {
+    const alike = stands.filter(({ kind }) => kind === mine.kind);
+    const word = said.units.slice(Math.max(clauseStart(said, mine.from), mine.from - 2), mine.from);
+    if (word.length < 2 || tooCommon.test(word) || isPartOfDate(mine, dates, said)) continue;
+    if (alike.some(({ value }) => value === mine.value)) continue;
+    const there = alike.find((each) => article.units.slice(0, each.from).endsWith(word));
+    if (there === undefined) continue;
+    return [
+      { kind: "added", text: writtenIn(said, mine) },
+      { kind: "missing", text: writtenIn(article, there) },
+    ];
+  }
+  return undefined;
+}
+
+const tooCommon = /[自在为满起的于内后前超过是将已了即至到达约共以及和或]|[零一二三四五六七八九十百千万]/;
+
+/** The quantity of another condition: 一个月 for 半个月 where somebody worked 不满六个月. */
+function amountOfCondition(said: Words, article: Words): readonly Piece[] | undefined {
+  const stands = quantitiesOf(article).map((each) => ({ ...each, around: aroundOf(article, each) }));
+  const all = quantitiesOf(said);
+  for (const mine of all) {
+    if (isPartOfDate(mine, all, said) || isConditional(said, mine)) continue;
+    const around = aroundOf(said, mine);
+    if (
+      around.size < leastAround ||
+      ofCase.test(said.units.slice(clauseStart(said, mine.from), clauseEnd(said, mine.to)))
+    )
+      continue;
+    const likes = stands
+      .filter((each) => each.kind === mine.kind && !isConditional(article, each))
+      .map((each) => ({
+        each,
+        like: [...around].filter((pair) => each.around.has(pair)).length / around.size,
+      }))
+      .sort((a, b) => b.like - a.like);
+    const [best] = likes;
+    if (best === undefined || best.each.value === mine.value || best.like < leastLikeAround) continue;
+    // Months for years are seldom a slip.
+    if (unitOf(said, mine) !== unitOf(article, best.each) && best.like < leastLikeOfUnits) continue;
+    const own = likes.find(({ each }) => each.value === mine.value);
+    if (own !== undefined && own.like > best.like - aheadAround) continue;
+    return [
+      { kind: "added", text: writtenIn(said, mine) },
+      { kind: "missing", text: writtenIn(article, best.each) },
+    ];
+  }
+  return undefined;
+}
+
+/** Whether it tells when a rule applies: 不满六个月的, 一年以上. */
+function isConditional({ units }: Words, { from, to }: Quantity): boolean {
+  return /(?:满|不足|超过)$/.test(units.slice(0, from)) || /^(?:以上|以下|的)/.test(units.slice(to));
+}
+
+const leastAround = 4;
+const leastLikeAround = 0.6;
+const leastLikeOfUnits = 0.8;
+const aheadAround = 0.25;
+
+function unitOf({ units }: Words, { to }: Quantity): string | undefined {
+  return units[to - 1];
+}
+
+/** The pairs of the clause of a quantity and of the one before it, without this quantity. */
+function aroundOf(words: Words, { from, to }: Quantity): Set<string> {
+  const start = clauseStart(words, from);
+  const first = start === 0 ? 0 : clauseStart(words, start - 1);
+  const gap = words.text.slice((words.places[start - 1] ?? 0) + 1, words.places[start]);
+  const before = start === 0 || /[。;；\n]/.test(gap) ? "" : words.units.slice(first, start);
+  return pairsIn(
+    `${before}|${words.units.slice(start, from)}|${words.units.slice(to, clauseEnd(words, to))}`,
+  );
+}
 
 interface Bound extends Quantity {
   /** Spans of time are compared in days. */

@@ -1,3 +1,5 @@
+import { otherAct } from "./acts.ts";
+import { clausesIn, inLawWords } from "./clauses.ts";
 import {
   type Budget,
   type Comparison,
@@ -10,10 +12,13 @@ import {
 import { effectOfOther, otherEffect, otherWord } from "./counterparts.ts";
 import { otherDenial } from "./denials.ts";
 import { otherFrame } from "./frames.ts";
+import { otherKind } from "./kinds.ts";
 import { otherTerm } from "./other-terms.ts";
 import { otherOutcome } from "./outcomes.ts";
+import { otherParty } from "./parties.ts";
 import { otherAmount } from "./quantities.ts";
 import { otherValue } from "./rule-values.ts";
+import { otherCondition } from "./waivers.ts";
 
 /**
  * Where a sentence that tells an article in its own words says the opposite or another quantity: five years for three,
@@ -33,8 +38,31 @@ export function contradiction(said: Words, article: Words, budget: Budget): read
     otherFrame(said, article) ??
     otherValue(said, article) ??
     otherOutcome(said, article) ??
-    otherDenial(said, article)
+    otherDenial(said, article) ??
+    otherRule(said, article)
   );
+}
+
+/** What the clauses rule, compared in the words of laws: the writer's own words and order do not count. */
+function otherRule(said: Words, article: Words): readonly Piece[] | undefined {
+  const [mine, theirs] = [clausesIn(said.text), clausesIn(article.text)];
+  const whole = withoutLead(article.text);
+  for (const other of [otherCondition, otherKind, otherParty, otherAct]) {
+    const pieces = other(mine, theirs);
+    const own = pieces?.find(({ kind }) => kind === "added")?.text ?? "";
+    // What stands there word for word says nothing else.
+    if (pieces !== undefined && !own.split(/[，,]/).every((each) => whole.includes(withoutLead(each))))
+      return pieces;
+  }
+  return undefined;
+}
+
+function withoutLead(text: string): string {
+  return inLawWords(text)
+    .replace(/^(?:但是?|前提是|则|故|且|并|也|还|同时|即|其中)+/, "")
+    .replaceAll(/不能|不可以?/g, "不得")
+    .replaceAll(/必须|应当|须/g, "应")
+    .replaceAll("可以", "可");
 }
 
 /** A word that turns the sense is added, left out or changed, between words that are the same. */

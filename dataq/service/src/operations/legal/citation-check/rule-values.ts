@@ -263,6 +263,7 @@ function inOneWord(who: string): string {
 }
 
 const parties: readonly (readonly [RegExp, string])[] = [
+  [/人民(?=政府|法院|检察院)/g, ""],
   [/被侵权人|受害人|受害方|被害人|受害者/g, "受害人"],
   [/侵权人|加害人|致害人|侵权方/g, "侵权人"],
   [/驾驶人|驾驶员/g, "驾驶人"],
@@ -387,6 +388,8 @@ function otherMember(said: Words, article: Words): Piece[] | undefined {
     const own = members.filter((each) => each.length >= 2 && !article.units.includes(each));
     const [extra] = own;
     if (known.length < 2 || own.length !== 1 || extra === undefined) continue;
+    // Its beginning is cut off: it is no member, but the words before the list.
+    if (extra === members[0] && (mine[0] as string).length >= longestMember) continue;
     if (!known.every((each) => each.at(-1) === extra.at(-1))) continue;
     const there = stands.find((each) =>
       known.every((member) => each.some((other) => other.includes(member))),
@@ -396,6 +399,8 @@ function otherMember(said: Words, article: Words): Piece[] | undefined {
   }
   return undefined;
 }
+
+const longestMember = 10;
 
 /** 一律 or 只能, where the article knows exceptions or another way. */
 function withoutException(said: Words, article: Words): Piece[] | undefined {

@@ -50,11 +50,12 @@ export function saidAfter(
   return parts;
 }
 
-const leads = /^[)]?(?:的?(?:明确)?规定)?[,:]|^[)]?的?(?:明确)?规定/;
+const leads =
+  /^[)]?(?:的?(?:明确)?规定)?[,:|]|^[)]?的?(?:明确)?规定|^(?![)。;」”]).{0,4}(?:要求|明确|是说|意思|确立|赋予|允许|禁止|区分)/;
 
 /** The words of these parts. */
 export function saidIn(plain: PlainText, parts: readonly Part[]): string {
-  return parts.map(({ from, to }) => plain.text.slice(from, to)).join(",");
+  return parts.map(({ from, to }) => plain.text.slice(from, to).replaceAll("|", ",")).join(",");
 }
 
 /** A part of the plain text. */

@@ -1,3 +1,4 @@
+import { knownLaws } from "../../citation-check/known-laws.ts";
 import { lawKey } from "../../question/law-reference.ts";
 import { endOf } from "./dated-text.ts";
 import type { FoldedLaw } from "./folded-law.ts";
@@ -9,7 +10,7 @@ export interface Repeal {
   readonly by: string | null;
 }
 
-/** Repeals by key of the repealed law, as stated by repealing laws and histories. */
+/** Repeals by key of the repealed law, as stated by repealing laws, histories and the list of known laws. */
 export function repealsOf(laws: readonly FoldedLaw[]): Map<string, Repeal> {
   const repeals = new Map<string, Repeal>();
   const note = (key: string, repeal: Repeal) => {
@@ -30,6 +31,14 @@ export function repealsOf(laws: readonly FoldedLaw[]): Map<string, Repeal> {
     const own = law.newest.history.findLast((event) => happeningIn(event.text) === "repealed");
     if (own !== undefined && own.date >= (law.newest.facts.version_date ?? ""))
       note(law.key, { date: own.date, by: null });
+  }
+  // No act in the data repeals most interpretations of the courts.
+  const names = new Map(laws.map((law) => [law.key, law.newest.facts.law_name]));
+  for (const { key, newest } of laws) {
+    const known = knownLaws.get(key)?.repealed;
+    if (known === undefined || repeals.has(key) || (newest.facts.version_date ?? "") >= known.date) continue;
+    const by = known.by === null ? null : (names.get(lawKey(known.by)) ?? known.by);
+    repeals.set(key, { date: known.date, by });
   }
   return repeals;
 }

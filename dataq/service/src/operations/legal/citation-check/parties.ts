@@ -1,0 +1,165 @@
+import { type Clause, instead, pairsOf, shareIn } from "./clauses.ts";
+import type { Piece } from "./compare.ts";
+
+/** Who proves, gives notice, is told or acts: the sentence names somebody else than the article. */
+export function otherParty(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
+  return (
+    otherProver(said, article) ??
+    otherObject(said, article) ??
+    otherDoer(said, article) ??
+    otherHolder(said, article)
+  );
+}
+
+const role =
+  "(?:[^的由对向与和及或在将被者是为一二三四五六七八九十日]{0,8}(?:人|方|者|配偶|子女|父母|原告|被告|单位|机关|机构|部门|会|法院|股东|董事|监事|经理|政府|企业|公司|用户|患者|业主|法人)(?:一方|双方)?)";
+
+/** The burden of proof lies with somebody else. */
+function otherProver(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
+  const stands = article.flatMap(proversIn);
+  const whole = article.map(({ units }) => units).join("|");
+  for (const clause of said)
+    for (const mine of proversIn(clause)) {
+      const isNamed = /[原被]告/.test(mine.who) && /[原被]告/.test(whole);
+      if (!isNamed && everyday.test(mine.who)) continue;
+      if (stands.some(({ who, before }) => isSame(who, mine.who) || before.includes(mine.who))) continue;
+      const [there] = stands;
+      if (there !== undefined) return instead(there.clause.text, clause.text);
+      // The article makes nobody prove this.
+      if (/证明|举证/.test(whole) && claimant.test(mine.who) && /能够?证明|有证据证明|不能证明/.test(whole)) {
+        const own = article.find(({ units }) => /证明/.test(units)) as Clause;
+        return instead(own.text, clause.text);
+      }
+    }
+  return undefined;
+}
+
+const proves = new RegExp(
+  `(${role})(?:应当|应|必须|须|需要?|能够|不能|可以|负责|无法|能|来|承担|负有?)*(?:举证|证明|提供证据|提出证据)(?!文件|书|材料|的)`,
+  "g",
+);
+
+function proversIn(clause: Clause): { who: string; before: string; clause: Clause }[] {
+  return [...clause.units.matchAll(proves), ...clause.units.matchAll(burdened)].flatMap((match) => {
+    const [, who = ""] = match;
+    const before = clause.units.slice(0, match.index + who.length);
+    const name = who.replace(/^(?:应当?|须|则|需|如果?|若|除|但是?|可能)+/, "");
+    return name.length < 2 || anybody.test(name) ? [] : [{ who: name, before, clause }];
+  });
+}
+
+const burdened = new RegExp(
+  `(${role})(?:应当?|须|需)?(?:对|就).{2,24}?(?:承担|负有?)(?:相应的?)?举证责任`,
+  "g",
+);
+const anybody = /^(?:其|双方|一方|对方|各方|任何|当事人|他人|本人|行为人)|(?:双方|各方|他人|本人)$/;
+const everyday = /公司|平台|企业|商场|银行|学校|医院|网站|酒店|开发商|被告|原告|我方|贵司|某|[甲乙丙丁]/;
+const claimant = /用户|消费者|受害人|被侵权人|劳动者|患者|权利人|债权人|投资者|购买者|个人|旅客|乘客|当事人/;
+
+/** 通知劳动者 for 通知用人单位. */
+function otherObject(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
+  const whole = article.map(({ units }) => units).join("|");
+  for (const clause of said)
+    for (const [, verb = "", who = ""] of clause.units.matchAll(acted)) {
+      if (anybody.test(who) || everyday.test(who) || whole.includes(verb + who)) continue;
+      const there = article.flatMap((each) =>
+        [...each.units.matchAll(acted)].flatMap(([, other, whom = ""]) =>
+          other === verb ? [{ whom, each }] : [],
+        ),
+      );
+      const [own] = there;
+      // The other one of the article's parties, and no third.
+      if (
+        own === undefined ||
+        there.some(({ whom }) => isSame(whom, who) || anybody.test(whom)) ||
+        !whole.includes(who)
+      )
+        continue;
+      return instead(own.each.text, clause.text);
+    }
+  return undefined;
+}
+
+const acted = new RegExp(`(通知|催告|请求|返还|赔偿|追偿|支付给|交付给|起诉|通报)(${role})`, "g");
+
+/** 由股东会……发出 for 由公司……发出. */
+function otherDoer(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
+  const stands = article.flatMap(doersIn);
+  const whole = article.map(({ units }) => units).join("|");
+  if (stands.length === 0) return undefined;
+  for (const clause of said)
+    for (const mine of doersIn(clause)) {
+      if (everyday.test(mine.who) || anybody.test(mine.who) || whole.includes(mine.who)) continue;
+      const there = stands.find(
+        (each) => each.verb === mine.verb || shareIn(mine.what, each.what) >= leastShare,
+      );
+      if (
+        there === undefined ||
+        stands.some(({ who }) => isSame(who, mine.who)) ||
+        office(there.who, mine.who)
+      )
+        continue;
+      return instead(there.clause.text, clause.text);
+    }
+  return undefined;
+}
+
+const done = new RegExp(
+  `由(${role})(?:应当|可以|依法|及时|自行|直接|负责|进行)*(?:向[^,]{1,12}?(?=发出|支付|提出|作出|申请|说明|报告))?(.{2})(.{0,12})`,
+  "g",
+);
+const leastShare = 0.6;
+
+function doersIn(clause: Clause) {
+  return [...clause.units.matchAll(done)].map(([, who = "", verb = "", rest = ""]) => ({
+    who,
+    verb,
+    what: pairsOf(verb + rest),
+    clause,
+  }));
+}
+
+/** 股东是清算义务人 for 董事为公司清算义务人. */
+function otherHolder(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
+  for (const clause of said) {
+    const [, who = "", what = ""] =
+      new RegExp(`(${role})(?:是|为|属于?|担任|作为)([^,]{4,12})$`).exec(clause.units) ?? [];
+    if (what === "" || anybody.test(who) || everyday.test(who)) continue;
+    for (const each of article) {
+      const [, other = "", whose = ""] =
+        new RegExp(`(${role})(?:是|为|担任)([^,]{4,14})$`).exec(each.units) ?? [];
+      if (whose === "" || anybody.test(other) || !whose.endsWith(what.slice(-4))) continue;
+      if (
+        shareIn(pairsOf(what), pairsOf(whose)) >= leastShareOfWhat &&
+        !isSame(other, who) &&
+        !other.includes(who)
+      )
+        return instead(each.text, clause.text);
+    }
+  }
+  return undefined;
+}
+const leastShareOfWhat = 0.75;
+
+/** Both are authorities, which have many names. */
+function office(one: string, other: string): boolean {
+  const isOffice = /(?:机关|机构|部门|政府)$/;
+  return isOffice.test(one) && isOffice.test(other);
+}
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((who) => who.replaceAll(/一方|双方|的|其|该/g, "")) as [string, string];
+  if (a.includes(b) || b.includes(a)) return true;
+  return (
+    same.some((names) => names.test(a) && names.test(b)) ||
+    (a.length > 2 && b.length > 2 && a.slice(-3) === b.slice(-3))
+  );
+}
+
+const same: readonly RegExp[] = [
+  /被侵权人|受害人|受害方|被害人|受害者|患者|权利人/,
+  /(?<!被)侵权人|加害人|致害人|行为人/,
+  /债权人|第三人|出借人|贷款人/,
+  /劳动者|员工/,
+  /消费者|用户|购买者|买受人/,
+];

@@ -1,0 +1,132 @@
+import { type Clause, inLawWords, instead, pairsOf, shareIn } from "./clauses.ts";
+import type { Piece } from "./compare.ts";
+
+/**
+ * A condition that the article demands and the sentence waives (不论情节轻重, 无须催告, 即使……也), or one that the sentence
+ * adds and the article does not know (只有……才).
+ */
+export function otherCondition(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
+  return (
+    waived(said, article) ?? conceded(said, article) ?? included(said, article) ?? onlySome(said, article)
+  );
+}
+
+function waived(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
+  for (const { units, text } of said)
+    for (const pattern of waivers)
+      for (const [, words = ""] of units.matchAll(pattern)) {
+        const what = words.replaceAll(free, "").replace(/(?:为|作为)?(?:前提|条件|要件|必要|限)$/, "");
+        if (what.length < 2) continue;
+        // An obligation, which the article denies too: 不承担民事责任.
+        const duty = /^(?:承担|负担?|支付|赔偿|缴纳|返还)/.exec(what)?.[0];
+        if (duty !== undefined && article.some((clause) => denied.test(clause.units))) continue;
+        const there = article.find((clause) => demands(what, clause.units, words));
+        if (there === undefined) continue;
+        const isWaivedThere = article.some(
+          (clause) => waives.test(clause.units) && demands(what, clause.units, words),
+        );
+        if (!isWaivedThere) return instead(there.text, text);
+      }
+  return undefined;
+}
+
+const waivers: readonly RegExp[] = [
+  /(?:不论|无论|不管|不问|不考虑|不区分|不分)(.{2,16}?)(?=均|都|一律|也|皆|只要|$)/g,
+  /(?:无须|无需|不需要?|不必|毋须|不要求|并未请求|不请求|不以)(.{2,18}?)(?=即|就|便|也|而|$)/g,
+  /(?:不经|未经)(.{2,10}?)(?:即可|就|即|便|也可|也|直接)/g,
+];
+const waives = /不论|无论|不问|无须|无需|不需|不必|不以|可以不|未经|不经/;
+const denied = /不(?:承担|负|支付|赔偿|缴纳|返还|得收取|收取)/;
+const free =
+  /是否|有无|先行|事先|另行|事后|单位(?=安排)|存在|当事人|提出|具有|具备|如何|其|该|的|双方|对方|任何|再|另|需要/g;
+
+/** Whether a clause has what is waived as a condition. */
+function demands(what: string, clause: string, written: string): boolean {
+  if (degree.test(written) && degrees.test(clause)) {
+    const about = written.replace(degree, "").replaceAll(free, "");
+    return (
+      about.length < 2 ||
+      [...pairsOf(about)].some((pair) => clause.includes(pair)) ||
+      /情节|后果|程度/.test(about)
+    );
+  }
+  const parts = what.split(/[或和与及]/).filter((each) => each.length >= 2);
+  return parts.some((part) => {
+    const tail = part.slice(-2);
+    return (
+      clause.includes(tail) && (part.length <= 4 || shareIn(pairsOf(part), pairsOf(clause)) >= leastShare)
+    );
+  });
+}
+
+const degree = /轻重|大小|多少|高低|严重|程度/;
+const degrees = /严重|重大|轻微|主要责任|显著|明显|较大|特别|恶劣|巨大|次要责任|实质/;
+const leastShare = 0.4;
+
+/** 即使只有轻微瑕疵,也可以撤销, where the article makes an exception of that. */
+function conceded(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
+  for (const [place, clause] of said.entries()) {
+    const [, what = ""] =
+      /(?:哪怕|即使|即便|纵使|就算|纵然)(.{3,30}?)(?:也|亦|仍|都|$)/.exec(clause.units) ?? [];
+    if (what === "") continue;
+    const follows =
+      clause.units.slice(clause.units.indexOf(what) + what.length) || (said[place + 1]?.units ?? "");
+    if (denies.test(follows)) continue;
+    const mine = pairsOf(what.replaceAll(/只有|仅有|已经?|只是|仅/g, ""));
+    for (const [at, each] of article.entries()) {
+      if (mine.size < 2 || shareIn(mine, pairsOf(each.units)) < leastShareOfConceded) continue;
+      const next = article[at + 1];
+      const here = [each, ...(next?.sentence === each.sentence ? [next] : [])];
+      const isException = here.some(({ units }) =>
+        /除外|不在此限|可以不|不予|不得|不承担|免除|免予|无须|不再/.test(units),
+      );
+      const knows = article.some(({ units }) => /即使|即便|哪怕/.test(units));
+      if (isException && !knows) return instead(here.map(({ text }) => text).join("，"), clause.text);
+    }
+  }
+  return undefined;
+}
+
+const denies = /不(?!正当|当得利|特定|动产|利)|无权|免|没有|未|禁止/;
+const leastShareOfConceded = 0.5;
+
+/** 连续状态的也不例外, where the article rules that otherwise. */
+function included(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
+  for (const { units, text } of said) {
+    const [, what = ""] = /(.{2,16}?)(?:也|亦|同样)(?:不例外|如此|一样|适用)$/.exec(units) ?? [];
+    const mine = pairsOf(what);
+    if (mine.size === 0) continue;
+    const there = article.findIndex(
+      (each) => each.isCondition && shareIn(mine, pairsOf(each.units)) >= leastShareOfConceded,
+    );
+    if (there !== -1) {
+      const own = article[there] as Clause;
+      return instead([own.text, article[there + 1]?.text ?? ""].join("，"), text);
+    }
+  }
+  return undefined;
+}
+
+/** Only somebody, or only under a condition, that the article does not name. */
+function onlySome(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
+  const whole = article.map(({ units }) => units).join("|");
+  const words = pairsOf(whole);
+  for (const [place, clause] of said.entries()) {
+    const [, who = ""] =
+      /(?:只有|唯有|仅限于?|只限于?)(.{2,16}?)(?:才|方|可以|有权|能|$)/.exec(clause.units) ?? [];
+    const own = who.replaceAll(/的|其|在/g, "");
+    if (own.length >= 2 && !whole.includes(own.slice(-2)) && shareIn(pairsOf(own), words) < leastShareOfOnly)
+      return instead("", clause.text);
+    if (!/^(?:才|方可|方能|方有权)|^.{0,8}(?<![人刚])才(?:能|可|有权|应)/.test(clause.units)) continue;
+    for (let at = place - 1; at >= 0; at--) {
+      const condition = said[at] as Clause;
+      const mine = pairsOf(inLawWords(condition.text));
+      if (mine.size >= leastPairsOfAdded && shareIn(mine, words) < leastShareOfOnly)
+        return instead("", condition.text);
+    }
+  }
+  return undefined;
+}
+
+const leastShareOfOnly = 0.3;
+const leastPairsOfAdded = 6;
