@@ -27,7 +27,7 @@ export const en = {
     step: (step: string) => `Enter a multiple of ${step}.`,
     least: (min: string) => `Enter ${min} or more.`,
     most: (max: string) => `Enter ${max} or less.`,
-    tooShort: (length: number) => `Enter at least ${length} characters.`,
+    tooShort: (length: number) => `Too short. Enter at least ${counted(String(length), "character")}.`,
     email: "Enter an email address.",
     url: "Enter an address that begins with https:// or http://.",
   },
