@@ -67,6 +67,16 @@ def agree_with_service(path, body):
     if path == "/admin/v1/volume-ladders" and isinstance(body.get("steps"), list):
         # Steps rise.
         body["steps"] = body["steps"][:1]
+    if path == "/v1/payments":
+        # An amount or a package, and no package is offered.
+        body.pop("package", None)
+        body.setdefault("amount_fen", 1_000)
+    if path == "/admin/v1/packages" and all(
+        isinstance(body.get(name), (int, float)) for name in ("tokens", "price_fen")
+    ):
+        # A package gives at least 500 tokens for each fen.
+        body["price_fen"] = min(body["price_fen"], 2_000_000)
+        body["tokens"] = max(body["tokens"], 500 * body["price_fen"])
     if path == "/admin/v1/coupons" and isinstance(body.get("code"), str) and isinstance(body.get("value"), (int, float)):
         # Codes of vouchers begin with DQ; a discount has at most 90 percent.
         body.update(code="C" + body["code"][1:], value=min(abs(body["value"]), 90))

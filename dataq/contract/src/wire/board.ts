@@ -27,6 +27,8 @@ export const board = z.strictObject({
     vendor_cost_fen: fen,
     paid_in: tokens.meta({ description: "Payments, also those that operators recorded" }),
     vouchers: tokens.meta({ description: "Vouchers and opening balances, for which nobody paid here" }),
+    package_bonus: tokens.meta({ description: "Tokens of packages beyond their price, when they were sold" }),
+    package_expired: tokens.meta({ description: "Tokens of packages that ended before they were used" }),
     returned: tokens.meta({ description: "Refunds and chargebacks of payments" }),
   }),
   owed: z

@@ -5,6 +5,7 @@ import type { Received } from "./answer.ts";
 import { bilingual } from "./bilingual.ts";
 import { maintenanceWindow } from "./maintenance.ts";
 import { moment } from "./moment.ts";
+import { packageOffer } from "./package.ts";
 
 /** Where an operation's answers for live keys come from. */
 export const dataKinds = ["connector", "imported", "sample", "none"] as const;
@@ -145,6 +146,7 @@ export const pricing = z.strictObject({
   data: z.array(price.extend({ data: dataKind, newest_day: newestDay, coverage })),
   free_calls: z.array(freeTier),
   volume: z.array(volumeLadder),
+  packages: z.array(packageOffer),
   currency: z.literal("CNY"),
   tokens_per_cny: z.number().int(),
 });

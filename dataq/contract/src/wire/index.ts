@@ -18,6 +18,7 @@ export * from "./maintenance.ts";
 export * from "./member.ts";
 export * from "./moment.ts";
 export * from "./open-data.ts";
+export * from "./package.ts";
 export * from "./page.ts";
 export * from "./payment.ts";
 export * from "./project.ts";

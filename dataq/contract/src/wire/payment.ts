@@ -43,6 +43,7 @@ export const payment = z.strictObject({
   paid_at: moment.nullable(),
   returned_fen: fen.meta({ description: "What went back, by refunds and chargebacks" }),
   returns: z.array(moneyReturn),
+  package: z.string().nullable().meta({ description: "The offer of the package that it buys" }),
   invoice_id: z.string().nullable().meta({ description: "The invoice that it is on" }),
 });
 export type Payment = Received<typeof payment>;
@@ -75,7 +76,17 @@ export const paymentOptions = z.strictObject({
 });
 export type PaymentOptions = Received<typeof paymentOptions>;
 
-export const newPayment = z.strictObject({ provider: z.enum(paymentProviders), amount_fen: amount });
+export const newPayment = z
+  .strictObject({
+    provider: z.enum(paymentProviders),
+    amount_fen: amount.optional(),
+    package: z.string().max(64).optional().meta({ description: "A package to buy, instead of an amount" }),
+  })
+  .refine((wanted) => (wanted.amount_fen === undefined) !== (wanted.package === undefined), {
+    path: ["amount_fen"],
+    error: "must be sent, or package instead of it",
+    params: { fix: "send amount_fen or package", fixZh: "请发送 amount_fen 或 package 其中之一" },
+  });
 export type NewPayment = Received<typeof newPayment>;
 
 export const paymentsQuery = z.strictObject({ cursor: z.string().max(64).optional(), limit: pageLimit });

@@ -71,6 +71,7 @@ import {
 import { maintenance, maintenanceChange } from "./maintenance.ts";
 import { changedMember, createdInvitation, memberList, memberRole, newInvitation } from "./member.ts";
 import { openData } from "./open-data.ts";
+import { newPackageOffer, packageOffer, packages } from "./package.ts";
 import { listOf, pageOf } from "./page.ts";
 import {
   anyPayment,
@@ -201,6 +202,13 @@ export const routes = {
     summary: "Get what the account pays for each operation now",
     answer: listOf(ownPrice),
   },
+  listPackages: {
+    ...read,
+    tag: "account",
+    path: "/v1/packages",
+    summary: "List packages of tokens: what is offered, and what the account has bought",
+    answer: packages,
+  },
   getPaymentOptions: {
     ...read,
     tag: "account",
@@ -225,7 +233,7 @@ export const routes = {
     body: newPayment,
     status: 201,
     answer: payment,
-    errors: ["provider_off", "too_many", "payment_refused", "maintenance"],
+    errors: ["provider_off", "too_many", "payment_refused", "not_found", "maintenance"],
   },
   getPayment: {
     ...read,
@@ -1007,6 +1015,23 @@ export const routes = {
     body: newVolumeLadder,
     status: 201,
     answer: volumeLadder,
+  },
+  offerPackage: {
+    ...admin,
+    method: "POST",
+    path: "/admin/v1/packages",
+    summary: "Offer a package: tokens bought in advance, with an end",
+    body: newPackageOffer,
+    status: 201,
+    answer: packageOffer,
+  },
+  endPackage: {
+    ...admin,
+    method: "DELETE",
+    path: "/admin/v1/packages/{id}",
+    summary: "End the offer of a package; what was bought stays",
+    status: 204,
+    errors: ["not_found"],
   },
   listCoupons: {
     ...admin,

@@ -5,6 +5,7 @@ import { makeIdentifier } from "../database/identifier.ts";
 import type { Transaction } from "../database/transaction.ts";
 import { grantTrial, openWallet, topUp } from "../ledger/movement.ts";
 import { ownNotes } from "../ledger/own-notes.ts";
+import { buyPackage } from "../ledger/package.ts";
 import { type Author, writeAudit } from "./audit.ts";
 
 export { type Tier, tiers } from "@dataq/contract/wire";
@@ -114,11 +115,21 @@ export async function setTier(
 export async function payIn(
   transaction: Transaction,
   accountId: string,
-  payment: { readonly tokens: number; readonly reference: string; readonly note: string },
+  payment: {
+    readonly tokens: number;
+    readonly reference: string;
+    readonly note: string;
+    /** The package that was bought; otherwise the tokens have no end. */
+    readonly package?: { readonly paymentId: string; readonly priceTokens: number; readonly days: number };
+  },
   author: Author,
 ): Promise<boolean> {
   const { tokens, reference, note } = payment;
-  if (!(await topUp(transaction, accountId, tokens, reference, reason(author, note)))) return false;
+  const why = reason(author, note);
+  const isNew = payment.package
+    ? await buyPackage(transaction, accountId, { tokens, reference, ...payment.package }, why)
+    : await topUp(transaction, accountId, tokens, reference, why);
+  if (!isNew) return false;
   if ((await findAccount(transaction, accountId))?.tier === "trial")
     await setTier(transaction, accountId, "standard", author);
   return true;

@@ -46,6 +46,8 @@ export const auditActions = [
   "key.refused",
   "key.revoke",
   "key.rotate",
+  "package.end",
+  "package.offer",
   "project.change",
   "project.create",
   "project.delete",

@@ -4,6 +4,7 @@ import { sweepClosed } from "../leaving/closing.ts";
 import { sweepKeys } from "../ledger/idempotency.ts";
 import { recover } from "../ledger/instance.ts";
 import { expireTrials } from "../ledger/movement.ts";
+import { sweepPackages } from "../ledger/package.ts";
 import { RecentEntries } from "../ledger/recent.ts";
 import { sealEntries } from "../ledger/seal.ts";
 import { sweepSessions } from "../ledger/session-spend.ts";
@@ -54,6 +55,7 @@ export function startSweeper(parts: SweeperParts): Sweeper {
         toSeal.run(clock(), async (since) => (await sealEntries(database, clock(), since)) !== undefined),
       sumUsage: () => toSum.run(clock(), (since) => sumNewUsage(database, since)),
       sealAudit: seal,
+      sweepPackages: () => sweepPackages(database, clock()),
       expireTrials: () => expireTrials(database, clock()),
       sweepAnswers: () => cache.sweep(clock()),
       sweepLimits: () => limiter.sweep(clock()),

@@ -22,12 +22,15 @@ export interface Money {
   readonly vendor_cost_fen: number;
   readonly paid_in: number;
   readonly vouchers: number;
+  /** Of packages: tokens beyond their price when they were sold, and what ended before it was used. */
+  readonly package_bonus: number;
+  readonly package_expired: number;
   readonly returned: number;
 }
 
 export async function readMoney(queries: Queries, { from, to }: BoardRange): Promise<Money> {
   const found = await queries.query<Money>(
-    `select e.*, c.*, v.* from
+    `select e.*, c.*, p.*, v.* from
        (select coalesce(sum(earnings), 0)::bigint as earned, coalesce(sum(earnings - trial), 0)::bigint as earned_paid,
                coalesce(sum(trial), 0)::bigint as earned_trial
         from earned ${customers} where at >= $1 and at < $2) e,
@@ -35,6 +38,10 @@ export async function readMoney(queries: Queries, { from, to }: BoardRange): Pro
                coalesce(sum(tokens) filter (where source in ('voucher', 'opening')), 0)::bigint as vouchers,
                coalesce(-sum(tokens) filter (where kind <> 'topup'), 0)::bigint as returned
         from cash ${customers} where at >= $1 and at < $2) c,
+       (select coalesce(-sum(promotions) filter (where kind <> 'expire'), 0)::bigint as package_bonus,
+               coalesce(sum(breakage) filter (where kind = 'expire'), 0)::bigint as package_expired
+        from entry ${customers} where at >= $1 and at < $2 and trial = 0
+          and kind in ('topup', 'refund', 'chargeback', 'expire')) p,
        (select coalesce(sum(cost_fen), 0)::float8 as vendor_cost_fen from vendor_request
         where sent_at >= $1 and sent_at < $2) v`,
     [from, to],

@@ -72,6 +72,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "POST /v1/vouchers/redeem": { ...row("account.pay"), pauses: true },
   "GET /v1/prices": row("account.read", 5),
 
+  "GET /v1/packages": row("account.read", 5),
   "GET /v1/payments/options": row("account.read"),
   "GET /v1/payments": row("account.read"),
   "GET /v1/payments/:id": row("account.read"),
@@ -154,6 +155,8 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "POST /admin/v1/accounts/:id/prices": row("service.finance"),
   "POST /admin/v1/free-tiers": row("service.finance"),
   "POST /admin/v1/volume-ladders": row("service.finance"),
+  "POST /admin/v1/packages": row("service.finance"),
+  "DELETE /admin/v1/packages/:id": row("service.finance"),
   "GET /admin/v1/coupons": row("service.read"),
   "POST /admin/v1/coupons": row("service.finance"),
   "PATCH /admin/v1/coupons/:code": row("service.finance"),

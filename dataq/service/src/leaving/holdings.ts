@@ -40,6 +40,10 @@ export const holdings: Readonly<Record<string, Holding>> = {
   request: { by: "account_id", atClosing: "keep", order: "id" },
   // Revoked and without their names: entries of the ledger refer to them.
   api_key: { by: "account_id", atClosing: "keep", order: "id", secret: ["hmac"] },
+  // What was bought, and how much of it calls used.
+  package: { by: "account_id", atClosing: "keep", order: "id" },
+  package_position: { by: "account_id", atClosing: "keep" },
+  package_use: { by: "account_id", atClosing: "keep" },
   // What the budgets were, and what was spent of them.
   project: { by: "account_id", atClosing: "keep", order: "id" },
   idempotency: { by: "account_id", atClosing: "delete" },

@@ -5,6 +5,7 @@ import { type Balance, readAfter, toBalance, type WalletRow } from "./balance.ts
 import { type RunStatement, runDirectly, type Statement } from "./gather.ts";
 import { type KeyCap, spend } from "./key-spend.ts";
 import { expireTrial } from "./movement.ts";
+import { expirePackagesOf } from "./package.ts";
 import { assertWithin, beyondBudget, isBeyondBudget, type ProjectSpending } from "./project-spend.ts";
 import { type SessionBudget, spendOfSession } from "./session-spend.ts";
 import type { KeptOutcome } from "./settlement.ts";
@@ -155,8 +156,14 @@ function isWrittenAlready(error: unknown): boolean {
 
 /** Throws the reason why nothing moved. Returns if the reason is gone, so that the caller can try again. */
 async function explain(database: Database, request: HoldRequest, attempt: number): Promise<void> {
-  const found = await database.pool.query<{ balance: number; frozen: boolean; expired: boolean }>(
-    `select trial + paid + credit as balance, frozen, trial > 0 and trial_expires_at <= $2 as expired
+  const found = await database.pool.query<{
+    balance: number;
+    frozen: boolean;
+    expired: boolean;
+    ended: Date | null;
+  }>(
+    `select trial + paid + credit as balance, frozen, trial > 0 and trial_expires_at <= $2 as expired,
+            case when package_ends_at <= greatest(touched_at, $2) then greatest(touched_at, $2) end as ended
      from wallet where account_id = $1`,
     [request.accountId, request.now],
   );
@@ -164,6 +171,7 @@ async function explain(database: Database, request: HoldRequest, attempt: number
   if (!wallet) throw new Error(`The account ${request.accountId} has no wallet.`);
   if (wallet.frozen) throw new Failure("account_frozen");
   if (wallet.expired) return void (await expireTrial(database, request.accountId, request.now));
+  if (wallet.ended) return expirePackagesOf(database, request.accountId, wallet.ended);
   // A hold was voided in between, and the balance is high enough now.
   if (wallet.balance >= request.tokens && attempt < 3) return;
   throw new Failure("insufficient_balance", {
@@ -188,7 +196,8 @@ const TAKE = `
 
 const IF_IT_SUFFICES = `
   account_id = $1 and trial + paid + credit >= $2 and not frozen
-  and (trial = 0 or trial_expires_at is null or trial_expires_at > $3)`;
+  and (trial = 0 or trial_expires_at is null or trial_expires_at > $3)
+  and (package_ends_at is null or package_ends_at > greatest(touched_at, $3))`;
 
 const TAKE_TYPES = [
   ...["text", "bigint", "timestamptz", "text", "text", "text", "int", "boolean"],

@@ -194,6 +194,17 @@ export function lawsOf({ entries, calls, base }: Scope): readonly (Law & { reado
           where kind = 'hold' and ((paid < 0 and trial_after > 0) or (credit < 0 and trial_after + paid_after > 0))`,
     },
     {
+      law: "L10",
+      text: "what left a package is what calls used of it or was taken, and no package has more than the paid tokens",
+      text_zh: "套餐减少的点数等于调用使用与扣除之和，且套餐剩余不超过付费点数",
+      sql: `select p.id from package p where p.ended_at is not null and p.left_tokens <> 0
+             or p.tokens - p.left_tokens - p.taken <> (select coalesce(sum((u.use -> 'parts' ->> p.id)::bigint), 0)
+                from package_use u where u.account_id = p.account_id and u.use -> 'parts' ? p.id)
+          union all
+          select account_id from package_position o join package p using (account_id)
+          group by account_id, o.paid having sum(p.left_tokens) > o.paid`,
+    },
+    {
       law: "L11",
       text: "the tokens of customers, earnings and expired trials add up to what came in",
       text_zh: "客户持有、收入与过期的点数之和等于流入的点数",

@@ -301,4 +301,47 @@ create table project_spend (
 alter table hold add project_id text, add project_month text;
 `,
   },
+  {
+    name: "ledger/9-packages",
+    up: `
+create table package_offer (
+  id text primary key,
+  tokens bigint not null check (tokens > 0),
+  price_fen bigint not null check (price_fen > 0),
+  days int not null check (days > 0),
+  created_at timestamptz not null,
+  ended_at timestamptz
+);
+-- Paid tokens with an end. The ledger says how many paid tokens an account has; what is left of each package follows from
+-- its entries, in their order (package-spread.ts), and is stored here as of the entry in package_position.
+create table package (
+  id text primary key,
+  account_id text not null,
+  payment_id text not null unique,
+  tokens bigint not null check (tokens > 0),
+  price_tokens bigint not null check (price_tokens > 0 and price_tokens <= tokens),
+  left_tokens bigint not null check (left_tokens >= 0),
+  -- What left it otherwise than by calls.
+  taken bigint not null default 0,
+  bought_at timestamptz not null,
+  ends_at timestamptz not null,
+  ended_at timestamptz
+);
+create index package_account on package (account_id);
+create table package_position (
+  account_id text primary key,
+  seq bigint not null,
+  paid bigint not null
+) with (fillfactor = 50);
+-- From where a call took its paid tokens, so that what comes back of it goes there again.
+create table package_use (
+  request_id text primary key,
+  account_id text not null,
+  use jsonb not null
+) with (fillfactor = 80);
+create index package_use_account on package_use (account_id);
+-- When the first package ends that has not: calls do not spend it after that.
+alter table wallet add package_ends_at timestamptz;
+`,
+  },
 ];

@@ -12,6 +12,8 @@ export const ownNotes = {
   paymentAlipay: "payment by Alipay",
   paymentWechat: "payment by WeChat Pay",
   paymentBank: "bank transfer",
+  package: "package",
+  packageOver: "package expired",
   refund: "refund of a payment",
   refundFailed: "the refund did not arrive",
   chargeback: "the bank took a payment back",

@@ -85,7 +85,7 @@ export async function undoReturn(
 
 const UNDO = `
 with taken as (
-  select account_id, -paid as paid, -credit as credit, payments, adjustments
+  select account_id, -paid as paid, -credit as credit, payments, adjustments, promotions, breakage
   from entry where kind = $1 and reference = $2 and not exists (select from entry where kind = $1 and reference = $2 || '/back')
 ), moved as (
   update wallet w set part_trial = 0,
@@ -96,6 +96,7 @@ with taken as (
          seq = w.seq + 1, touched_at = greatest(w.touched_at, $3::timestamptz)
   from taken t where w.account_id = t.account_id returning w.*
 )
-insert into entry (account_id, seq, at, kind, paid, credit, payments, adjustments, balance_after, actor, note, reference)
-select m.account_id, m.seq, m.touched_at, $1, m.part_paid, m.part_credit, -t.payments, -t.adjustments,
+insert into entry (account_id, seq, at, kind, paid, credit, payments, adjustments, promotions, breakage, balance_after,
+                   actor, note, reference)
+select m.account_id, m.seq, m.touched_at, $1, m.part_paid, m.part_credit, -t.payments, -t.adjustments, -t.promotions, -t.breakage,
        m.trial + m.paid + m.credit, $4, $5, $2 || '/back' from moved m, taken t`;

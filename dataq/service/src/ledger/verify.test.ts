@@ -171,6 +171,12 @@ const tampering: [string, string, string][] = [
     "update entry set payments = 500 where kind = 'refund' and account_id = 'paid'",
   ],
   [
+    "L10 what left a package is what calls used of it or was taken, and no package has more than the paid tokens",
+    `insert into package (id, account_id, payment_id, tokens, price_tokens, left_tokens, taken, bought_at, ends_at)
+     values ('pkg_x', 'paid', 'pay_x', 10, 10, 4, 5, now(), now())`,
+    "delete from package where id = 'pkg_x'",
+  ],
+  [
     "L13 the entries of an account are in order of time",
     `update entry set at = at - interval '1 day' ${captured}`,
     `update entry set at = at + interval '1 day' ${captured}`,

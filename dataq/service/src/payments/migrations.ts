@@ -72,4 +72,13 @@ create table payment_notification (
     // False: made at the provider, which knows it by its own number only, so that asking for ours would make another.
     up: "alter table payment_return add column own boolean not null default true",
   },
+  {
+    name: "payments/3-packages",
+    up: `
+-- The package that the payment buys, as it was offered then.
+alter table payment add column package_offer text, add column package_days int;
+-- What a return took from the package.
+alter table payment_return add column package_tokens bigint not null default 0;
+`,
+  },
 ];

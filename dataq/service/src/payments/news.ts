@@ -1,9 +1,17 @@
+import { invalid, tokensPerCny } from "@dataq/contract";
 import type { PaymentNews } from "@dataq/contract/wire";
 import { payIn } from "../accounts/account.ts";
 import { type Author, writeAudit } from "../accounts/audit.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import type { Transaction } from "../database/transaction.ts";
 import { ownNotes } from "../ledger/own-notes.ts";
+import {
+  type PackageReturn,
+  packageOfPayment,
+  plainTokens,
+  reopenPackage,
+  returnPackage,
+} from "../ledger/package.ts";
 import { takeBack, undoReturn } from "../ledger/returned-payment.ts";
 import { readWallet, setFrozen } from "../ledger/wallet.ts";
 import {
@@ -85,7 +93,18 @@ async function bookPaid(
     return;
   }
   const { tokens } = payment;
-  const credited = { tokens, reference: ledgerReference(payment.id), note: noteOf[payment.provider] };
+  const credited = {
+    tokens,
+    reference: ledgerReference(payment.id),
+    note: payment.packageDays === null ? noteOf[payment.provider] : ownNotes.package,
+    ...(payment.packageDays !== null && {
+      package: {
+        paymentId: payment.id,
+        priceTokens: commonTokens(payment.amountFen),
+        days: payment.packageDays,
+      },
+    }),
+  };
   await payIn(transaction, payment.accountId, credited, author);
   await transaction.query(
     `update payment set state = 'paid', transaction = $2, paid_at = $3, heard_by = $4, ask_at = null where id = $1`,
@@ -169,16 +188,34 @@ export async function startReturn(
 ): Promise<MoneyReturn | undefined> {
   const { kind, amountFen, reason, isForced, isOwn } = wanted;
   const id = makeIdentifier("ret", author.now);
-  const tokens = (payment.tokens / payment.amountFen) * amountFen;
+  const tokens = commonTokens(amountFen);
   const reference = ledgerReference(payment.id);
   let taken = { paid: 0, credit: 0, lost: 0 };
-  if (tokens > 0) {
+  let packageTokens = 0;
+  if (tokens > 0 && payment.packageDays !== null) {
+    const back = await packageBack(transaction, payment, returns, { amountFen, isForced });
+    const why = { actor: author.actor, note: reason, now: author.now };
+    const { packageId, ...moved } = back;
+    await returnPackage(
+      transaction,
+      payment.accountId,
+      packageId,
+      { kind, reference: `${reference}/${id}`, ...moved },
+      why,
+    );
+    packageTokens = back.fromPackage;
+    const paid = back.fromPackage + back.fromPlain;
+    taken = { paid, credit: 0, lost: Math.max(0, tokens + back.bonus - paid) };
+  } else if (tokens > 0) {
     const repaid = await transaction.query<{ credit: number }>(
       "select credit from entry where kind = 'topup' and reference = $1",
       [reference],
     );
     const undone = returns.reduce((sum, { state, credit }) => (state === "failed" ? sum : sum + credit), 0);
     const credit = (repaid.rows[0]?.credit ?? 0) - undone;
+    // Tokens of packages are not those of this payment.
+    const plain = await plainTokens(transaction, payment.accountId);
+    if (!isForced && plain !== undefined && plain + credit < tokens) return undefined;
     const back = { kind, payment: reference, id, tokens, credit, isForced };
     const why = { actor: author.actor, note: reason, now: author.now };
     const found = await takeBack(transaction, payment.accountId, back, why);
@@ -191,14 +228,15 @@ export async function startReturn(
     state: "pending",
     amountFen,
     ...taken,
+    packageTokens,
     providerId: null,
     reason,
     isOwn,
     createdAt: author.now,
   };
   await transaction.query(
-    `insert into payment_return (id, payment_id, kind, state, amount_fen, paid, credit, lost, reason, actor, created_at, ask_at, own)
-     values ($1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    `insert into payment_return (id, payment_id, kind, state, amount_fen, paid, credit, lost, reason, actor, created_at, ask_at, own, package_tokens)
+     values ($1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     [
       id,
       payment.id,
@@ -212,6 +250,7 @@ export async function startReturn(
       author.now,
       isOwn ? new Date(author.now.getTime() + ASK_RETURN_AFTER_MS) : null,
       isOwn,
+      packageTokens,
     ],
   );
   await writeAudit(transaction, author, "payment.return", payment.id, null, {
@@ -243,11 +282,57 @@ export async function endReturn(
   if (news.state !== "failed") return;
   const said = known.kind === "refund" ? ownNotes.refundFailed : ownNotes.chargebackWon;
   const why = { actor: author.actor, note: said, now: author.now };
+  // What the ledger had before belongs to the packages as they are now.
+  const bought =
+    payment.packageDays === null
+      ? undefined
+      : await packageOfPayment(transaction, payment.accountId, payment.id);
   await undoReturn(
     transaction,
     { kind: known.kind, payment: ledgerReference(payment.id), id: known.id },
     why,
   );
+  if (bought && known.paid > 0)
+    await reopenPackage(transaction, payment.accountId, bought.package.id, known.packageTokens);
+}
+
+/** What fen are worth in tokens without a package. */
+function commonTokens(amountFen: number): number {
+  return (tokensPerCny / 100) * amountFen;
+}
+
+/**
+ * What goes back of a package. Used tokens count at the common rate, so that what is left of the price goes back, whole
+ * fen only, and the package ends with its bonus. Money that a bank or the provider took is taken from the package first,
+ * and then from other paid tokens.
+ */
+async function packageBack(
+  transaction: Transaction,
+  payment: Payment,
+  returns: readonly MoneyReturn[],
+  { amountFen, isForced }: { readonly amountFen: number; readonly isForced: boolean },
+): Promise<Omit<PackageReturn, "kind" | "reference"> & { readonly packageId: string }> {
+  const { package: bought, plain } = (await packageOfPayment(transaction, payment.accountId, payment.id))!;
+  const { left, priceTokens, endedAt } = bought;
+  const bonus = bought.tokens - priceTokens;
+  const tokens = commonTokens(amountFen);
+  const returned = returnedFen(returns);
+  const least = commonTokens(1);
+  const most = endedAt === null ? Math.floor(Math.max(0, left - bonus) / least) : 0;
+  if (!isForced && amountFen !== most)
+    throw invalid(
+      "amount_fen",
+      "value",
+      `amount_fen must be what is left of the package's price, ${most}`,
+      most > 0 ? `send ${most}` : "nothing of it can be refunded",
+      most > 0 ? `请发送 ${most}，即套餐价格中尚未使用的部分` : "该套餐没有可退的金额",
+    );
+  const ends = !isForced || returned + amountFen === payment.amountFen;
+  const isOpen = endedAt === null;
+  const lostBonus = ends && isOpen ? Math.min(bonus, left) : 0;
+  const fromPackage = ends ? left : Math.min(left, tokens);
+  const fromPlain = Math.max(0, Math.min(plain, tokens + lostBonus - fromPackage));
+  return { packageId: bought.id, tokens, fromPackage, fromPlain, bonus: lostBonus, ends: ends && isOpen };
 }
 
 /** Stores what does not fit, for a person to look at. */

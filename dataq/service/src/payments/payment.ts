@@ -20,6 +20,8 @@ export interface MoneyReturn {
   readonly lost: number;
   readonly providerId: string | null;
   readonly reason: string;
+  /** What it took from a package. */
+  readonly packageTokens: number;
   /** False if it was made at the provider. */
   readonly isOwn: boolean;
   readonly createdAt: Date;
@@ -43,6 +45,9 @@ export interface Payment {
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly paidAt: Date | null;
+  /** The offer of the package that it buys. */
+  readonly packageOffer: string | null;
+  readonly packageDays: number | null;
 }
 
 export interface PaymentWithReturns extends Payment {
@@ -53,8 +58,9 @@ export interface PaymentWithReturns extends Payment {
 
 const COLUMNS = `p.id, p.account_id as "accountId", p.provider, p.amount_fen as "amountFen", p.tokens, p.state, p.url, p.qr,
   p.reference, p.provider_id as "providerId", p.transaction, p.heard_by as "heardBy", p.trouble,
-  p.created_at as "createdAt", p.expires_at as "expiresAt", p.paid_at as "paidAt"`;
-const RETURN_COLUMNS = `id, kind, state, amount_fen as "amountFen", paid, credit, lost, provider_id as "providerId", reason, own as "isOwn",
+  p.created_at as "createdAt", p.expires_at as "expiresAt", p.paid_at as "paidAt", p.package_offer as "packageOffer",
+  p.package_days as "packageDays"`;
+const RETURN_COLUMNS = `id, kind, state, amount_fen as "amountFen", paid, credit, lost, provider_id as "providerId", reason, own as "isOwn", package_tokens as "packageTokens",
   created_at as "createdAt"`;
 
 /** The payment, locked until the end of the transaction. */

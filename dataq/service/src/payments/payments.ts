@@ -5,6 +5,7 @@ import { type Author, writeAudit } from "../accounts/audit.ts";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import { inTransaction } from "../database/transaction.ts";
+import { listOffers, type Offer, plainTokens } from "../ledger/package.ts";
 import { Alipay } from "./alipay/adapter.ts";
 import { BankTransfer } from "./bank/adapter.ts";
 import type { PaymentFailpoint } from "./failpoint.ts";
@@ -95,12 +96,19 @@ export class Payments {
    */
   async create(
     accountId: string,
-    wanted: { readonly provider: PaymentProvider; readonly amountFen: number },
+    asked: {
+      readonly provider: PaymentProvider;
+      /** The amount, or the package that it buys. */
+      readonly amountFen?: number | undefined;
+      readonly package?: string | undefined;
+    },
     author: Author,
   ): Promise<PaymentWithReturns> {
-    const provider = this.#wantedProvider(wanted.provider);
-    this.#assertAmount(provider, wanted.amountFen);
     const { database, failpoint } = this.#parts;
+    const provider = this.#wantedProvider(asked.provider);
+    const offer = asked.package === undefined ? undefined : await this.#wantedOffer(asked.package);
+    const wanted = { provider: asked.provider, amountFen: offer?.priceFen ?? asked.amountFen ?? 0 };
+    this.#assertAmount(provider, wanted.amountFen, offer && "package");
     const isBank = provider.name === "bank";
     const id = makeIdentifier("pay", author.now);
     const expiresAt = new Date(author.now.getTime() + LIFE_MS[isBank ? "bank" : "online"]);
@@ -115,22 +123,28 @@ export class Payments {
       if (open.rowCount! >= MOST_OPEN)
         throw new Failure("too_many", { limit: MOST_OPEN, what: "payments that are not paid" });
       await transaction.query(
-        `insert into payment (id, account_id, provider, amount_fen, tokens, reference, actor, created_at, expires_at, ask_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+        `insert into payment (id, account_id, provider, amount_fen, tokens, reference, actor, created_at, expires_at, ask_at, package_offer, package_days)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
         [
           id,
           accountId,
           provider.name,
           wanted.amountFen,
-          wanted.amountFen * TOKENS_PER_FEN,
+          offer?.tokens ?? wanted.amountFen * TOKENS_PER_FEN,
           isBank ? makeReference() : null,
           author.actor,
           author.now,
           expiresAt,
           isBank ? expiresAt : new Date(author.now.getTime() + FIRST_ASK_S * 1_000),
+          offer?.id ?? null,
+          offer?.days ?? null,
         ],
       );
-      await writeAudit(transaction, author, "payment.create", id, null, { account: accountId, ...wanted });
+      await writeAudit(transaction, author, "payment.create", id, null, {
+        account: accountId,
+        ...wanted,
+        ...(offer && { package: offer.id }),
+      });
     });
     failpoint("before_create_payment");
     try {
@@ -381,7 +395,8 @@ export class Payments {
         "select paid from wallet where account_id = $1",
         [locked.accountId],
       );
-      const unspent = Math.floor((paid.rows[0]?.paid ?? 0) / TOKENS_PER_FEN);
+      const plain = (await plainTokens(transaction, locked.accountId)) ?? paid.rows[0]?.paid ?? 0;
+      const unspent = Math.floor(plain / TOKENS_PER_FEN);
       throw tooMuch(unspent, "of the account's paid tokens", "账户的付费点数");
     });
     failpoint("before_return_payment");
@@ -419,12 +434,18 @@ export class Payments {
     throw new Failure("provider_off", { provider: name, zh: { provider: zh } });
   }
 
-  #assertAmount(provider: Provider, amountFen: number): void {
+  async #wantedOffer(id: string): Promise<Offer> {
+    const offer = (await listOffers(this.#parts.database)).find((one) => one.id === id);
+    if (!offer) throw new Failure("not_found", { what: `The package ${id.slice(0, 64)}` });
+    return offer;
+  }
+
+  #assertAmount(provider: Provider, amountFen: number, field = "amount_fen"): void {
     const least = this.#leastOf(provider);
     const most = Math.round(this.settings.most_cny * 100);
     if (amountFen >= least && amountFen <= most) return;
     throw invalid(
-      "amount_fen",
+      field,
       "range",
       `amount_fen must be from ${least} to ${most} for ${provider.name}`,
       `send ${yuanOf(least)} to ${yuanOf(most)} CNY in fen`,

@@ -49,6 +49,12 @@ function Business({ figures }: { readonly figures: Figures }) {
   const format = useFormat();
   const { money, owed, customers, days, operations } = figures;
   const cost = money.vendor_cost_fen * TOKENS_PER_FEN;
+  // Tokens of packages are charged in full: what they cost less was given when they were sold, and what expires stays.
+  const income = money.earned_paid - money.package_bonus + money.package_expired;
+  const ofPackages =
+    money.package_bonus !== 0 || money.package_expired !== 0
+      ? t.board.ofPackages(format.yuan(money.package_bonus), format.yuan(money.package_expired))
+      : undefined;
   const calls = operations.reduce((sum, row) => sum + row.calls, 0);
   const failed = operations.reduce((sum, row) => sum + row.failed, 0);
   const rows = days.flatMap(({ day, earned_paid, earned_trial }) => [
@@ -60,15 +66,15 @@ function Business({ figures }: { readonly figures: Figures }) {
       <Stats>
         <Stat
           name={t.board.income}
-          value={format.yuan(money.earned_paid)}
-          note={t.board.ofTrials(format.yuan(money.earned_trial))}
+          value={format.yuan(income)}
+          note={[t.board.ofTrials(format.yuan(money.earned_trial)), ofPackages].filter(Boolean).join(" · ")}
         />
         <Stat name={t.board.cost} value={format.yuan(cost)} />
         <Stat
           name={t.board.margin}
-          value={format.yuan(money.earned_paid - cost)}
-          tone={money.earned_paid < cost ? "bad" : "good"}
-          note={money.earned_paid > 0 ? format.percent(1 - cost / money.earned_paid) : ""}
+          value={format.yuan(income - cost)}
+          tone={income < cost ? "bad" : "good"}
+          note={income > 0 ? format.percent(1 - cost / income) : ""}
         />
         <Stat
           name={t.board.paidIn}

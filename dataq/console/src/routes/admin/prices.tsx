@@ -14,6 +14,7 @@ import { SettingForm } from "../../ui/setting-form.tsx";
 import { Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
+import { PackageOffers } from "./packages.tsx";
 import { Plans } from "./plans.tsx";
 
 /** Current and upcoming prices. A published price never changes; a later one replaces it. */
@@ -145,6 +146,9 @@ export function Prices() {
             </SettingForm>
           </Panel>
         )}
+      </div>
+      <div className="mt-5">
+        <PackageOffers />
       </div>
       <Plans />
     </>

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { catalogQuery, statusQuery } from "../../service/catalog.ts";
 import { ownPricesQuery, pricingQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
-import { useFormat } from "../../ui/format.tsx";
+import { TOKENS_PER_FEN, useFormat } from "../../ui/format.tsx";
 import { useLook } from "../../ui/look.ts";
 import { textIn } from "../../ui/operation-name.ts";
 import { PageHead, Panel } from "../../ui/panel.tsx";
@@ -110,6 +110,17 @@ export function Pricing() {
           {t.pricing.volume}{" "}
           {volume.steps
             .map(({ from_tokens, percent }) => `${format.yuan(from_tokens)} → −${percent}%`)
+            .join(" · ")}
+        </p>
+      )}
+      {pricing.data && pricing.data.packages.length > 0 && (
+        <p className="mb-2 text-sm text-soft">
+          {t.packages.title}:{" "}
+          {pricing.data.packages
+            .map(
+              ({ tokens, price_fen, days }) =>
+                `${t.packages.offer(format.tokens(tokens), format.number(days))} → ${format.yuan(price_fen * TOKENS_PER_FEN)}`,
+            )
             .join(" · ")}
         </p>
       )}

@@ -11,6 +11,7 @@ import { useFormat } from "../../ui/format.tsx";
 import { PageHead, Panel, Stat } from "../../ui/panel.tsx";
 import { Failure, Loaded, Notice } from "../../ui/states.tsx";
 import { OpenPayment } from "./open-payment.tsx";
+import { Packages } from "./packages.tsx";
 import { Pay } from "./pay.tsx";
 import { PaymentTable } from "./payment-table.tsx";
 
@@ -48,6 +49,7 @@ export function TopUp() {
             options !== undefined &&
             options.providers.length > 0 && <Pay options={options} onBegun={({ id }) => open(id)} />
           )}
+          <Packages options={options} onBegun={({ id }) => open(id)} />
           <Panel title={t.topUp.voucher} about={t.topUp.voucherAbout}>
             <form className="flex flex-col gap-4" onSubmit={send}>
               <Field label={t.topUp.code} hint={t.topUp.codeHint}>

@@ -14,6 +14,7 @@ import { redeemCoupon } from "../../accounts/coupon.ts";
 import { redeemVoucher } from "../../accounts/voucher.ts";
 import { inTransaction } from "../../database/transaction.ts";
 import { freeCallsLeft } from "../../ledger/free-calls.ts";
+import { listOffers } from "../../ledger/package.ts";
 import { readBudgetLeft } from "../../ledger/session-spend.ts";
 import { readWallet } from "../../ledger/wallet.ts";
 import { limitsOf } from "../../limits/tier.ts";
@@ -24,6 +25,7 @@ import { authorOf, principalOf } from "../caller.ts";
 import { answeredBy } from "../docs/offer.ts";
 import type { HttpParts } from "../parts.ts";
 import { keyBody } from "./keys.ts";
+import { offerBody } from "./payments.ts";
 
 /** The account's own data. These routes never cost tokens, and work with an empty balance. */
 export function addAccountRoutes(app: FastifyInstance, parts: HttpParts): void {
@@ -131,6 +133,7 @@ export function addAccountRoutes(app: FastifyInstance, parts: HttpParts): void {
         steps: [...steps],
         effective_from: effectiveFrom,
       })),
+      packages: (await listOffers(parts.database)).map(offerBody),
       currency: "CNY",
       tokens_per_cny: tokensPerCny,
     };

@@ -3,7 +3,10 @@ import {
   type anyPayment,
   anyPaymentsQuery,
   newMoneyReturn,
+  newPackageOffer,
   newPayment,
+  type packageOffer,
+  type packages as packagesSchema,
   paymentConfirmation,
   type paymentOptions,
   type payment as paymentSchema,
@@ -11,6 +14,10 @@ import {
   type Sent,
 } from "@dataq/contract/wire";
 import type { FastifyInstance } from "fastify";
+import { writeAudit } from "../../accounts/audit.ts";
+import { makeIdentifier } from "../../database/identifier.ts";
+import { inTransaction } from "../../database/transaction.ts";
+import { createOffer, endOffer, listOffers, listPackages, type Offer } from "../../ledger/package.ts";
 import { listPayments, type PaymentWithReturns, returnedFen } from "../../payments/payment.ts";
 import type { Payments } from "../../payments/payments.ts";
 import type { BankSettings } from "../../payments/settings.ts";
@@ -45,6 +52,45 @@ export function addPaymentRoutes(app: FastifyInstance, parts: HttpParts, payment
     return pageOf(found, limit, (one) => paymentBody(one, bank));
   });
 
+  app.get("/v1/packages", async (request): Promise<Sent<typeof packagesSchema>> => {
+    const { account } = principalOf(request);
+    const own = await listPackages(parts.database, account.id, parts.clock());
+    return {
+      offers: (await listOffers(parts.database)).map(offerBody),
+      data: own.map((one) => ({
+        id: one.id,
+        payment_id: one.paymentId,
+        tokens: one.tokens,
+        left: one.left,
+        bought_at: one.boughtAt,
+        ends_at: one.endsAt,
+        ended_at: one.endedAt,
+      })),
+    };
+  });
+
+  app.post("/admin/v1/packages", async (request, reply): Promise<Sent<typeof packageOffer>> => {
+    const { tokens, price_fen, days } = check(newPackageOffer, readJson(request));
+    const author = authorOf(parts, request);
+    const id = makeIdentifier("off", author.now);
+    const offer = { id, tokens, priceFen: price_fen, days, createdAt: author.now };
+    await inTransaction(parts.database, async (transaction) => {
+      await createOffer(transaction, offer);
+      await writeAudit(transaction, author, "package.offer", id, null, { tokens, price_fen, days });
+    });
+    reply.code(201);
+    return offerBody(offer);
+  });
+
+  app.delete<ById>("/admin/v1/packages/:id", async (request, reply) => {
+    const author = authorOf(parts, request);
+    await inTransaction(parts.database, async (transaction) => {
+      await endOffer(transaction, request.params.id, author.now);
+      await writeAudit(transaction, author, "package.end", request.params.id, null, null);
+    });
+    return reply.code(204).send();
+  });
+
   app.get<ById>("/v1/payments/:id", async (request): Promise<Sent<typeof paymentSchema>> => {
     const { id } = request.params;
     const found = await payments.find(id, principalOf(request).account.id);
@@ -53,9 +99,9 @@ export function addPaymentRoutes(app: FastifyInstance, parts: HttpParts, payment
   });
 
   app.post("/v1/payments", async (request, reply): Promise<Sent<typeof paymentSchema>> => {
-    const { provider, amount_fen } = check(newPayment, readJson(request));
+    const { provider, amount_fen, package: offer } = check(newPayment, readJson(request));
     const { account } = principalOf(request);
-    const wanted = { provider, amountFen: amount_fen };
+    const wanted = { provider, amountFen: amount_fen, package: offer };
     const made = await payments.create(account.id, wanted, authorOf(parts, request));
     reply.code(201);
     return paymentBody(made, bank);
@@ -90,6 +136,10 @@ export function addPaymentRoutes(app: FastifyInstance, parts: HttpParts, payment
       return anyPaymentBody(refunded, bank);
     },
   );
+}
+
+export function offerBody({ id, tokens, priceFen, days }: Offer): Sent<typeof packageOffer> {
+  return { id, tokens, price_fen: priceFen, days };
 }
 
 function pageOf<Body>(
@@ -130,6 +180,7 @@ function paymentBody(
       reason: one.reason,
       created_at: one.createdAt,
     })),
+    package: payment.packageOffer,
     invoice_id: payment.invoiceId,
   };
 }
