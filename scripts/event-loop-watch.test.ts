@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { canWatch, longestTaskMs, timesTooLong } from "./event-loop-watch.ts";
 import type { LongTask } from "./event-loop-watchdog.ts";
+import { holdingsBudget, openDescriptors, overBudgetSuffix } from "./process-holdings.ts";
 
 /** A server that listens, then does the work, and ends. */
 const program = (work: string) => `
@@ -17,7 +18,8 @@ const program = (work: string) => `
   const wait = () => new Promise((resolve) => setTimeout(resolve, 300));
   createServer().listen(0, "127.0.0.1", async () => { await wait(); ${work}; await wait(); process.exit(); });`;
 
-function tasksOf(work: string): LongTask[] {
+/** The reports of a server that does the work, by the names of their files. */
+function reportsOf(work: string): [name: string, text: string][] {
   const folder = mkdtempSync(join(tmpdir(), "event-loop-test-"));
   const preload = new URL("./watched-process.ts", import.meta.url).href;
   try {
@@ -27,16 +29,39 @@ function tasksOf(work: string): LongTask[] {
       encoding: "utf8",
     });
     expect(ended.stderr).toBe("");
-    return readdirSync(folder).flatMap((name) =>
-      readFileSync(join(folder, name), "utf8")
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line) as LongTask),
-    );
+    return readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
+
+function tasksOf(work: string): LongTask[] {
+  return reportsOf(work).flatMap(([, text]) =>
+    text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as LongTask),
+  );
+}
+
+test.skipIf(openDescriptors() === null)(
+  "what a server holds at its end is told if it is over the budget, not its garbage",
+  () => {
+    const { descriptors, heapMib } = holdingsBudget;
+    const heldAfter = (work: string) =>
+      reportsOf(work).flatMap(([name, text]) => (name.endsWith(overBudgetSuffix) ? [text] : []));
+    const open = (count: number) =>
+      `const { openSync } = await import("node:fs"); for (let i = 0; i < ${count}; i++) openSync("/dev/null")`;
+    const [files] = heldAfter(open(descriptors + 1));
+    expect(files).toMatch(/^\d\d descriptors more than when it began to listen, .*\/dev\/null/);
+    const fill = (name: string) =>
+      `${name} = []; for (let i = 0; i < ${heapMib + 10}; i++) ${name}.push(new Array(131_072).fill(i))`;
+    expect(heldAfter(fill("globalThis.kept"))[0]).toMatch(
+      /^a heap of \d+ MiB; \d+ MiB when it began to listen$/,
+    );
+    expect(heldAfter(`${open(descriptors / 2)}; (() => { let ${fill("garbage")}; })()`)).toEqual([]);
+  },
+);
 
 test.skipIf(!canWatch)("a task is told with its stack when it is long, and again when it is too long", () => {
   const [long, tooLong] = tasksOf(`busy(${longestTaskMs * timesTooLong})`);

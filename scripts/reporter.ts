@@ -13,9 +13,13 @@ export default class ClosingLine implements Reporter {
       count.failed += module.errors().length;
       for (const suite of module.children.allSuites()) count.failed += suite.errors().length;
     }
-    for (const module of modules)
-      for (const task of module.meta().longTasks ?? [])
+    for (const module of modules) {
+      const { longTasks = [], overBudget = [] } = module.meta();
+      for (const task of longTasks)
         console.warn(`Warning: a long task of an event loop in ${module.relativeModuleId}:\n${task}`);
+      for (const what of overBudget)
+        console.warn(`Warning: at its end a server of ${module.relativeModuleId} held ${what}`);
+    }
     const skipped = count.skipped + count.pending;
     // Runs after all other reporters, so that this line is the last one.
     process.on("exit", () => {

@@ -1,14 +1,24 @@
 import { subscribe } from "node:diagnostics_channel";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
 import { watchEventLoop } from "./event-loop-watch.ts";
+import { holdings, overBudget, overBudgetSuffix } from "./process-holdings.ts";
 
 // Preloaded by servers that tests start as processes (`--import`). What runs before the server listens delays nobody.
 const folder = process.env["EVENT_LOOP_REPORTS"];
 if (isMainThread && folder !== undefined) {
   let isWatched = false;
   subscribe("tracing:net.server.listen:asyncEnd", () => {
-    if (!isWatched) watchEventLoop(join(folder, `${process.pid}.jsonl`));
+    if (isWatched) return;
     isWatched = true;
+    watchEventLoop(join(folder, `${process.pid}.jsonl`));
+    const before = holdings();
+    process.on("exit", () => {
+      const faults = overBudget(before, holdings());
+      // The file of the test may have ended before its server.
+      if (faults.length > 0 && existsSync(folder))
+        writeFileSync(join(folder, `${process.pid}${overBudgetSuffix}`), faults.join("; "));
+    });
   });
 }

@@ -1,22 +1,25 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "vitest";
 import { timesTooLong } from "./event-loop-watch.ts";
 import type { LongTask } from "./event-loop-watchdog.ts";
+import { openDescriptors, overBudgetSuffix } from "./process-holdings.ts";
 
 declare module "vitest" {
   interface TaskMeta {
     /** Long tasks that are not too long. The reporter tells them at the end. */
     longTasks?: readonly string[];
+    /** What servers held at their end, if it was over their budget. The reporter tells it. */
+    overBudget?: readonly string[];
   }
 }
 
 /**
  * Runs around each file of live tests. A server, in this process or in one of its own, that keeps its event loop busy
  * much too long fails the file with the stack of the task; and the file must end with the open files, timers and
- * handles that it began with.
+ * handles that it began with. What a server in a process of its own holds at its end over its budget is told.
  */
 const reports = mkdtempSync(join(tmpdir(), "event-loop-"));
 let before: readonly string[] = [];
@@ -30,6 +33,7 @@ beforeAll(() => {
 // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the pattern to know what a hook wants.
 afterAll(async ({}, file) => {
   const tasks = readTasks(reports);
+  const overBudget = readOverBudget(reports);
   rmSync(reports, { recursive: true, force: true });
   const tooLong = tasks.filter(isTooLong);
   if (tooLong.length > 0)
@@ -37,6 +41,7 @@ afterAll(async ({}, file) => {
       `${tooLong.length} task(s) kept an event loop busy for more than ${timesTooLong} times what a task may take:\n\n${tooLong.map(inWords).join("\n\n")}`,
     );
   file.meta.longTasks = tasks.map(inWords);
+  file.meta.overBudget = overBudget;
   // Connections to servers that stopped close a moment later.
   for (let tries = 0; tries < 100 && more(held(), before).length > 0; tries++) await setTimeout(50);
   expect(more(held(), before), "is left open by this file").toEqual([]);
@@ -51,15 +56,9 @@ function held(): string[] {
 
 /** Files by path. Sockets and pipes are left out: what matters of them is among the handles. */
 function openFiles(): string[] {
-  if (!existsSync("/proc/self/fd")) return [];
-  return readdirSync("/proc/self/fd").flatMap((descriptor) => {
-    try {
-      const path = readlinkSync(`/proc/self/fd/${descriptor}`);
-      return path.startsWith("/") && !path.startsWith("/dev/") && !path.startsWith("/proc/") ? [path] : [];
-    } catch {
-      return [];
-    }
-  });
+  return (openDescriptors() ?? []).filter(
+    (path) => path.startsWith("/") && !path.startsWith("/dev/") && !path.startsWith("/proc/"),
+  );
 }
 
 function more(now: readonly string[], earlier: readonly string[]): string[] {
@@ -72,13 +71,19 @@ function more(now: readonly string[], earlier: readonly string[]): string[] {
 }
 
 function readTasks(folder: string): LongTask[] {
-  return readdirSync(folder).flatMap((name) =>
-    readFileSync(join(folder, name), "utf8")
+  return readdirSync(folder).flatMap((name) => {
+    if (name.endsWith(overBudgetSuffix)) return [];
+    return readFileSync(join(folder, name), "utf8")
       .split("\n")
       .filter((line) => line !== "")
       .map((line) => JSON.parse(line) as LongTask)
-      .filter((task) => !isLoading(task) && (name !== "here.jsonl" || isOfServer(task))),
-  );
+      .filter((task) => !isLoading(task) && (name !== "here.jsonl" || isOfServer(task)));
+  });
+}
+
+function readOverBudget(folder: string): string[] {
+  const reports = readdirSync(folder).filter((name) => name.endsWith(overBudgetSuffix));
+  return reports.map((name) => readFileSync(join(folder, name), "utf8"));
 }
 
 function inWords({ ranMs, limitMs, stack }: LongTask): string {

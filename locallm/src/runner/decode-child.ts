@@ -2,7 +2,7 @@
 // them.
 
 import { readFile, writeFile } from "node:fs/promises";
-import sharp from "sharp";
+import { readPicture } from "./picture-file.ts";
 import { readSound } from "./sound-file.ts";
 
 /**
@@ -22,10 +22,6 @@ export type Decoded =
   | { readonly rate: number }
   | { readonly problem: string };
 
-// One picture is read at a time, and no two are alike.
-sharp.cache(false);
-sharp.concurrency(1);
-
 process.on("message", async (job: DecodeJob) => process.send?.(await decode(job)));
 process.on("disconnect", () => process.exit(0));
 
@@ -37,28 +33,11 @@ async function decode({ from, to, kind, maxPixels, maxSeconds }: DecodeJob): Pro
       await writeFile(to, samples, { mode: 0o600 });
       return { rate };
     }
-    const { data, info } = await sharp(bytes, { limitInputPixels: maxPixels, failOn: "error", pages: 1 })
-      .autoOrient()
-      // What is transparent has any colour. Most pictures of text are made to stand on white.
-      .flatten({ background: "white" })
-      .toColourspace("srgb")
-      .raw({ depth: "uchar" })
-      .toBuffer({ resolveWithObject: true });
-    const { width, height, channels } = info;
-    await writeFile(to, channels === 3 ? data : inThreeColours(data, channels), { mode: 0o600 });
+    const { width, height, rgb } = await readPicture(bytes, maxPixels);
+    await writeFile(to, rgb, { mode: 0o600 });
     return { width, height };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return { problem: reason.split("\n")[0]!.slice(0, 200) };
   }
-}
-
-/** A grey picture has one number for each pixel. */
-function inThreeColours(data: Buffer, channels: number): Buffer {
-  const pixels = data.length / channels;
-  const rgb = Buffer.alloc(pixels * 3);
-  for (let pixel = 0; pixel < pixels; pixel++)
-    for (let colour = 0; colour < 3; colour++)
-      rgb[pixel * 3 + colour] = data[pixel * channels + Math.min(colour, channels - 1)]!;
-  return rgb;
 }

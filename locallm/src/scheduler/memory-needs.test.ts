@@ -1,7 +1,12 @@
+import { mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { GgufHeader } from "../library/gguf/header.ts";
-import { ampleBytes, layerNeeds } from "./memory-needs.ts";
+import type { LoadRequest } from "../wire/inference/load.ts";
+import type { RunnableModel } from "./lease.ts";
+import { ampleBytes, layerNeeds, type MeasuredLoad, MemoryNeeds } from "./memory-needs.ts";
 
 /** A header of architecture `x` with these keys and tensors, by size. */
 function header(keys: Record<string, number>, tensors: Record<string, number>, tokens = 0): GgufHeader {
@@ -84,4 +89,141 @@ it("the upper bound never falls where a model or its window grows", () => {
     }),
     { numRuns: 500, seed: 41 },
   );
+});
+
+describe("what a model takes", () => {
+  let folder = "";
+  let model: RunnableModel;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "needs-"));
+    for (const [name, bytes] of Object.entries({ model: 5, more: 6, adapter: 70 }))
+      await writeFile(join(folder, name), Buffer.alloc(bytes));
+    const [modelPath, more, path] = ["model", "more", "adapter"].map((name) => join(folder, name));
+    model = {
+      ...{
+        name: "m",
+        digest: "d",
+        weights: "w",
+        modelPath: modelPath!,
+        furtherPaths: [more!],
+        trainContext: null,
+      },
+      adapters: [{ path: path!, scale: 1 }],
+    };
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  const wish = (changes: Partial<MeasuredLoad> = {}): MeasuredLoad => ({
+    ...{
+      numCtx: 1_000,
+      numBatch: null,
+      slots: 2,
+      kvCacheType: "f16",
+      flashAttention: "auto",
+      drafts: "auto",
+    },
+    ...changes,
+  });
+  const tensors = { "token_embd.weight": 100, "output.weight": 50, "blk.0.attn_q.weight": 850 };
+  /** A token of the window takes a byte of the cache; the engine computes in 10 bytes, and 5 for each thousand of them. */
+  const sizesOf = ({ numCtx }: LoadRequest) =>
+    ({ weights: 900, context: numCtx, compute: 10 + Math.floor(numCtx / 200), checkpoints: 7 }) as const;
+
+  function needs({
+    hasGpu = true,
+    availableBytes = 0,
+    measure = async (asked: LoadRequest): Promise<ReturnType<typeof sizesOf> | null> => sizesOf(asked),
+  } = {}) {
+    const asked: LoadRequest[] = [];
+    const read: (readonly string[])[] = [];
+    const given = header({ block_count: 1 }, tensors);
+    const ofWhole = async (paths: readonly string[]) => {
+      read.push(paths);
+      return given;
+    };
+    const found = new MemoryNeeds({
+      store: { headers: { ofWhole } } as never,
+      measure: async (request) => {
+        asked.push(request);
+        return await measure(request);
+      },
+      hasGpu,
+      availableBytes: () => availableBytes,
+    });
+    return { of: (load: MeasuredLoad, one = model) => found.of(one, load), asked, read, given };
+  }
+
+  it("is measured once for each load, without the adapters, whose bytes are added", async () => {
+    const { of, asked, read } = needs();
+    expect(await of(wish())).toMatchObject({
+      compute: 15 + 70,
+      total: 900 + 1_000 + 15 + 70 + 7,
+      lookup: 100,
+      output: 50,
+    });
+    await Promise.all([of(wish()), of(wish())]);
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toMatchObject({ numCtx: 1_000, slots: 2, adapters: [], numThread: 1, drafts: "on" });
+    expect("cells" in asked[0]!).toBe(false);
+    expect(read[0]).toEqual([model.modelPath, ...model.furtherPaths!]);
+    await of(wish({ numCtx: 2_000 }));
+    await of(wish({ cells: 3_000 }));
+    await of(wish({ slots: 3 }));
+    expect(asked).toHaveLength(4);
+    expect(asked[2]).toMatchObject({ cells: 3_000 });
+  });
+
+  it("is measured again if a file has changed, and if that failed", async () => {
+    let fails = true;
+    const { of, asked } = needs({
+      measure: async (request) => {
+        if (fails) throw new Error("no");
+        return sizesOf(request);
+      },
+    });
+    await expect(of(wish())).rejects.toThrow("no");
+    fails = false;
+    await of(wish());
+    await of(wish());
+    expect(asked).toHaveLength(2);
+    await truncate(join(folder, "more"), 4);
+    await of(wish());
+    expect(asked).toHaveLength(3);
+  });
+
+  it("is extrapolated from two shorter windows where the window is long", async () => {
+    const { of, asked } = needs();
+    await of(wish({ numCtx: 65_536 }));
+    expect(asked.map(({ numCtx }) => numCtx)).toEqual([65_536]);
+    const long = await of(wish({ numCtx: 163_840, cells: 400_000 }));
+    expect(asked.slice(1).map(({ numCtx, cells }) => [numCtx, cells])).toEqual([
+      [32_768, 80_000],
+      [65_536, 160_000],
+    ]);
+    const [half, whole] = [10 + 163, 10 + 327];
+    const compute = whole + 3 * (whole - half);
+    expect(long.total).toBe(900 + 163_840 + compute + 70 + 7);
+    for (const missing of [32_768, 65_536]) {
+      const { of } = needs({ measure: async (one) => (one.numCtx === missing ? null : sizesOf(one)) });
+      expect((await of(wish({ numCtx: 163_840 }))).total).toBe(1_200 + 70);
+    }
+  });
+
+  it("is assumed from the weights if the dry load tells nothing", async () => {
+    const { of } = needs({ measure: async () => null });
+    expect(await of(wish())).toMatchObject({ total: 1_200 + 70, compute: 200 + 70 });
+  });
+
+  it("is not measured where twice an upper bound is available and there is no GPU", async () => {
+    const least = 2 * ampleBytes(needs().given, wish());
+    const measured = async (hasGpu: boolean, availableBytes: number, changes: Partial<MeasuredLoad> = {}) => {
+      const { of, asked } = needs({ hasGpu, availableBytes });
+      const { total } = await of(wish(changes));
+      return [asked.map(({ drafts }) => drafts), total === least / 2 + 70];
+    };
+    expect(await measured(false, least)).toEqual([[], true]);
+    expect(await measured(false, least - 1)).toEqual([["auto"], false]);
+    expect(await measured(true, least)).toEqual([["on"], false]);
+    expect(await measured(true, least, { drafts: "off" })).toEqual([["off"], false]);
+  });
 });

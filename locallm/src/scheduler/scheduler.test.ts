@@ -542,6 +542,32 @@ describe("failures", () => {
     await expect(refused).rejects.toThrow("maximum pending requests exceeded");
   });
 
+  it("does not begin for a client that has left already", async () => {
+    const { scheduler, loads } = world();
+    const reason = new Error("gone");
+    const asked = scheduler.lease({ ...request("a"), signal: AbortSignal.abort(reason) });
+    await expect(asked).rejects.toBe(reason);
+    expect([loads, scheduler.view().waiting]).toEqual([[], []]);
+  });
+
+  it("tells refused clients to come back when the queue is through, after a minute at most", async () => {
+    const seconds = (waiting: number, slots: number) => {
+      const { scheduler } = world({ slots });
+      // They are never settled, because the first model is still loading.
+      for (let at = 0; at < waiting; at++) void scheduler.lease(request("a")).catch(() => {});
+      return scheduler.retryAfterSeconds();
+    };
+    // A request takes a second until one has ended.
+    expect([0, 3, 58, 59, 400].map((waiting) => seconds(waiting, 1))).toEqual([1, 4, 59, 60, 60]);
+    expect([0, 3, 4, 9].map((waiting) => seconds(waiting, 4))).toEqual([1, 1, 2, 3]);
+    const { scheduler, clock } = world();
+    const lease = await scheduler.lease(request("a"));
+    await clock.pass(33_000);
+    lease.release();
+    // Each one that ends counts for a sixteenth.
+    expect(scheduler.retryAfterSeconds()).toBe(3);
+  });
+
   it("lets another key's first request in and serves it second, although one key fills the queue", async () => {
     const { scheduler } = world({ maxQueue: 500 });
     const order: string[] = [];
