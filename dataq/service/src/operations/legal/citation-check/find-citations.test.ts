@@ -34,7 +34,7 @@ function read(text: string): string[] {
 }
 
 const interpretation = "最高人民法院关于适用中华人民共和国公司法若干问题的规定(三)";
-test.each<[string, string[]]>([
+const cases: readonly (readonly [text: string, citations: readonly string[]])[] = [
   ["《民法典》第五百七十七条", ["民法典 577"]],
   // As copied from a PDF file: radicals that look like the characters.
   ["《⺠法典》第五百七⼗七条", ["民法典 577"]],
@@ -76,7 +76,9 @@ test.each<[string, string[]]>([
   ["根据《网络诚信法》的规定", ["网络诚信法"]],
   ["《民法典》与《民法典》", ["民法典"]],
   ["该法第三条", ["? 3"]],
-])("reads %j", (text, expected) => {
+];
+
+test.each(cases)("reads %j", (text, expected) => {
   expect(read(text)).toEqual(expected);
 });
 
@@ -90,6 +92,40 @@ test.each([
   "第五条约定的违约金",
 ])("%j cites nothing", (text) => {
   expect(read(text)).toEqual([]);
+});
+
+/** What refers to a law before it reads on. */
+const refersBack = /^(?:第|该法)/;
+const pads: readonly ((text: string) => string)[] = [
+  (text) => `原告诉称，${text}。以上事实清楚。`,
+  (text) => `一、${text}；`,
+  (text) => `（${text}）`,
+  (text) => `（一）${text}`,
+  (text) => `见甲）${text}`,
+  (text) => `法院认为：\n${text}\n综上。`,
+  (text) => `他说“好”，${text}`,
+];
+
+test("citations are read alike whatever stands around them", () => {
+  for (const [text, expected] of cases)
+    for (const pad of pads) expect([pad(text), read(pad(text))]).toEqual([pad(text), expected]);
+});
+
+test("citations inside quotation marks are read", () => {
+  for (const [text, expected] of cases) {
+    if (refersBack.test(text) || text.includes("前款")) continue;
+    expect([text, read(`“${text}”`)]).toEqual([text, expected]);
+  }
+});
+
+test("citations of two sentences are those of each", () => {
+  for (const [at, [first, ofFirst]] of cases.entries())
+    for (const step of [1, 5, 11]) {
+      const [second, ofSecond] = cases[(at + step) % cases.length]!;
+      if (refersBack.test(second)) continue;
+      const text = `${first}。\n又查明，${second}。`;
+      expect([text, read(text)]).toEqual([text, [...ofFirst, ...ofSecond]]);
+    }
 });
 
 const length = 20_000;

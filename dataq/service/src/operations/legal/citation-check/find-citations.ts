@@ -443,6 +443,7 @@ function unknownLaw(
     const cut = Math.max(...[...name.matchAll(lead)].map((each) => each.index + each[0].length), 0);
     if (cut > 0 && name.length - cut >= 3) name = name.slice(cut);
   }
+  name = name.replace(othersBracket, "");
   // A run that fills the window may start before it.
   const isWhole = written.length < longestUnquoted || name !== run;
   if (!isWhole || name.length < 4 || notALaw.test(name) || genericName.test(name)) return undefined;
@@ -503,6 +504,8 @@ const surelyLaw =
 const endsLikeLaw = /[法典例释则定办](?:\([^()]{1,3}\)|[一二三四五六七八九十]{1,2})?[的中之]?$/;
 const nameBefore =
   /([\p{Script=Han}()]{2,36}(?:法|法典|条例|解释|通则|总则|细则|规定|办法)(?:\([一二三四五六七八九十]{1,3}\)|(?<=解释)[一二三四五六七八九十]{1,2})?)([的中之]?)$/u;
+/** Up to a bracket that opens before the name, closes in it, or stands before it: (失业保险法. */
+const othersBracket = /^(?:.*\((?=[^()]*$)|[^(]*\)|\([^()]*\))/;
 const strongLead =
   /(?:根据|依据|依照|按照|参照|遵照|违反|触犯|适用|援引|引用|符合|参见|查阅|结合|我国|认为|现行|例如|比如|包括|属于|构成|以及|或者)了?/g;
 const weakLead = /[了是由在如见即对]/g;
