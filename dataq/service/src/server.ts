@@ -368,8 +368,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       queue,
       askPayments: () => payments.askDue(),
       dropAbsent: async () => {
-        const dropped = (await sso?.dropAbsent()) ?? 0;
-        if (dropped > 0) logger.info({ dropped }, "ended roles of people whom the provider no longer sends");
+        await people.tellOfEndedKeys((await sso?.dropAbsent()) ?? []);
       },
       tellAlerts: async (since) => {
         for (const alert of await takeAlerts(database, since, clock())) await people.tellOfAlert(alert);

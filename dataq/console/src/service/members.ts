@@ -32,3 +32,8 @@ export function joinAccount(token: string): Promise<unknown> {
 export function actFor(accountId: string): Promise<unknown> {
   return call("/console/api/account", { method: "POST", body: { account_id: accountId } });
 }
+
+/** The owner of the machine has an address that receives no mail, and that is not shown. */
+export function isMachineOwner(email: string): boolean {
+  return email.endsWith("@local.invalid");
+}

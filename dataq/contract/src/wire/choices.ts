@@ -40,7 +40,7 @@ export type KeyMode = (typeof keyModes)[number];
 /**
  * Why a key was revoked: by hand, by a rotation without a grace period, or because it was found in public.
  */
-export const revocationReasons = ["revoked", "rotated", "leaked"] as const;
+export const revocationReasons = ["revoked", "rotated", "leaked", "person_left", "role_changed"] as const;
 export type RevocationReason = (typeof revocationReasons)[number];
 
 export const entryKinds = [

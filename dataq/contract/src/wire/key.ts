@@ -29,6 +29,10 @@ export const apiKey = z.strictObject({
   ip_list: z
     .array(z.string())
     .meta({ description: "Addresses and blocks that may use the key; empty: any address" }),
+  person: z
+    .strictObject({ id: z.string(), name: z.string() })
+    .nullable()
+    .meta({ description: "The member with whom the key ends; null: a key of a service" }),
   created_at: moment,
   expires_at: moment.nullable(),
   revoked_at: moment.nullable(),
@@ -80,6 +84,12 @@ export const changedKey = z.strictObject({
   per_second: z.number().min(0.01).max(10_000).nullable().optional(),
   ip_list: z.array(address).max(100).optional(),
   expires_at: moment.nullable().optional(),
+  person_id: z
+    .string()
+    .max(64)
+    .nullable()
+    .optional()
+    .meta({ description: "The member with whom the key ends; null: a key of a service" }),
 });
 export type ChangedKey = Received<typeof changedKey>;
 

@@ -29,6 +29,10 @@ export interface ApiKey extends Grant {
   readonly name: string;
   readonly prefix: string;
   readonly last4: string;
+  /** The member with whom the key ends; null for a key of a service. */
+  readonly personId: string | null;
+  /** Their name, where somebody looks at keys. */
+  readonly personName?: string | null;
   readonly createdAt: Date;
   readonly revokedAt: Date | null;
   readonly revokedReason: RevocationReason | null;
@@ -50,4 +54,6 @@ export interface NewKey {
   readonly expiresAt?: Date | null | undefined;
   /** The key whose cap and rate this key shares. Default: its own. */
   readonly spendAs?: string | undefined;
+  /** The member with whom the key ends. Default: none. */
+  readonly personId?: string | null | undefined;
 }

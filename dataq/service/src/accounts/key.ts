@@ -1,4 +1,4 @@
-import { chinaMonth, Failure } from "@dataq/contract";
+import { chinaMonth, Failure, invalid } from "@dataq/contract";
 import type { RevocationReason } from "@dataq/contract/wire";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
@@ -11,7 +11,7 @@ import type { ApiKey, Grant, NewKey } from "./grant.ts";
 import { hmacOf, makeKeyText, readKeyText } from "./key-text.ts";
 import type { Principal, Project } from "./principal.ts";
 import { assertProject } from "./project.ts";
-import { defaultScopes } from "./scope.ts";
+import { defaultScopes, holds, type Role, rights, type Scope } from "./scope.ts";
 
 /** Throws unless the caller may change a key with this grant. */
 export type Permit = (grant: Grant) => void;
@@ -22,6 +22,13 @@ export const permitAll: Permit = () => {};
 export interface CreatedKey {
   readonly key: ApiKey;
   readonly text: string;
+}
+
+/** Keys that ended because their person left, or may do less than they could. */
+export interface EndedKeys {
+  readonly accountId: string;
+  readonly personId: string;
+  readonly keys: readonly { readonly name: string; readonly last4: string }[];
 }
 
 /** Creates, finds and ends keys. `pepper` is the secret behind the stored HMACs. */
@@ -42,12 +49,13 @@ export class Keys {
     author: Author,
   ): Promise<CreatedKey> {
     assertFuture(wanted.expiresAt, author.now);
+    await assertMembersKey(transaction, accountId, wanted.personId, wanted.scopes ?? defaultScopes);
     const mode = wanted.mode ?? "live";
     const text = makeKeyText(mode);
     if (wanted.projectId) await assertProject(transaction, accountId, wanted.projectId);
     const made = await transaction.query<ApiKey>(
-      `insert into api_key (id, account_id, mode, name, hmac, prefix, last4, scopes, monthly_cap, ip_list, created_at, expires_at, per_second, spend_as, session_budget, project_id)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) returning ${COLUMNS}`,
+      `insert into api_key (id, account_id, mode, name, hmac, prefix, last4, scopes, monthly_cap, ip_list, created_at, expires_at, per_second, spend_as, session_budget, project_id, person_id)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) returning ${SEEN}`,
       [
         makeIdentifier("key", author.now),
         accountId,
@@ -65,6 +73,7 @@ export class Keys {
         wanted.spendAs ?? null,
         wanted.sessionBudget ?? null,
         wanted.projectId ?? null,
+        wanted.personId ?? null,
       ],
     );
     const key = made.rows[0]!;
@@ -122,7 +131,7 @@ export class Keys {
 
   async list(accountId: string): Promise<ApiKey[]> {
     const found = await this.#database.pool.query<ApiKey>(
-      `select ${COLUMNS} from api_key where account_id = $1 order by id`,
+      `select ${SEEN} from api_key where account_id = $1 order by id`,
       [accountId],
     );
     return found.rows;
@@ -139,10 +148,12 @@ export class Keys {
     assertFuture(wanted.expiresAt, author.now);
     return inTransaction(this.#database, async (transaction) => {
       const before = await lockKey(transaction, accountId, id, permit);
+      const personId = wanted.personId === undefined ? before.personId : wanted.personId;
+      await assertMembersKey(transaction, accountId, personId, wanted.scopes ?? before.scopes);
       const changed = await transaction.query<ApiKey>(
         `update api_key set name = $3, scopes = $4, monthly_cap = $5, ip_list = $6, expires_at = $7, per_second = $8,
-           session_budget = $9
-         where account_id = $1 and id = $2 returning ${COLUMNS}`,
+           session_budget = $9, person_id = $10
+         where account_id = $1 and id = $2 returning ${SEEN}`,
         [
           accountId,
           id,
@@ -153,6 +164,7 @@ export class Keys {
           wanted.expiresAt === undefined ? before.expiresAt : wanted.expiresAt,
           wanted.perSecond === undefined ? before.perSecond : wanted.perSecond,
           wanted.sessionBudget === undefined ? before.sessionBudget : wanted.sessionBudget,
+          personId,
         ],
       );
       const key = changed.rows[0]!;
@@ -178,7 +190,7 @@ export class Keys {
       if (old.revokedAt) throw new Failure("not_found", { what: `The key ${id}` });
       const made = await this.create(transaction, accountId, old, author);
       if (graceS === 0) {
-        await this.#end(transaction, id, "rotated", author);
+        await endKey(transaction, id, "rotated", author);
       } else {
         const end = new Date(author.now.getTime() + graceS * 1000);
         await transaction.query("update api_key set expires_at = least(expires_at, $2) where id = $1", [
@@ -201,7 +213,7 @@ export class Keys {
   ): Promise<void> {
     await inTransaction(this.#database, async (transaction) => {
       await lockKey(transaction, accountId, id, permit);
-      await this.#end(transaction, id, reason, author);
+      await endKey(transaction, id, reason, author);
     });
   }
 
@@ -215,19 +227,10 @@ export class Keys {
       );
       const key = found.rows[0];
       if (!key) return undefined;
-      await this.#end(transaction, key.id, "leaked", author);
+      await endKey(transaction, key.id, "leaked", author);
       await writeAudit(transaction, author, "key.leak", key.id, null, null);
       return key;
     });
-  }
-
-  async #end(transaction: Transaction, id: string, reason: RevocationReason, author: Author): Promise<void> {
-    await transaction.query(
-      `update api_key set revoked_at = coalesce(revoked_at, $2), revoked_reason = coalesce(revoked_reason, $3)
-       where id = $1`,
-      [id, author.now, reason],
-    );
-    await writeAudit(transaction, author, "key.revoke", id, null, { reason });
   }
 
   /** Records that a key was refused, at most once per hour and key, in the background. A lost record does no harm. */
@@ -256,6 +259,81 @@ export class Keys {
   }
 }
 
+async function endKey(
+  transaction: Transaction,
+  id: string,
+  reason: RevocationReason,
+  author: Author,
+): Promise<void> {
+  await transaction.query(
+    `update api_key set revoked_at = coalesce(revoked_at, $2), revoked_reason = coalesce(revoked_reason, $3)
+     where id = $1`,
+    [id, author.now, reason],
+  );
+  await writeAudit(transaction, author, "key.revoke", id, null, { reason });
+}
+
+/**
+ * Ends the keys of a person who leaves an account, or those that can do more than their new role. Takes effect in every
+ * instance with the next request.
+ */
+export async function endPersonsKeys(
+  transaction: Transaction,
+  {
+    accountId,
+    personId,
+    role,
+  }: { readonly accountId: string; readonly personId: string; readonly role?: Role },
+  author: Author,
+): Promise<EndedKeys> {
+  const found = await transaction.query<ApiKey & { kind: Account["role"] }>(
+    `select ${COLUMNS}, (select role from account a where a.id = account_id) as kind from api_key
+     where account_id = $1 and person_id = $2 and revoked_at is null
+       and (expires_at is null or expires_at > $3) order by id for update`,
+    [accountId, personId, author.now],
+  );
+  const ended = found.rows.filter(({ scopes, kind }) => role === undefined || !isWithin(scopes, kind, role));
+  for (const { id } of ended)
+    await endKey(transaction, id, role === undefined ? "person_left" : "role_changed", author);
+  return { accountId, personId, keys: ended.map(({ name, last4 }) => ({ name, last4 })) };
+}
+
+/** A key of a person can be had by members only, and cannot do more than they. Locks the member against leaving. */
+async function assertMembersKey(
+  transaction: Transaction,
+  accountId: string,
+  personId: string | null | undefined,
+  scopes: readonly Scope[],
+): Promise<void> {
+  if (personId == null) return;
+  const found = await transaction.query<{ role: Role; kind: Account["role"] }>(
+    `select m.role, a.role as kind from people.member m join account a on a.id = m.account_id
+     where m.account_id = $1 and m.user_id = $2 for share of m`,
+    [accountId, personId],
+  );
+  const member = found.rows[0];
+  if (!member)
+    throw invalid(
+      "person_id",
+      "choice",
+      "person_id is not a member of this account",
+      "send the ID of a member, or null for a key of a service",
+      "请发送成员的 ID；服务使用的密钥请发送 null",
+    );
+  if (!isWithin(scopes, member.kind, member.role))
+    throw invalid(
+      "scopes",
+      "choice",
+      "scopes go beyond the role of the person",
+      "send scopes that their role has, or give them another role first",
+      "请只选择其角色拥有的权限，或先更改其角色",
+    );
+}
+
+function isWithin(scopes: readonly Scope[], kind: Account["role"], role: Role): boolean {
+  return scopes.every((scope) => holds(rights[kind][role], scope));
+}
+
 /** Locks a key for a change. */
 async function lockKey(
   transaction: Transaction,
@@ -278,10 +356,12 @@ const COLUMNS = `id, account_id as "accountId", mode, name, prefix, last4, scope
   coalesce(spend_as, id) as "spendAs", per_second as "perSecond",
   ip_list as "ipList", created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt",
   revoked_reason as "revokedReason", last_used_at as "lastUsedAt",
-  last_refused_at as "lastRefusedAt"`;
+  last_refused_at as "lastRefusedAt", person_id as "personId"`;
+const SEEN = `${COLUMNS}, (select u."name" from people."user" u where u."id" = person_id) as "personName"`;
 
 function describe(key: ApiKey): object {
-  const { name, mode, scopes, monthlyCap, projectId, sessionBudget, perSecond, ipList, expiresAt } = key;
+  const { name, mode, scopes, monthlyCap, projectId, sessionBudget, perSecond, ipList, expiresAt, personId } =
+    key;
   return {
     name,
     mode,
@@ -292,5 +372,6 @@ function describe(key: ApiKey): object {
     per_second: perSecond,
     ip_list: ipList,
     expires_at: expiresAt,
+    ...(personId !== null && { person: personId }),
   };
 }

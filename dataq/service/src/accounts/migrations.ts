@@ -137,4 +137,12 @@ create table coupon (
     name: "accounts/10-closed",
     up: "alter table account add closed_at timestamptz",
   },
+  {
+    name: "accounts/11-persons-keys",
+    up: `
+-- The member with whom the key ends; null for a key of a service, as all keys were before.
+alter table api_key add person_id text;
+create index api_key_person on api_key (person_id) where person_id is not null;
+`,
+  },
 ];

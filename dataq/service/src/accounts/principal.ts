@@ -130,6 +130,8 @@ export function withBounds(principal: Principal, wanted: NewKey): NewKey & Wante
     ipList: wanted.ipList ?? ipList,
     expiresAt: wanted.expiresAt === undefined ? expiresAt : wanted.expiresAt,
     spendAs: isBounded ? principal.spendAs : undefined,
+    // What a person's key creates is that person's, too, unless they say otherwise.
+    personId: wanted.personId === undefined ? (principal.key?.personId ?? null) : wanted.personId,
   };
 }
 

@@ -41,6 +41,14 @@ export const letters = {
     subject: "dataq: one of your API keys was leaked · API 密钥泄露",
     text: `The API key "${name}" (…${last4}) was reported as leaked and has been revoked. Create a new key, and find out where the old one was exposed:\nAPI 密钥“${name}”（…${last4}）被报告泄露，现已吊销。请新建密钥，并检查旧密钥泄露的位置：\n\n${link}\n`,
   }),
+  endedKeys: (
+    person: string,
+    keys: readonly { readonly name: string; readonly last4: string }[],
+    link: string,
+  ) => ({
+    subject: "dataq: API keys of a member have ended · 成员的 API 密钥已失效",
+    text: `${person} has left your account, or has another role. These API keys were theirs and no longer work:\n${person} 已退出您的账户或更换了角色，其名下的以下 API 密钥已失效：\n\n${keys.map(({ name, last4 }) => `${name || "API key"} (…${last4})`).join("\n")}\n\nIf a program needs one, create a key that belongs to a service:\n如有程序仍需使用，请新建归服务所有的密钥：\n\n${link}\n`,
+  }),
   lowBalance: ({ balance, mark }: { readonly balance: number; readonly mark: number }, link: string) => ({
     subject: "dataq: your balance is low · 余额不足提醒",
     text: `The balance is ${balance.toLocaleString("en")} ${balance === 1 ? "token" : "tokens"}, below your mark of ${mark.toLocaleString("en")}. Calls that cost more are refused. Top up:\n余额为 ${balance.toLocaleString("en")} 点，低于您设置的 ${mark.toLocaleString("en")} 点，余额不够的调用会被拒绝。请充值：\n\n${link}\n\nYou get this email once until tokens are added. The mark can be changed under Webhooks.\n充值之前不会再次提醒。提醒线可在 Webhook 页面修改。\n`,

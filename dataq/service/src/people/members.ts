@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { Failure } from "@dataq/contract";
 import { type Author, writeAudit } from "../accounts/audit.ts";
+import { type EndedKeys, endPersonsKeys } from "../accounts/key.ts";
 import type { Role } from "../accounts/scope.ts";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
@@ -145,6 +146,7 @@ export async function acceptInvitation(
   });
 }
 
+/** Returns the keys of the person that ended, because they could do more than the new role. */
 export async function setMemberRole(
   database: Database,
   accountId: string,
@@ -152,9 +154,9 @@ export async function setMemberRole(
   role: Role,
   author: Author,
   permit: PermitRole,
-): Promise<void> {
+): Promise<EndedKeys> {
   permit(role);
-  await changeMember(database, accountId, id, async (transaction, before) => {
+  return changeMember(database, accountId, id, async (transaction, before) => {
     permit(before);
     // What is set by hand is no longer the provider's.
     await transaction.query(
@@ -163,11 +165,13 @@ export async function setMemberRole(
     );
     const after = { account: accountId, role };
     await writeAudit(transaction, author, "member.role", id, { role: before }, after);
+    return endPersonsKeys(transaction, { accountId, personId: id, role }, author);
   });
 }
 
 /**
- * Removes a member. From their next request on, the person acts for another of their accounts, or for none.
+ * Removes a member. From their next request on, the person acts for another of their accounts, or for none. Returns
+ * their keys, which ended.
  */
 export async function removeMember(
   database: Database,
@@ -175,10 +179,10 @@ export async function removeMember(
   id: string,
   author: Author,
   permit: PermitRole,
-): Promise<void> {
-  await changeMember(database, accountId, id, async (transaction, before) => {
+): Promise<EndedKeys> {
+  return changeMember(database, accountId, id, async (transaction, before) => {
     permit(before);
-    await endMembership(transaction, accountId, id, before, author);
+    return endMembership(transaction, accountId, id, before, author);
   });
 }
 
@@ -188,7 +192,7 @@ async function endMembership(
   id: string,
   role: Role,
   author: Author,
-): Promise<void> {
+): Promise<EndedKeys> {
   await transaction.query("delete from people.member where account_id = $1 and user_id = $2", [
     accountId,
     id,
@@ -200,18 +204,20 @@ async function endMembership(
     [accountId, id],
   );
   await writeAudit(transaction, author, "member.remove", id, { role }, { account: accountId });
+  return endPersonsKeys(transaction, { accountId, personId: id }, author);
 }
 
 /**
  * Gives a person the role in the operator's account that the provider of single sign-on says. A role that was given by
- * hand stays. The person's other sessions end, because the role counts only in those that the provider began.
+ * hand stays. The person's other sessions end, because the role counts only in those that the provider began. Returns
+ * keys that ended, because they could do more than the role.
  */
 export async function giveProvidersRole(
   transaction: Transaction,
   id: string,
   role: Role,
   author: Author,
-): Promise<void> {
+): Promise<EndedKeys[]> {
   const found = await transaction.query<{ account: string; role: Role | null; is_own: boolean | null }>(
     `select a.id as account, m.role, m.seen_at is not null as is_own
      from (select id from account where role = 'admin' order by id limit 1) a
@@ -219,7 +225,7 @@ export async function giveProvidersRole(
     [id],
   );
   const { account, role: before, is_own } = found.rows[0]!;
-  if (before !== null && !is_own) return;
+  if (before !== null && !is_own) return [];
   await transaction.query(
     `insert into people.member (user_id, account_id, role, created_at, seen_at) values ($1, $2, $3, $4, $4)
      on conflict (user_id, account_id) do update set role = excluded.role, seen_at = excluded.seen_at`,
@@ -231,24 +237,36 @@ export async function giveProvidersRole(
     await writeAudit(transaction, author, "member.join", account, null, { role, by: "sso" });
   } else if (before !== role)
     await writeAudit(transaction, author, "member.role", id, { role: before }, { account, role, by: "sso" });
+  return [await endPersonsKeys(transaction, { accountId: account, personId: id, role }, author)];
 }
 
-/** Takes the role away that the provider gave. An account may lose its last owner: the machine still has one. */
-export async function dropProvidersRole(transaction: Transaction, id: string, author: Author): Promise<void> {
+/**
+ * Takes the role away that the provider gave. An account may lose its last owner: the machine still has one. Returns the
+ * person's keys, which ended.
+ */
+export async function dropProvidersRole(
+  transaction: Transaction,
+  id: string,
+  author: Author,
+): Promise<EndedKeys[]> {
   const own = await transaction.query<{ account_id: string; role: Role }>(
     "select account_id, role from people.member where user_id = $1 and seen_at is not null for update",
     [id],
   );
-  for (const { account_id, role } of own.rows) await endMembership(transaction, account_id, id, role, author);
+  const ended: EndedKeys[] = [];
+  for (const { account_id, role } of own.rows)
+    ended.push(await endMembership(transaction, account_id, id, role, author));
   if (own.rows.length > 0) await transaction.query(`delete from people."session" where "userId" = $1`, [id]);
+  return ended;
 }
 
-/** Takes the roles of those away who have not come from the provider since a time. Returns how many. */
-export async function dropAbsent(database: Database, since: Date, now: Date): Promise<number> {
+/** Takes the roles of those away who have not come from the provider since a time. Returns their keys, which ended. */
+export async function dropAbsent(database: Database, since: Date, now: Date): Promise<EndedKeys[]> {
   const absent = await database.pool.query<{ user_id: string }>(
     "select distinct user_id from people.member where seen_at < $1 limit 100",
     [since],
   );
+  const ended: EndedKeys[] = [];
   for (const { user_id } of absent.rows)
     await inTransaction(database, async (transaction) => {
       await lockTransaction(transaction, "person", user_id);
@@ -256,9 +274,10 @@ export async function dropAbsent(database: Database, since: Date, now: Date): Pr
         "select from people.member where user_id = $1 and seen_at < $2 limit 1",
         [user_id, since],
       );
-      if (still.rowCount === 1) await dropProvidersRole(transaction, user_id, { actor: "system", now });
+      if (still.rowCount === 1)
+        ended.push(...(await dropProvidersRole(transaction, user_id, { actor: "system", now })));
     });
-  return absent.rows.length;
+  return ended;
 }
 
 /** Whether a person has a role from the provider, and so comes in by the provider only. */
@@ -294,25 +313,26 @@ export async function actFor(database: Database, personId: string, accountId: st
 }
 
 /** Changes one member at a time, so that an account always keeps an owner. */
-async function changeMember(
+async function changeMember<Result>(
   database: Database,
   accountId: string,
   id: string,
-  change: (transaction: Transaction, before: Role) => Promise<void>,
-): Promise<void> {
-  await inTransaction(database, async (transaction) => {
+  change: (transaction: Transaction, before: Role) => Promise<Result>,
+): Promise<Result> {
+  return inTransaction(database, async (transaction) => {
     await transaction.query("select from account where id = $1 for update", [accountId]);
     const found = await transaction.query<{ role: Role }>(
       "select role from people.member where account_id = $1 and user_id = $2",
       [accountId, id],
     );
     if (!found.rows[0]) throw new Failure("not_found", { what: "The member" });
-    await change(transaction, found.rows[0].role);
+    const result = await change(transaction, found.rows[0].role);
     const owners = await transaction.query(
       "select from people.member where account_id = $1 and role = 'owner' limit 1",
       [accountId],
     );
     if (owners.rowCount === 0) throw new Failure("last_owner");
+    return result;
   });
 }
 

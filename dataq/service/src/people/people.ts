@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Failure } from "@dataq/contract";
 import { type Account, createAccount, findAccount, type NewAccount } from "../accounts/account.ts";
 import { type Author, writeAudit } from "../accounts/audit.ts";
+import type { EndedKeys } from "../accounts/key.ts";
 import { grantOf, type Principal } from "../accounts/principal.ts";
 import type { Role } from "../accounts/scope.ts";
 import type { Alert } from "../alerts/alerts.ts";
@@ -126,6 +127,16 @@ export class People {
    */
   async tellOfLeak(accountId: string, key: { readonly name: string; readonly last4: string }): Promise<void> {
     await this.#tellOwners(accountId, letters.leak(key, `${this.publicUrl}/console/keys`));
+  }
+
+  /** Tells the owners of accounts by email which keys ended with a member's place or role. */
+  async tellOfEndedKeys(ended: readonly EndedKeys[]): Promise<void> {
+    for (const { accountId, personId, keys } of ended) {
+      if (keys.length === 0) continue;
+      const person = await this.#read(personId);
+      const letter = letters.endedKeys(person?.email ?? personId, keys, `${this.publicUrl}/console/keys`);
+      await this.#tellOwners(accountId, letter);
+    }
   }
 
   /** Tells the owners of an account that the service disabled a webhook. */

@@ -2,7 +2,9 @@ import type { ApiKey, CreatedKey, NewKey, Scope } from "@dataq/contract/wire";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { changeKey, createKey, keyScopes } from "../../service/keys.ts";
+import { isMachineOwner, membersQuery } from "../../service/members.ts";
 import { projectsQuery } from "../../service/projects.ts";
+import { useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -22,6 +24,9 @@ export function KeyForm({
   readonly onDone: (made?: CreatedKey) => void;
 }) {
   const t = useText();
+  const user = useSignedIn();
+  // The owner of the machine is nobody who leaves.
+  const members = (useQuery(membersQuery).data?.data ?? []).filter(({ email }) => !isMachineOwner(email));
   const { data: projects } = useQuery(projectsQuery);
   const [scopes, setScopes] = useState<readonly Scope[]>(apiKey?.scopes ?? ["data:query", "read:account"]);
   const { mutate, isPending, error } = useOnce({
@@ -48,6 +53,7 @@ export function KeyForm({
         .split(/[\s,;]+/)
         .filter(Boolean),
       expires_at: expiryOf(text("expiry"), apiKey),
+      person_id: text("person") || null,
     };
     mutate({
       ...wishes,
@@ -143,6 +149,20 @@ export function KeyForm({
             )}
           </Field>
         </div>
+        {(members.length > 0 || apiKey?.person) && (
+          <Field label={t.keys.person} hint={t.keys.personHint}>
+            {(attributes) => (
+              <Select {...attributes} name="person" defaultValue={apiKey?.person?.id ?? ""}>
+                <option value="">{t.keys.service}</option>
+                {members.map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {id === user.id ? t.keys.me(name) : name}
+                  </option>
+                ))}
+              </Select>
+            )}
+          </Field>
+        )}
         <Field label={t.keys.ips} optionalText={t.optional} hint={t.keys.ipsHint}>
           {(attributes) => (
             <Textarea

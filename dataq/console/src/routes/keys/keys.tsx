@@ -116,6 +116,9 @@ function KeyTable({
               <code className="font-mono text-xs whitespace-nowrap text-faint">
                 {key.prefix}…{key.last4}
               </code>
+              {key.person && (
+                <span className="block truncate text-xs text-soft">{t.keys.of(key.person.name)}</span>
+              )}
               {projectOf(key) && (
                 <span className="block truncate text-xs text-soft" title={projectOf(key)}>
                   {projectOf(key)}

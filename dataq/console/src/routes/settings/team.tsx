@@ -4,6 +4,7 @@ import { useState } from "react";
 import {
   actFor,
   inviteMember,
+  isMachineOwner,
   membersQuery,
   removeMember,
   setMemberRole,
@@ -181,11 +182,6 @@ function Removal({
       onClose={onClose}
     />
   );
-}
-
-/** The local owner's address ends in `.invalid` and is not shown. */
-function isMachineOwner(email: string): boolean {
-  return email.endsWith("@local.invalid");
 }
 
 /** Lets users who are members of several accounts choose one. */

@@ -162,6 +162,7 @@ function shown({
   prefix,
   last4,
   scopes: may,
+  personId,
   createdAt,
   revokedAt,
 }: ApiKey): object {
@@ -173,6 +174,7 @@ function shown({
     prefix,
     last4,
     scopes: may,
+    person_id: personId,
     created_at: createdAt,
     revoked_at: revokedAt,
   };

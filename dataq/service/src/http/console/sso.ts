@@ -73,7 +73,8 @@ export function addSsoRoutes(
     if (session === undefined || error !== null) {
       const refusal = refusalOf(error ?? "");
       // Whoever the provider no longer lets in loses what it gave them.
-      if (arrival.personId !== undefined) await sso.settle(arrival.personId, {}, author);
+      if (arrival.personId !== undefined)
+        await people.tellOfEndedKeys(await sso.settle(arrival.personId, {}, author));
       await writeAudit(parts.database, author, "login.failure", "sso", null, { reason: refusal });
       return reply.header("cache-control", "no-store").redirect(`/console/sign-in#sso=${refusal}`);
     }
@@ -82,7 +83,7 @@ export function addSsoRoutes(
       throw new Failure("internal_error", {}, new Error("there is no session after single sign-on"));
     const { id } = signedIn.person;
     const actor = `user_${id}`;
-    await sso.settle(id, arrival, { ...author, actor });
+    await people.tellOfEndedKeys(await sso.settle(id, arrival, { ...author, actor }));
     if (arrival.role === undefined) await people.admit(id);
     await writeAudit(parts.database, { ...author, actor }, "login.success", actor, null, { by: "sso" });
     await passCookies(request, reply, result);

@@ -110,6 +110,7 @@ export function keyBody(key: ApiKey): Sent<typeof apiKey> {
     session_budget: key.sessionBudget,
     per_second: key.perSecond,
     ip_list: key.ipList,
+    person: key.personId === null ? null : { id: key.personId, name: key.personName ?? "" },
     created_at: key.createdAt,
     expires_at: key.expiresAt,
     revoked_at: key.revokedAt,
@@ -141,5 +142,6 @@ function readRights(body: z.infer<typeof newKey>) {
     perSecond: body.per_second,
     ipList: body.ip_list,
     expiresAt: body.expires_at,
+    personId: body.person_id,
   };
 }

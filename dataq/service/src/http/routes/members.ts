@@ -61,7 +61,9 @@ export function addMemberRoutes(app: FastifyInstance, parts: HttpParts): void {
       const { account } = principalOf(request);
       const { role } = check(memberRole, readJson(request));
       const { id } = request.params;
-      await setMemberRole(database, account.id, id, role, authorOf(parts, request), permitOf(request));
+      const author = authorOf(parts, request);
+      const ended = await setMemberRole(database, account.id, id, role, author, permitOf(request));
+      await people.tellOfEndedKeys([ended]);
       return { id, role };
     },
   );
@@ -70,7 +72,8 @@ export function addMemberRoutes(app: FastifyInstance, parts: HttpParts): void {
     const principal = principalOf(request);
     const { id } = request.params;
     const permit = isSelf(principal, id) ? () => {} : permitOf(request);
-    await removeMember(database, principal.account.id, id, authorOf(parts, request), permit);
+    const author = authorOf(parts, request);
+    await people.tellOfEndedKeys([await removeMember(database, principal.account.id, id, author, permit)]);
     return reply.code(204).send();
   });
 }
