@@ -15,7 +15,10 @@ beforeAll(async () => {
 afterAll(() => service?.[Symbol.asyncDispose]());
 
 /** Somebody who is signed in with a role in the operator's account. */
-async function operator(name: string, role: string): Promise<(path: string, body?: object) => Promise<Row>> {
+async function operator(
+  name: string,
+  role: string,
+): Promise<(path: string, body?: object, method?: string) => Promise<Row>> {
   const email = `${name}@x.example`;
   const password = "correct horse battery";
   const headers = { "content-type": "application/json", "x-console": "1" };
@@ -33,9 +36,9 @@ async function operator(name: string, role: string): Promise<(path: string, body
     .getSetCookie()
     .map((line) => line.split(";", 1)[0])
     .join("; ");
-  return async (path, body) => {
+  return async (path, body, method = body ? "POST" : "GET") => {
     const got = await fetch(service.url + path, {
-      method: body ? "POST" : "GET",
+      method,
       headers: { ...headers, cookie },
       ...(body && { body: JSON.stringify(body) }),
     });
@@ -111,4 +114,43 @@ test("small sums that are large together count as one, also by a key and in othe
   service.nowMs += 86_400_001;
   expect((await service.call(fourth.path, { body: fourth.body })).status).toBe(201);
   expect((await service.call("/v1/balance", { key: keys[0]! })).body.balance).toBe(130 * TOKENS);
+});
+
+test("sums at once see each other, and credit lines, new accounts and vouchers count", async () => {
+  service.nowMs += 86_400_001;
+  const [erin, finn] = [await operator("erin", "owner"), await operator("finn", "finance")];
+  const { id } = await service.account(0);
+  const path = `/admin/v1/accounts/${id}`;
+  const send = (to: string, body: object, method = "POST") => service.call(to, { method, body });
+  const many = await Promise.all(
+    Array.from({ length: 8 }, (_, n) =>
+      send(`${path}/adjust`, { tokens: 30 * TOKENS, reason: `at once ${n}` }),
+    ),
+  );
+  expect(many.map(({ status }) => status).sort()).toEqual([200, 200, 200, 403, 403, 403, 403, 403]);
+  // A sum that is refused for another reason moves nothing.
+  expect((await send(`${path}/adjust`, { tokens: 10 * TOKENS })).status).toBe(400);
+  expect((await send(`${path}/adjust`, { tokens: 10 * TOKENS, reason: "the last" })).status).toBe(200);
+
+  const credit = (yuan: number) => send(path, { credit_limit: yuan * TOKENS }, "PATCH");
+  expect((await credit(1)).body.code).toBe("person_required");
+  service.nowMs += 86_400_001;
+  expect((await credit(60)).status).toBe(200);
+  expect((await credit(101)).body.code).toBe("person_required");
+  expect((await send(path, { tier: "pro" }, "PATCH")).status).toBe(200);
+  expect((await credit(20)).status).toBe(200);
+  const line = { credit_limit: 500 * TOKENS };
+  expect((await erin(path, line, "PATCH")).body.code).toBe("approval_needed");
+  const waiting = (await erin("/admin/v1/approvals")).body.data[0];
+  expect(waiting).toMatchObject({ method: "PATCH", path, body: line, account_id: id });
+  expect((await finn(path, line, "PATCH")).body.wallet.credit_limit).toBe(500 * TOKENS);
+
+  const open = (yuan: number) => send("/admin/v1/accounts", { name: "new", tokens: yuan * TOKENS });
+  expect((await open(60)).status).toBe(201);
+  expect((await open(60)).body.code).toBe("person_required");
+  expect((await open(0)).status).toBe(201);
+  const vouchers = (count: number) => send("/admin/v1/vouchers", { tokens: 40 * TOKENS, count });
+  expect((await vouchers(2)).status).toBe(201);
+  expect((await vouchers(1)).body.code).toBe("person_required");
+  expect((await service.database.query("select from sum_in_flight")).rowCount).toBe(0);
 });

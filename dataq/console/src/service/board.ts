@@ -53,7 +53,7 @@ export const setAccountPrice = (id: string, price: NewAccountPrice) =>
 
 export const approvalsQuery = get<{ data: readonly Approval[] }>(["approvals"], "/admin/v1/approvals");
 /** Approves what another operator asked for, with the same request. */
-export const approve = ({ path, body }: Approval) => call(path, { method: "POST", body });
+export const approve = ({ method, path, body }: Approval) => call(path, { method, body });
 export const reject = ({ id }: Approval) =>
   call<Approval>(`/admin/v1/approvals/${encodeURIComponent(id)}/reject`, { method: "POST", body: {} });
 

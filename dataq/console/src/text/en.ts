@@ -1154,6 +1154,7 @@ export const en = {
     approveAbout: "It is done at once, and the audit log names both of you.",
     rejectTitle: (yuan: string) => `Reject ${yuan}?`,
     rejectAbout: "Whoever asked can ask again.",
+    unowned: { vouchers: "Vouchers", accounts: "New account" },
   },
 
   plans: {

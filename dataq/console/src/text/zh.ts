@@ -1090,6 +1090,7 @@ export const zh: Text = {
     approveAbout: "立即执行，审计日志会记录两个人。",
     rejectTitle: (yuan) => `拒绝 ${yuan}？`,
     rejectAbout: "申请人可以重新申请。",
+    unowned: { vouchers: "充值码", accounts: "新账户" },
   },
 
   plans: {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Received } from "./answer.ts";
-import { approvalStates } from "./choices.ts";
+import { approvalMethods, approvalStates } from "./choices.ts";
 import { moment } from "./moment.ts";
 import { wellFormed } from "./well-formed.ts";
 
@@ -104,9 +104,12 @@ export const newAccountNote = z.strictObject({ text: wellFormed(z.string().trim(
 /** A large sum that one operator asked for. Another approves it by sending the same request. */
 export const approval = z.strictObject({
   id: z.string(),
+  method: z.enum(approvalMethods),
   path: z.string(),
   body: z.record(z.string(), z.unknown()),
-  account_id: z.string(),
+  account_id: z.string().meta({
+    description: "Or vouchers or accounts: what a new voucher or account holds concerns no account yet",
+  }),
   fen: z
     .number()
     .meta({ description: "The sum, with what was moved by hand for the account in the day before" }),

@@ -96,6 +96,9 @@ export const usageGroups = ["day", "operation", "key", "project", "code"] as con
 export type UsageGroup = (typeof usageGroups)[number];
 
 /** A waiting one lapses after a week. */
+export const approvalMethods = ["POST", "PATCH"] as const;
+export type ApprovalMethod = (typeof approvalMethods)[number];
+
 export const approvalStates = ["waiting", "approved", "rejected"] as const;
 export type ApprovalState = (typeof approvalStates)[number];
 

@@ -741,7 +741,7 @@ export const routes = {
     body: newAccount,
     status: 201,
     answer: createdAccount,
-    errors: ["already_exists"],
+    errors: ["approval_needed", "person_required", "already_exists"],
   },
   getAnyAccount: {
     ...admin,
@@ -759,7 +759,7 @@ export const routes = {
     body: changedAccount,
     status: 200,
     answer: accountWithWallet,
-    errors: ["insufficient_balance"],
+    errors: ["approval_needed", "person_required", "insufficient_balance"],
   },
   createAccountKeys: {
     ...admin,

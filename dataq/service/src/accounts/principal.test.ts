@@ -136,7 +136,7 @@ test("without wishes a new key has the bounds of the key that creates it, and it
       expect(given).toEqual(defaultScopes);
       const isBounded = held.monthlyCap !== null || held.perSecond !== null;
       const { scopes: __, ...bounds } = held;
-      expect(rest).toEqual({ ...bounds, spendAs: isBounded ? held.spendAs : undefined });
+      expect(rest).toEqual({ ...bounds, personId: null, spendAs: isBounded ? held.spendAs : undefined });
       expect(() => assertMayGrant(owner(held), { ...rest, scopes: given })).not.toThrow();
     }),
     { numRuns: 300, seed: 41 },
@@ -153,7 +153,7 @@ test("a wish replaces a bound, also by none", () => {
     sessionBudget: null,
   } as const;
   const all = { ...wishes, perSecond: null, ipList: [], expiresAt: null };
-  expect(withBounds(owner(own), all)).toEqual({ ...all, spendAs: "key_a" });
+  expect(withBounds(owner(own), all)).toEqual({ ...all, personId: null, spendAs: "key_a" });
 });
 
 test("what an account or a key must not do, no scope allows, and more scopes never allow less", () => {

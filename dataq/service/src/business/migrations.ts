@@ -65,4 +65,19 @@ create table approval (
 create unique index approval_waiting on approval (sha256) where state = 'waiting';
 `,
   },
+  {
+    name: "business/2-sums-in-flight",
+    up: `
+-- Sums that were let through and are being booked: the next one for the same account must see them.
+create table sum_in_flight (
+  id text primary key,
+  account_id text not null,
+  fen numeric not null,
+  begun_at timestamptz not null
+);
+create index sum_in_flight_account on sum_in_flight (account_id);
+alter table approval add column method text not null default 'POST';
+create index entry_by_hand on entry (at) where kind = 'topup' and reference like 'opening:%';
+`,
+  },
 ];

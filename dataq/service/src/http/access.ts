@@ -1,12 +1,20 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isLoopback } from "../accounts/address.ts";
 import { type Action, authorise } from "../accounts/principal.ts";
+import { landSum } from "../business/approvals.ts";
 import { readJson } from "./body.ts";
 import { takeAllowance } from "./call-limits.ts";
 import { authenticate, findVisitor } from "./caller.ts";
-import { assertSeenByTwo } from "./four-eyes.ts";
+import { assertSeenByTwo, type SumField } from "./four-eyes.ts";
 import { isLocalHost } from "./host.ts";
 import type { HttpParts } from "./parts.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** A sum that was let through and is being booked. */
+    sumInFlight: string | undefined;
+  }
+}
 
 /**
  * Who may use a route. `public`: everybody. `visitor`: a user who is signed in at the console, with or
@@ -23,8 +31,8 @@ export interface RouteAccess {
   readonly fields?: Readonly<Record<string, Action>>;
   /** Whether maintenance refuses it: what asks a source or moves a customer's money. Operators are let through. */
   readonly pauses?: true;
-  /** The field of the body with a sum, of which a large one needs a second person, in tokens or fen. */
-  readonly sum?: "tokens" | "amount_fen";
+  /** The field of the body with a sum, of which a large one needs a second person. */
+  readonly sum?: SumField;
   /** Why a public route may do more than read. Without it, a public route is a GET. */
   readonly why?: string;
 }
@@ -121,11 +129,12 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "PATCH /v1/alerts": row("webhooks.manage"),
 
   "GET /admin/v1/accounts": row("service.read"),
-  "POST /admin/v1/accounts": row("service.operate"),
+  "POST /admin/v1/accounts": { ...row("service.operate"), sum: "tokens" },
   "GET /admin/v1/accounts/:id": row("service.read"),
   "PATCH /admin/v1/accounts/:id": {
     ...row("service.read"),
     fields: { tier: "service.support", frozen: "service.support", credit_limit: "service.finance" },
+    sum: "credit_limit",
   },
   "POST /admin/v1/accounts/:id/keys": row("service.operate"),
   "POST /admin/v1/accounts/:id/adjust": { ...row("service.finance"), sum: "tokens" },
@@ -216,6 +225,12 @@ export function enforceAccess(app: FastifyInstance, parts: HttpParts): void {
     }
   });
 
+  app.decorateRequest("sumInFlight", undefined);
+  // Before the answer leaves: whoever has it and sends the next sum must find this one in the ledger only.
+  app.addHook("onSend", async ({ sumInFlight }) => {
+    if (sumInFlight !== undefined) await landSum(parts.database, sumInFlight, parts.clock());
+  });
+
   app.addHook("preHandler", async (request) => {
     if (request.is404 || request.routeOptions.url === undefined) return;
     const { access, cost, fields, sum, pauses } =
@@ -237,7 +252,7 @@ export function enforceAccess(app: FastifyInstance, parts: HttpParts): void {
     for (const [field, action] of Object.entries(fields ?? {}))
       if (hasField(request, field)) authorise(principal, action);
     if (access === "data.query") await parts.terms.assertAccepted(principal.account, parts.clock());
-    if (sum !== undefined) await assertSeenByTwo(parts, request, principal, sum);
+    if (sum !== undefined) request.sumInFlight = await assertSeenByTwo(parts, request, principal, sum);
     if (pauses && principal.account.role !== "admin") await parts.maintenance.assertOff(parts.clock());
     await takeAllowance(parts, principal, cost);
   });

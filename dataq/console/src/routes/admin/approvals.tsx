@@ -37,15 +37,18 @@ export function Approvals() {
           },
           {
             name: t.payments.account,
-            cell: ({ account_id }) => (
-              <Link
-                to="/admin/accounts/$id"
-                params={{ id: account_id }}
-                className="font-mono text-xs text-accent break-all underline-offset-4 hover:underline"
-              >
-                {account_id}
-              </Link>
-            ),
+            cell: ({ account_id }) =>
+              account_id === "vouchers" || account_id === "accounts" ? (
+                t.approvals.unowned[account_id]
+              ) : (
+                <Link
+                  to="/admin/accounts/$id"
+                  params={{ id: account_id }}
+                  className="font-mono text-xs text-accent break-all underline-offset-4 hover:underline"
+                >
+                  {account_id}
+                </Link>
+              ),
           },
           {
             name: t.approvals.what,
@@ -55,7 +58,7 @@ export function Approvals() {
               <>
                 <code className="block font-mono text-xs break-all">{path}</code>
                 <span className="block text-xs text-soft wrap-anywhere">
-                  {String(body["reason"] ?? body["note"] ?? body["reference"] ?? "")}
+                  {String(body["reason"] ?? body["note"] ?? body["reference"] ?? body["name"] ?? "")}
                 </span>
               </>
             ),
