@@ -144,6 +144,7 @@ class Simulation {
   #draftsOf(random: Random): Drafts {
     return {
       rowCost: 0.1,
+      model: null,
       guess: (prompt) => {
         const marks = marksOf([prompt]);
         const { tokens } = aloneAnswer(marks, { hasState: false, most: this.#window });

@@ -10,6 +10,7 @@ import { picturesOf } from "../wire/inference/picture.ts";
 import { AnswerLogprobs } from "./answer-logprobs.ts";
 import type { Candidates } from "./candidates.ts";
 import type { Context } from "./context.ts";
+import type { DraftModel } from "./draft-model.ts";
 import type { DryStages } from "./dry-stages.ts";
 import type { Grammars } from "./grammar.ts";
 import { Drafting, type Guesses } from "./guesses.ts";
@@ -40,6 +41,8 @@ export interface Drafts {
   /** What a further row costs a step, as a share of what a step of one row costs. */
   readonly rowCost: number;
   readonly guess: (prompt: readonly number[]) => Guesses;
+  /** Guesses where the text does not. Null if there is none. */
+  readonly model: Pick<DraftModel, "guess" | "progress" | "abort"> | null;
 }
 
 /** The result of one sampled token. */
@@ -179,13 +182,19 @@ export class Answer {
     return this.#send(text, null, token);
   }
 
-  /** At most `most` tokens that may follow the last one. The step that computes it should compute them too. */
-  draft(most: number): readonly number[] {
-    if (this.#drafting === null) return none;
+  /** How many tokens after the last one may be guessed now, at most `most`. */
+  draftRoom(most: number): number {
+    if (this.#drafting === null) return 0;
     const { numPredict } = this.job;
     // The last token of all needs no further one.
     const left = numPredict < 0 ? most : numPredict - this.#evalTokens - 1;
-    return this.#drafting.next(Math.min(most, left));
+    return this.#drafting.room(Math.min(most, left));
+  }
+
+  /** At most `most` tokens that may follow the last one by the text. */
+  draft(most: number): readonly number[] {
+    const room = this.draftRoom(most);
+    return room === 0 || this.#drafting === null ? none : this.#drafting.next(room);
   }
 
   /** Called when a step has computed a draft, before tokens are taken from its outputs. */

@@ -15,10 +15,12 @@ import { type CheckpointNeeds, checkpointNeeds } from "./checkpoints.ts";
 import { clearedMemory } from "./cleared-memory.ts";
 import { Context } from "./context.ts";
 import { computingCores } from "./cores.ts";
-import { draftsOf, outputsOf } from "./draft-policy.ts";
+import { checkDraft, DraftModel } from "./draft-model.ts";
+import { canTakeBack, draftPolicy, outputsOf } from "./draft-policy.ts";
 import { DryStages } from "./dry-stages.ts";
 import { Embedder } from "./embedder.ts";
 import { Grammars } from "./grammar.ts";
+import { TextGuesses } from "./guesses.ts";
 import { KeptStates, type StateKeeper } from "./kept/kept-states.ts";
 import { hasSharedMemory } from "./kept/shared-memory.ts";
 import { listDevices } from "./libllama/devices.ts";
@@ -180,7 +182,9 @@ export function measureEngine(request: LoadRequest): ModelInfo["sizeBytes"] {
         return sizesOf(model, allocation, dry.slots, noCheckpoints);
       }
       const context = newSlotsContext(library, model, dry, window, 1, null);
-      return sizesOf(model, allocation, dry.slots, checkpointsOf(context, allocation));
+      const checkpoints = checkpointsOf(context, allocation);
+      const draft = draftOf({ library, model, request: dry, window, threads: 1, kind: "dry" }, () => {});
+      return sizesOf(model, allocation, dry.slots, checkpoints, draft?.model);
     },
   );
 }
@@ -196,9 +200,10 @@ function sizesOf(
   { contextBytes, computeBytes }: Allocation,
   slots: number,
   { perSlot, bytes }: CheckpointNeeds,
+  draft?: Model,
 ): ModelInfo["sizeBytes"] {
   return {
-    weights: model.sizeBytes,
+    weights: model.sizeBytes + (draft?.sizeBytes ?? 0),
     context: contextBytes,
     compute: computeBytes,
     checkpoints: Math.ceil(slots * perSlot * bytes),
@@ -236,6 +241,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
   let contextLength = window;
   let cells: number | null = null;
   let giveBackMemory = () => {};
+  let draft: LoadedDraft | null = null;
   if (canGenerate) {
     const cleared = clearedMemory(() =>
       newSlotsContext(library, model, request, window, threads, threadpool),
@@ -253,6 +259,9 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
     checkpoints = checkpointsOf(context, allocation);
     // The driver of a GPU may use memory of this process by its physical address.
     if (isOnProcessor) giveBackMemory = () => cleared.giveBack(allocation.contextBytes);
+    const policy = draftPolicy(request, model.memory, window);
+    const drafting = { library, model, request, window, threads, threadpool, kind: "whole" } as const;
+    draft = draftOf(drafting, events.onLog);
     const candidates = new Candidates(library, vocabulary.size);
     slots = new Slots({
       context,
@@ -271,7 +280,11 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
         candidates,
         grammars: new Grammars(library, vocabulary, candidates),
         dry: new DryStages(library, vocabulary),
-        drafts: draftsOf(request, model.memory, window),
+        drafts: policy && {
+          rowCost: policy.rowCost,
+          guess: (prompt) => new TextGuesses(prompt, policy),
+          model: draft && newDraftModel(library, draft, vocabulary, request.slots, threads),
+        },
         now: () => performance.now() * 1e6,
         // The seed is not a secret, and loading `node:crypto` would take 5 ms.
         randomSeed: () => Math.floor(Math.random() * 2 ** 32),
@@ -280,7 +293,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
   } else {
     pooler = makePooler(threadpool);
   }
-  const sizeBytes = sizesOf(model, allocation, request.slots, checkpoints);
+  const sizeBytes = sizesOf(model, allocation, request.slots, checkpoints, draft?.model);
 
   const pooling = model.pooling ?? "mean";
   return {
@@ -387,6 +400,102 @@ function newSlotsContext(
   model.applyAdapters(context.pointer);
   if (request.placement.devices.length > 0) warmUp(context);
   return context;
+}
+
+interface LoadedDraft {
+  readonly model: Model;
+  readonly context: Context;
+}
+
+interface DraftLoading {
+  readonly library: Library;
+  readonly model: Model;
+  readonly request: LoadRequest;
+  readonly window: number;
+  readonly threads: number;
+  readonly threadpool?: Threadpool | null;
+  readonly kind: "whole" | "dry";
+}
+
+/**
+ * Loads the model that guesses. Null if there is none, if nothing is guessed, or if it does not fit the model, which then
+ * answers without it: registries have draft models of kinds that guess in other ways.
+ */
+function draftOf(loading: DraftLoading, onLog: (line: string) => void): LoadedDraft | null {
+  const { request, model, window } = loading;
+  if (request.draftPath === undefined || draftPolicy(request, model.memory, window) === null) return null;
+  try {
+    return loadDraft(loading);
+  } catch (error) {
+    if (!(error instanceof LocallmError)) throw error;
+    onLog(`the draft model is not used: ${error.message}`);
+    return null;
+  }
+}
+
+/** Throws `model_load_failed` if it does not fit the model. */
+function loadDraft({
+  library,
+  model,
+  request,
+  window,
+  threads,
+  threadpool,
+  kind,
+}: DraftLoading): LoadedDraft {
+  const { draftPath = "", slots, placement } = request;
+  const [device] = placement.devices;
+  const draftRequest = {
+    ...{ ...request, modelPath: draftPath, furtherPaths: [], adapters: [] },
+    // Whole on one device, because it is small and has to be fast.
+    placement:
+      device === undefined
+        ? placement
+        : { library: placement.library, devices: [{ name: device.name, layers: allLayers }] },
+  };
+  const draft = Model.load(library, draftRequest, () => {}, kind);
+  try {
+    checkDraft(model.vocabulary, draft.vocabulary, canTakeBack(draft.memory, window));
+  } catch (error) {
+    draft.free();
+    throw error;
+  }
+  const cells = sharedCells(draft, request, window);
+  const context = new Context(library, draft.pointer, {
+    sequences: slots,
+    contextPerSequence: Math.min(window, draft.trainContext),
+    ...(cells === null ? {} : { cells }),
+    ...draft.shape,
+    batch: Math.max(defaultBatch, slots),
+    microBatch: Math.max(defaultBatch, slots),
+    outputs: slots,
+    threads,
+    threadpool: threadpool ?? null,
+    flashAttention: request.flashAttention,
+    kvCacheType: request.kvCacheType,
+    embeddings: false,
+    pooling: 0,
+    unified: cells !== null,
+  });
+  if (placement.devices.length > 0 && kind === "whole") warmUp(context);
+  return { model: draft, context };
+}
+
+/** As in llama-server: a wrong guess costs a step of the draft model besides. */
+const leastLikely = 0.75;
+/** More layers than any model has. */
+const allLayers = 10_000;
+
+function newDraftModel(
+  library: Library,
+  { model, context }: LoadedDraft,
+  vocabulary: Vocabulary,
+  slots: number,
+  threads: number,
+): DraftModel {
+  const { size: vocabSize } = model.vocabulary;
+  const isEnd = (token: number) => token >= vocabulary.size || vocabulary.isEnd(token);
+  return new DraftModel({ library, context, vocabSize, slots, threads, leastLikely, isEnd });
 }
 
 /**

@@ -108,13 +108,19 @@ export class Drafting {
     return { tokens: this.#drafted, accepted: this.#accepted };
   }
 
-  next(most: number): readonly number[] {
+  /** How many tokens may be guessed now, at most `most`. */
+  room(most: number): number {
     if (this.#credit < 0) {
       this.#rest = this.#pause;
       this.#pause *= 2;
       this.#credit = laterAllowance;
     }
-    return this.#rest > 0 || most <= 0 ? nothing : this.#guesses.next(most);
+    return this.#rest > 0 ? 0 : Math.max(0, most);
+  }
+
+  next(most: number): readonly number[] {
+    const room = this.room(most);
+    return room === 0 ? nothing : this.#guesses.next(room);
   }
 
   /** Records that a step has computed a draft. The next tokens that are added tell how much of it was right. */

@@ -2,7 +2,7 @@ import { LocallmError } from "../wire/errors.ts";
 import type { GenerateDone, GenerateJob, TextDetails } from "../wire/inference/generate.ts";
 import { picturesOf } from "../wire/inference/picture.ts";
 import type { Adapters } from "./adapters.ts";
-import { Answer, type AnswerMakers, type Piece } from "./answer.ts";
+import { Answer, type AnswerMakers, type Drafts, type Piece } from "./answer.ts";
 import type { Context } from "./context.ts";
 import { withDrafts } from "./draft-rows.ts";
 import type { Found, KeptStates } from "./kept/kept-states.ts";
@@ -129,6 +129,7 @@ export class Slots {
   /** Ends a step on another thread, so that the process can exit. */
   stop(): void {
     this.#context.abort();
+    this.#request.makers.drafts?.model?.abort();
   }
 
   /** Pauses a job whose reader is slow. Does nothing if the job has already ended. */
@@ -170,7 +171,7 @@ export class Slots {
   progress(): number {
     this.#isAsked = true;
     this.#wake();
-    return this.#turns + this.#context.progress;
+    return this.#turns + this.#context.progress + (this.#request.makers.drafts?.model?.progress ?? 0);
   }
 
   #wake(): void {
@@ -371,12 +372,20 @@ export class Slots {
   }
 
   async #step(): Promise<void> {
-    const parts = this.#plan();
-    if (parts.length === 0) return;
+    const planned = this.#plan();
+    if (planned.length === 0) return;
+    this.#current = planned;
+    const { drafts } = this.#request.makers;
+    const parts = drafts === null ? planned : await this.#withDrafts(planned, drafts);
     this.#current = parts;
     const { outputs, computed } = await this.#steps.compute(parts);
     this.#current = [];
     for (const [index, part] of parts.entries()) this.#commit(part, outputs[index]!, computed);
+  }
+
+  #withDrafts(parts: readonly Part[], { model }: Drafts): Promise<readonly Part[]> {
+    const cells = this.#room?.free ?? Number.POSITIVE_INFINITY;
+    return withDrafts(parts, { rows: this.#context.capacity, cells }, model);
   }
 
   #plan(): Part[] {
@@ -392,10 +401,7 @@ export class Slots {
     // They wait for a prompt that waits for rows. Without a mark, the loop would turn until these come.
     if (ready.length === 0)
       for (const slot of this.#slots) if (waiting.has(slot) || slot.isParked) slot.isHeld = true;
-    const parts = this.#steps.plan(ready, this.#turns);
-    return this.#request.makers.drafts === null
-      ? parts
-      : withDrafts(parts, { rows: this.#context.capacity, cells: this.#room?.free ?? Infinity });
+    return this.#steps.plan(ready, this.#turns);
   }
 
   #commit({ slot, tokens, draft }: Part, outputs: readonly number[], computed: Computed): void {

@@ -64,6 +64,11 @@ export class Vocabulary {
     this.markers = this.#special.all.filter(isMarker).map(({ text }) => text);
   }
 
+  /** How the model's file names a token. */
+  tokenText(token: number): string {
+    return this.#library.llama_vocab_get_text(this.pointer, token);
+  }
+
   /** What this vocabulary puts before a query, after a query and after a document, and between the two. */
   get pairMarks(): Readonly<Record<"start" | "end" | "between", readonly number[]>> {
     const library = this.#library;

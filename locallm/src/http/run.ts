@@ -238,7 +238,8 @@ async function runnableModel(parts: Parts, model: Model): Promise<RunnableModel>
   const name = displayModelName(model.name);
   if (modelPath === undefined) throw new LocallmError("model_load_failed", { reason: "it has no weights" });
   const header = await headerOf(parts.store, model);
-  for (const path of model.adapterPaths) await parts.store.headers.of(path);
+  const [draftPath] = model.draftPaths;
+  for (const path of [...model.adapterPaths, ...model.draftPaths]) await parts.store.headers.of(path);
   const senses = await sensesOf(parts.store, model);
   const derived = header === null ? null : await parts.derived.pathFor(model, header);
   return {
@@ -248,6 +249,7 @@ async function runnableModel(parts: Parts, model: Model): Promise<RunnableModel>
     ...(furtherPaths.length === 0 ? {} : { furtherPaths }),
     weights: model.modelPaths.join("\n"),
     ...(senses === null ? {} : { senses }),
+    ...(draftPath === undefined ? {} : { draftPath }),
     adapters: model.adapterPaths.map((path) => ({ path, scale: 1 })),
     trainContext: header === null ? null : (headerLengths(header).contextLength ?? null),
   };

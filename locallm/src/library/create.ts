@@ -1,6 +1,7 @@
 import type { CreateRequest } from "../wire/api/library.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { goJson } from "../wire/go-json.ts";
+import { mostFurtherTokens } from "../wire/inference/load.ts";
 import { displayModelName, type ModelName, requireModelName } from "../wire/model-name.ts";
 import { checkOption, isOptionName } from "../wire/options.ts";
 import { configBytes } from "./config-blob.ts";
@@ -46,6 +47,9 @@ export async function createModel(
   const base = remotes === null ? await readBase(request, context.store) : remoteBase(remotes);
   rejectForRemote(request, base);
   base.layers.push(...(await readAdapters(request, base, context.store)));
+  const draft = await readDraft(request, base, context.store);
+  if (draft !== null)
+    base.layers = [...base.layers.filter(({ mediaType }) => mediaType !== mediaTypes.draft), draft];
   if (request.template !== undefined) await context.checkTemplate(request.template);
   const params = checkParameters(request.parameters);
   const messages = checkMessages(request.messages);
@@ -114,7 +118,7 @@ function remoteBase(remotes: RemoteAddresses): Base {
 function rejectForRemote(request: CreateRequest, { config }: Base): void {
   const isRemote = Boolean(config.remote_host);
   const unusable = isRemote
-    ? (["adapters", "template", "renderer", "parser", "quantize"] as const)
+    ? (["adapters", "draft_files", "template", "renderer", "parser", "quantize"] as const)
     : (["info"] as const);
   for (const field of unusable) {
     if (Object.values(request[field] ?? {}).every((value) => value === undefined)) continue;
@@ -126,7 +130,11 @@ function rejectForRemote(request: CreateRequest, { config }: Base): void {
 }
 
 function rejectUnsupported(request: CreateRequest): void {
-  const files = [...Object.entries(request.files ?? {}), ...Object.entries(request.adapters ?? {})];
+  const files = [
+    ...Object.entries(request.files ?? {}),
+    ...Object.entries(request.adapters ?? {}),
+    ...Object.entries(request.draft_files ?? {}),
+  ];
   for (const [path, digest] of files) {
     checkFileName(path);
     requireDigest(digest);
@@ -224,6 +232,31 @@ async function readAdapters(request: CreateRequest, base: Base, store: Store): P
     layers.push({ ...layer, mediaType: mediaTypes.adapter });
   }
   return layers;
+}
+
+/** The draft model of a request, which must read the same tokens as the model. Null if it names none. */
+async function readDraft(request: CreateRequest, base: Base, store: Store): Promise<Layer | null> {
+  const [digest, further] = new Set(Object.values(request.draft_files ?? {}).map(requireDigest));
+  if (digest === undefined) return null;
+  const fail = (problem: string) => new LocallmError("invalid_field", { field: "draft_files", problem });
+  if (further !== undefined) throw fail("must be one file");
+  const { header, layer } = await readUpload(digest, store);
+  if (ggufKind(header) !== "model" || splitPlace(header).count > 1)
+    throw fail("must be a whole model, but the file is another kind of GGUF file");
+  const weights = base.layers.find(({ mediaType }) => mediaType === mediaTypes.model);
+  const own = weights && (await store.headers.of(store.blobs.path(weights.digest)));
+  const [ours, its] = [vocabularyOf(own), vocabularyOf(header)];
+  if (ours.kind !== its.kind || Math.abs(ours.size - its.size) > mostFurtherTokens)
+    throw fail(
+      `must be a model with the same tokens: it has ${its.size} (${its.kind}), and the model ${ours.size} (${ours.kind})`,
+    );
+  return { ...layer, mediaType: mediaTypes.draft };
+}
+
+function vocabularyOf(header: GgufHeader | undefined) {
+  const tokens = header?.metadata.get("tokenizer.ggml.tokens");
+  const kind = header?.metadata.get("tokenizer.ggml.model");
+  return { kind: String(kind ?? "none"), size: typeof tokens === "object" ? tokens.length : 0 };
 }
 
 function adapterProblem(header: GgufHeader, baseArchitecture: string): string | null {

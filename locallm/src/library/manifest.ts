@@ -25,6 +25,8 @@ export const mediaTypes = {
   model: "application/vnd.ollama.image.model",
   projector: "application/vnd.ollama.image.projector",
   adapter: "application/vnd.ollama.image.adapter",
+  /** A model that guesses what this one will answer. */
+  draft: "application/vnd.ollama.image.draft",
   template: "application/vnd.ollama.image.template",
   /** Template type of older Ollama versions. */
   prompt: "application/vnd.ollama.image.prompt",

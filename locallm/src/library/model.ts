@@ -23,6 +23,7 @@ export interface Model {
   modelPaths: string[];
   projectorPaths: string[];
   adapterPaths: string[];
+  draftPaths: string[];
   /** The Go template layer. If it is null, the Jinja template in the weights applies. */
   template: string | null;
   system: string | null;
@@ -81,6 +82,7 @@ export async function readModel(
     modelPaths,
     projectorPaths: paths(mediaTypes.projector),
     adapterPaths: paths(mediaTypes.adapter),
+    draftPaths: paths(mediaTypes.draft),
     template: await lastText(mediaTypes.template, mediaTypes.prompt),
     system: await lastText(mediaTypes.system),
     params: await lastJson(blobs, layersOf(mediaTypes.params), paramsSchema, {}),

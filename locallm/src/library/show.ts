@@ -55,6 +55,7 @@ export function printedModelfile(model: Model): string {
   const paths: Instruction[] = [
     ...[...model.modelPaths, ...model.projectorPaths].map((value) => ({ kind: "from" as const, value })),
     ...model.adapterPaths.map((value) => ({ kind: "adapter" as const, value })),
+    ...model.draftPaths.map((value) => ({ kind: "draft" as const, value })),
   ];
   const instructions: Instruction[] = [
     ...(model.remotes === null ? [] : remoteInstructions(model.remotes, model.config)),

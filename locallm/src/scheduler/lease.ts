@@ -15,6 +15,8 @@ export interface RunnableModel {
   /** Identity of the weights, such as their blob's digest. */
   readonly weights: string;
   readonly adapters: readonly { readonly path: string; readonly scale: number }[];
+  /** A smaller model with the same tokens, which guesses answers ahead. Missing if there is none. */
+  readonly draftPath?: string;
   /** The projector with which the model sees; missing if it cannot. */
   readonly senses?: {
     readonly projectorPath: string;
@@ -31,11 +33,13 @@ export function filesOf({
   modelPath,
   furtherPaths,
   senses,
-}: RunnableModel): Pick<LoadRequest, "modelPath" | "furtherPaths" | "wholePicture"> {
+  draftPath,
+}: RunnableModel): Pick<LoadRequest, "modelPath" | "furtherPaths" | "wholePicture" | "draftPath"> {
   return {
     modelPath,
     ...(senses === undefined ? {} : { wholePicture: senses.wholePicture }),
     ...(furtherPaths === undefined ? {} : { furtherPaths }),
+    ...(draftPath === undefined ? {} : { draftPath }),
   };
 }
 

@@ -59,7 +59,10 @@ export class MemoryNeeds {
     const { store, hasGpu, availableBytes } = this.#parts;
     const paths = [model.modelPath, ...(model.furtherPaths ?? [])];
     const header = await store.headers.ofWhole(paths);
-    const ample = ampleBytes(header, load);
+    const { draftPath } = model;
+    const isDrafted = draftPath !== undefined && this.#drafts(load) === "on";
+    const drafter = isDrafted ? ampleBytes(await store.headers.of(draftPath), load) : 0;
+    const ample = ampleBytes(header, load) + drafter;
     const isAmple = !hasGpu && 2 * ample <= availableBytes();
     const sizes = isAmple
       ? spread(header, ample)
@@ -88,17 +91,21 @@ export class MemoryNeeds {
     return { ...whole, context: grow("context"), compute: grow("compute") };
   }
 
+  /** The dry load has no GPU, even if the model will have one. */
+  #drafts({ drafts }: MeasuredLoad): MeasuredLoad["drafts"] {
+    return drafts === "auto" && this.#parts.hasGpu ? "on" : drafts;
+  }
+
   async #measure(model: RunnableModel, load: MeasuredLoad): Promise<Sizes | null> {
     // A changed file under the same path is a different model.
     const stamps = await Promise.all(
-      [model.modelPath, ...(model.furtherPaths ?? [])].map(async (path) => {
+      [model.modelPath, ...(model.furtherPaths ?? []), model.draftPath ?? []].flat().map(async (path) => {
         const { ino, size, mtimeMs } = await stat(path);
         return [path, ino, size, mtimeMs];
       }),
     );
     const { numCtx, numBatch, slots, cells, kvCacheType, flashAttention } = load;
-    // The dry load has no GPU, even if the model will have one.
-    const drafts = load.drafts === "auto" && this.#parts.hasGpu ? "on" : load.drafts;
+    const drafts = this.#drafts(load);
     const key = JSON.stringify([
       ...[stamps, numCtx, numBatch, slots, cells, kvCacheType, flashAttention, drafts],
     ]);

@@ -13,6 +13,7 @@ export function lineOf(model: RunnableModel, load: LoadWish): string {
   return JSON.stringify([
     model.weights,
     model.adapters.map((adapter) => [adapter.path, adapter.scale]),
+    model.draftPath ?? null,
     load.numBatch,
     load.numThread,
     load.numGpu,

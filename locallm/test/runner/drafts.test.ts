@@ -4,24 +4,40 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Random } from "../../../fuzz/random.ts";
 import type { Drafts } from "../../src/engine/answer.ts";
+import { DraftModel } from "../../src/engine/draft-model.ts";
+import { loadEngine, measureEngine } from "../../src/engine/engine.ts";
 import type { Guesses } from "../../src/engine/guesses.ts";
 import { Model } from "../../src/engine/model.ts";
 import { quantizeFile } from "../../src/engine/quantize.ts";
 import { defaultSampling, type GenerateJob } from "../../src/wire/inference/generate.ts";
-import { smallLlama } from "../small-llama.ts";
+import type { LoadRequest } from "../../src/wire/inference/load.ts";
+import { smallLlama, smallModel } from "../small-llama.ts";
 import { loadOf } from "./jobs.ts";
 import { type Asked, Bench, closeKept, silently, text } from "./slot-bench.ts";
-import { library } from "./slots-here.ts";
+import { library, newContext } from "./slots-here.ts";
 
 let folder: string;
 let model: Model;
+/** Other weights with the same tokens. */
+let other: Model;
+let paths: Record<"small" | "other" | "mamba" | "further", string>;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "locallm-drafts-"));
-  const [floats, small] = [join(folder, "floats"), join(folder, "small")];
-  await writeFile(floats, smallLlama(8));
-  // Products of whole numbers are the same for one row and for several, so that answers can be compared.
-  quantizeFile({ from: floats, to: small, fileType: q8_0, allowRequantize: false, isDry: false }, () => {});
-  model = silently(() => Model.load(library, loadOf(small), () => {}));
+  const at = (name: string) => join(folder, name);
+  paths = { small: at("small"), other: at("other"), mamba: at("mamba"), further: at("further") };
+  for (const [to, seed] of [
+    [paths.small, 8],
+    [paths.other, 9],
+  ] as const) {
+    await writeFile(at("floats"), smallLlama(seed));
+    // Products of whole numbers are the same for one row and for several, so that answers can be compared.
+    quantizeFile({ from: at("floats"), to, fileType: q8_0, allowRequantize: false, isDry: false }, () => {});
+  }
+  await writeFile(paths.mamba, smallModel("mamba", 3));
+  await writeFile(paths.further, smallModel("llama", 3, undefined, further));
+  const load = (path: string) => silently(() => Model.load(library, loadOf(path), () => {}));
+  model = load(paths.small);
+  other = load(paths.other);
 });
 afterEach(closeKept);
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -30,6 +46,8 @@ const window = 256;
 /** The engine's number of this kind of weights. */
 const q8_0 = 7;
 
+/** More control tokens than a vocabulary of the same family may have. */
+const further = Array.from({ length: 200 }, (_, at) => `<|spare${at}|>`);
 const newBench = (drafts: Drafts | null, slots = 1, cells?: number) =>
   new Bench(model, slots, window, null, cells, drafts);
 
@@ -74,6 +92,7 @@ function recalled(known: ReadonlyMap<string, readonly number[]>, seed: number): 
   const random = new Random(seed);
   return {
     rowCost: 0,
+    model: null,
     guess: (prompt): Guesses => {
       const answer = known.get(prompt.join()) ?? [];
       let at = 0;
@@ -95,7 +114,7 @@ const answerOf = ({ done, logprobs }: Asked, { prompt }: Request) => ({
 });
 
 describe("drafts", () => {
-  const all = requests(48);
+  const all = requests(24);
   let plain: Asked[];
   let known: Map<string, readonly number[]>;
   beforeAll(async () => {
@@ -115,7 +134,7 @@ describe("drafts", () => {
       expect([at, answerOf(answers[at]!, request)]).toEqual([at, answerOf(plain[at]!, request)]);
     const counts = answers.map(({ done }) => done.drafts ?? { tokens: 0, accepted: 0 });
     const accepted = counts.reduce((sum, each) => sum + each.accepted, 0);
-    expect(accepted).toBeGreaterThan(1000);
+    expect(accepted).toBeGreaterThan(500);
     expect(counts.reduce((sum, each) => sum + each.tokens, 0)).toBeGreaterThan(accepted + 100);
   });
 
@@ -134,7 +153,7 @@ describe("drafts", () => {
   it("leave nothing of a wrong guess in the cache when the client leaves in the middle", async () => {
     const greedy = { sampling: { ...defaultSampling, temperature: 0 }, numPredict: 3 };
     let reused = 0;
-    for (const [at, { prompt, changes }] of all.slice(0, 24).entries()) {
+    for (const [at, { prompt, changes }] of all.slice(0, 10).entries()) {
       // The next turn of the conversation continues what the slot's cache holds.
       const next = [...prompt, ...known.get(prompt.join())!.slice(0, 30), ...text(9, at)];
       const [asked, other] = await Promise.all(
@@ -152,7 +171,62 @@ describe("drafts", () => {
       reused += asked!.done.cachedTokens - prompt.length;
       expect(asked!.logprobs).toEqual(other!.logprobs);
     }
-    expect(reused).toBeGreaterThan(100);
+    expect(reused).toBeGreaterThan(25);
+  });
+
+  it("come from a smaller model where the text says nothing, and change nothing either", async () => {
+    for (const [from, least] of [
+      [model, 0.9],
+      [other, 0],
+    ] as const) {
+      const context = silently(() => newContext(from, 5, window, undefined, 63));
+      const drafter = new DraftModel({
+        ...{ library, context, vocabSize: from.vocabulary.size, slots: 5, threads: 1, leastLikely: 0 },
+        isEnd: (token) => from.vocabulary.isEnd(token),
+      });
+      const none: Guesses = { add: () => {}, next: () => [] };
+      const bench = newBench({ rowCost: 0, guess: () => none, model: drafter }, 5);
+      // Cells that a window has moved are other ones in the smaller model.
+      const some = all.slice(0, 9).filter(({ changes }) => changes.shift !== true);
+      const answers = await Promise.all(some.map(({ prompt, changes }) => bench.ask(prompt, changes)));
+      for (const [at, request] of some.entries())
+        expect([at, answerOf(answers[at]!, request)]).toEqual([
+          at,
+          answerOf(plain[all.indexOf(request)]!, request),
+        ]);
+      const greedy = answers.filter((_, at) => some[at]!.changes.sampling!.temperature === 0);
+      const drafts = greedy.map(({ done }) => done.drafts ?? { tokens: 0, accepted: 0 });
+      const tokens = drafts.reduce((sum, each) => sum + each.tokens, 0);
+      const accepted = drafts.reduce((sum, each) => sum + each.accepted, 0);
+      expect(tokens).toBeGreaterThan(20);
+      expect(accepted / tokens).toBeGreaterThanOrEqual(least);
+    }
+  });
+
+  it("count in the memory of a load, which does without a draft model that does not fit", async () => {
+    const load = { ...loadOf(paths.small), drafts: "on" as const, slots: 3, numCtx: 300 };
+    const lines: string[] = [];
+    const open = (changes: Partial<LoadRequest>) => {
+      const events = { onProgress() {}, onLog: (line: string) => lines.push(line), onStep() {}, onWant() {} };
+      return loadEngine({ ...load, ...changes }, events, null).info.sizeBytes;
+    };
+    const drafted = { draftPath: paths.other };
+    const [without, sizes] = [open({}), open(drafted)];
+    expect(sizes.weights).toBeGreaterThan(without.weights * 1.9);
+    expect(sizes.context).toBe(without.context * 2);
+    expect(measureEngine({ ...load, ...drafted })).toEqual(sizes);
+    // Without guesses it is not loaded.
+    for (const drafts of ["off", "auto"] as const)
+      expect(open({ ...drafted, drafts }).context).toBe(without.context);
+    for (const [draftPath, problem] of [
+      [paths.mamba, "cannot take tokens back"],
+      [paths.further, /has \d+ tokens, but the model has/],
+    ] as const) {
+      lines.length = 0;
+      expect(open({ draftPath })).toEqual(without);
+      const why = lines.filter((line) => line.startsWith("the draft model is not used"));
+      expect(why).toEqual([expect.stringMatching(problem)]);
+    }
   });
 
   it("are no part of a deterministic answer", async () => {

@@ -50,7 +50,7 @@ async function create(model: string, options: Options, config: CommandConfig): P
   const client = new Client(config);
   const view = progressView(process.stderr);
   const folder = dirname(resolve(options.file));
-  const { from, adapters, fields, retired } = modelfileRequest(
+  const { from, adapters, draft, fields, retired } = modelfileRequest(
     parseModelfile(await readModelfile(options.file)),
   );
   for (const name of retired) console.error(plain(`ignoring parameter ${name}: it is obsolete`));
@@ -64,6 +64,9 @@ async function create(model: string, options: Options, config: CommandConfig): P
     if (found === null) throw new LocallmError("file_unusable", { path, reason: "file not found" });
     adapterFiles.push(...found);
   }
+  const draftFiles = draft === null ? [] : await modelFiles(draft, folder);
+  if (draftFiles === null)
+    throw new LocallmError("file_unusable", { path: draft!, reason: "file not found" });
   const bring = async (paths: readonly string[]) => {
     const names = uploadNames(paths);
     const digests: Record<string, string> = {};
@@ -82,6 +85,7 @@ async function create(model: string, options: Options, config: CommandConfig): P
       ...(requantize === undefined ? {} : { requantize }),
       ...(base === null ? {} : base.name === null ? { files: await bring(base.files) } : { from: base.name }),
       ...(adapterFiles.length === 0 ? {} : { adapters: await bring(adapterFiles) }),
+      ...(draftFiles.length === 0 ? {} : { draft_files: await bring(draftFiles) }),
     };
     for await (const line of client.progress("/api/create", body)) view.show(line);
   } finally {

@@ -17,8 +17,10 @@ export function deleteRoute(app: FastifyInstance, parts: Parts): void {
     if (removed === null) throw new LocallmError("model_not_found", { model: typed ?? "" });
     const unused = new Set(removed.unusedPaths);
     await parts.scheduler.unload(
-      ({ modelPath, furtherPaths = [], adapters }) =>
-        [modelPath, ...furtherPaths, ...adapters.map(({ path }) => path)].some((path) => unused.has(path)),
+      ({ modelPath, furtherPaths = [], adapters, draftPath }) =>
+        [modelPath, ...furtherPaths, ...adapters.map(({ path }) => path), draftPath ?? []]
+          .flat()
+          .some((path) => unused.has(path)),
       "deleted",
     );
     await removed.freeBlobs();

@@ -12,6 +12,8 @@ export interface ModelfileRequest {
   /** The value of each FROM: a model name or a path. Empty for a remote model. */
   from: string[];
   adapters: string[];
+  /** The path of the draft model. */
+  draft: string | null;
   fields: Partial<
     Pick<
       CreateRequest,
@@ -33,7 +35,7 @@ export interface ModelfileRequest {
 
 /** Throws `invalid_modelfile` with the line of an unknown parameter or invalid value. */
 export function modelfileRequest(instructions: readonly Instruction[]): ModelfileRequest {
-  const request: ModelfileRequest = { from: [], adapters: [], fields: {}, retired: [] };
+  const request: ModelfileRequest = { from: [], adapters: [], draft: null, fields: {}, retired: [] };
   const parameters: Record<string, unknown> = {};
   const licenses: string[] = [];
   const messages: { role: string; content: string }[] = [];
@@ -64,7 +66,8 @@ export function modelfileRequest(instructions: readonly Instruction[]): Modelfil
         messages.push({ role: instruction.role, content: instruction.value });
         break;
       case "draft":
-        throw new LocallmError("not_built_yet", { what: "DRAFT", instead: "remove the line" });
+        request.draft = instruction.value;
+        break;
       case "parameter":
         try {
           addParameter(parameters, instruction, request.retired);

@@ -153,7 +153,8 @@ async function pullLayer(
 async function checkModel(name: ModelName, manifest: Manifest, { store }: PullContext): Promise<void> {
   const model = await readModel(store.blobs, { name, digest: "", modifiedAt: new Date(0), manifest });
   await headerOf(store, model);
-  for (const path of [...model.projectorPaths, ...model.adapterPaths]) await store.headers.of(path);
+  for (const path of [...model.projectorPaths, ...model.adapterPaths, ...model.draftPaths])
+    await store.headers.of(path);
 }
 
 const wrongContent: ReadonlySet<string> = new Set([

@@ -64,6 +64,7 @@ export const createRequest = z.object({
   ),
   files: digestsByFile,
   adapters: digestsByFile,
+  draft_files: digestsByFile,
   template: optional(z.string()),
   system: optional(z.string()),
   license: optional(z.union([z.string(), z.array(z.string())])),

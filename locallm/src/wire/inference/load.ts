@@ -33,7 +33,12 @@ export interface LoadRequest {
    * GPU computes. Missing means `off`. Models that cannot take a token back are never guessed.
    */
   readonly drafts?: DraftSetting;
+  /** The file of a smaller model with the same tokens, which guesses where the text does not. Used only with `drafts`. */
+  readonly draftPath?: string;
 }
+
+/** Vocabularies of one family may end with different spare tokens, at most so many. */
+export const mostFurtherTokens = 128;
 
 export type DraftSetting = "auto" | "on" | "off";
 

@@ -1,0 +1,80 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { parseModelfile } from "../src/library/modelfile/parse.ts";
+import { modelfileRequest } from "../src/library/modelfile/request.ts";
+import { createModelStore, type ModelStore } from "./model-store.ts";
+import { startServerHere, type TestServer } from "./server-process.ts";
+import { smallAdapter, smallLlama, smallModel } from "./small-llama.ts";
+
+let store: ModelStore;
+let server: TestServer;
+const digests: Record<string, string> = {};
+beforeAll(async () => {
+  store = await createModelStore();
+  const further = Array.from({ length: 200 }, (_, at) => `<|spare${at}|>`);
+  const files = {
+    same: smallLlama(6),
+    other: smallLlama(7),
+    adapter: smallAdapter(1),
+    further: smallModel("llama", 6, undefined, further),
+  };
+  for (const [name, bytes] of Object.entries(files)) {
+    const path = join(store.folder, `${name}.gguf`);
+    await writeFile(path, bytes);
+    digests[name] = await store.put(path);
+  }
+  const parameters = { num_thread: 1 };
+  await store.derive("plain", { files: { "m.gguf": digests["same"]! }, parameters });
+  await store.derive("drafted", { from: "plain", draft_files: { "d.gguf": digests["same"]! } });
+  await store.derive("other", { from: "drafted", draft_files: { "d.gguf": digests["other"]! } });
+  server = await startServerHere({ models: store.folder, env: { LOCALLM_DRAFTS: "on" } });
+});
+afterAll(async () => {
+  await server.stop();
+  await store.remove();
+});
+
+interface Answer {
+  readonly response: string;
+  readonly draft_n?: number;
+  readonly draft_n_accepted?: number;
+}
+
+const ask = (model: string, prompt: string) =>
+  server.ask<Answer>("/api/generate", {
+    ...{ model, prompt, stream: false, raw: true },
+    options: { temperature: 0, num_predict: 60 },
+  });
+
+it("a Modelfile names a draft model, which guesses answers without changing them", async () => {
+  const { draft } = modelfileRequest(parseModelfile(Buffer.from("FROM plain\nDRAFT ./small.gguf\n")));
+  expect(draft).toBe("./small.gguf");
+  const { modelfile } = await server.ask<{ modelfile: string }>("/api/show", { model: "other" });
+  expect(modelfile.match(/^DRAFT .*/gm)).toEqual([expect.stringContaining(digests["other"]!.slice(7))]);
+  const prompts = ["It rained in the harbour.", "x = 1; y = 2;"];
+  const answers = async (model: string) => {
+    const all: Answer[] = [];
+    for (const prompt of prompts) all.push(await ask(model, prompt));
+    return all;
+  };
+  const [plain, drafted, other] = [await answers("plain"), await answers("drafted"), await answers("other")];
+  const texts = (all: readonly Answer[]) => all.map(({ response }) => response);
+  expect(texts(drafted)).toEqual(texts(plain));
+  expect(texts(other)).toEqual(texts(plain));
+  const sum = (all: readonly Answer[], of: "draft_n" | "draft_n_accepted") =>
+    all.reduce((so, answer) => so + (answer[of] ?? 0), 0);
+  const accepted = sum(drafted, "draft_n_accepted");
+  expect(accepted).toBeGreaterThan(sum(plain, "draft_n_accepted") + 5);
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  const told = /^locallm_accepted_draft_tokens_total\{model="drafted:latest"\} (\d+)/m.exec(metrics)?.[1];
+  expect(Number(told)).toBe(accepted);
+});
+
+it.each([
+  ["adapter", "draft_files must be a whole model"],
+  ["further", "draft_files must be a model with the same tokens"],
+])("refuses as a draft model what is none for the model: %s", async (name, problem) => {
+  const wrong = store.derive("wrong", { from: "plain", draft_files: { "d.gguf": digests[name]! } });
+  await expect(wrong).rejects.toThrow(problem);
+});
