@@ -1,9 +1,10 @@
-# Installs dataq on Windows for the current user, from a release: an archive, SHA256SUMS, and its signature.
-#   ./install.ps1 -From ADDRESS     folder or address of a release (or $env:RELEASE_FROM)
+# Installs locallm or dataq on Windows for the current user, from a release: an archive, SHA256SUMS, and its signature.
+#   ./install.ps1 [locallm|dataq]
+#                 -From ADDRESS     folder or address of a release (or $env:RELEASE_FROM)
 #                 -Key KEY          minisign's public key; the signature of SHA256SUMS must be by it (or $env:RELEASE_KEY)
 #   ./install.ps1 -Uninstall        removes the program; data and settings stay
 # It changes nothing before the archive is downloaded, checked and tried. Never run on Windows yet.
-param([string]$Product = "dataq", [string]$From = $env:RELEASE_FROM, [string]$Key = $env:RELEASE_KEY, [switch]$Uninstall)
+param([ValidateSet("locallm", "dataq")][string]$Product = "locallm", [string]$From = $env:RELEASE_FROM, [string]$Key = $env:RELEASE_KEY, [switch]$Uninstall)
 $ErrorActionPreference = "Stop"
 $ProgressPreference = "SilentlyContinue"
 $folder = Join-Path $env:LOCALAPPDATA "Programs\$Product"

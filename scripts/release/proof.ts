@@ -87,25 +87,23 @@ async function onBareSystem(archives: string, print: Print): Promise<void> {
     const key = makeNewer(programs!, join(place, "newer"));
     const starter = await starterStore();
     cpSync(starter ?? small.folder, models!, { recursive: true });
-    cpSync(join(root, "scripts/release/on-bare-system.sh"), join(place, "run.sh"));
+    for (const name of ["on-bare-system.sh", "with-installer.sh"])
+      cpSync(join(root, "scripts/release", name), join(place, name));
+    mkdirSync(join(place, "release"));
+    const wanted = new RegExp(`linux-${process.arch}\\.tar\\.|^SHA256SUMS$|^install\\.sh$`);
+    for (const name of readdirSync(archives).filter((each) => wanted.test(each)))
+      cpSync(join(archives, name), join(place, "release", name));
     execFileSync("chmod", ["-R", "a+rX", place]);
     execFileSync("chown", [`${user}:${user}`, home!]);
     print("| on a Debian without Node, npm and Python, without a network, as a user without rights | seen |");
     print("|---|---|");
     const model = starter === null ? "small:a" : starterName;
-    print(
-      inSandbox(
-        system,
-        {
-          programs: programs!,
-          home: home!,
-          models: models!,
-          newer: join(place, "newer"),
-          script: join(place, "run.sh"),
-        },
-        [model, key],
-      ),
-    );
+    const places = { programs: programs!, home: home!, models: models!, place };
+    print(inSandbox(system, places, ["on-bare-system.sh", "/opt/a b 中文", model, key]));
+    rmSync(home!, { recursive: true });
+    mkdirSync(home!);
+    execFileSync("chown", [`${user}:${user}`, home!]);
+    print(inSandbox(system, places, ["with-installer.sh", model]));
   } finally {
     rmSync(place, { recursive: true, force: true });
     await small.remove();
@@ -125,9 +123,14 @@ function makeNewer(programs: string, release: string): string {
       const text = readFileSync(join(folder, path), "utf8");
       writeFileSync(join(folder, path), text.replace(/("version": ")[^"]*/, "$199.0.0"));
     }
-    execFileSync("tar", ["-czf", `${folder}.tar.gz`, "-C", release, newer]);
+    const kinds = ["tar.gz", "tar.xz"];
+    for (const kind of kinds)
+      execFileSync("tar", ["-caf", `${folder}.${kind}`, "-C", release, newer], {
+        env: { ...process.env, GZIP: "-1", XZ_OPT: "-1" },
+        stdio: "ignore",
+      });
     rmSync(folder, { recursive: true });
-    return `${digest(`${folder}.tar.gz`)}  ${newer}.tar.gz\n`;
+    return kinds.map((kind) => `${digest(`${folder}.${kind}`)}  ${newer}.${kind}\n`).join("");
   });
   const bytes = Buffer.from(sums.join(""));
   writeFileSync(join(release, "SHA256SUMS"), bytes);
@@ -136,31 +139,32 @@ function makeNewer(programs: string, release: string): string {
 }
 
 interface Places {
-  readonly newer: string;
   readonly programs: string;
   readonly home: string;
   readonly models: string;
-  readonly script: string;
+  /** It has the scripts, the release and a newer one. */
+  readonly place: string;
 }
 
 function inSandbox(
   system: string,
-  { programs, home, models, newer, script }: Places,
-  words: readonly string[],
+  { programs, home, models, place }: Places,
+  [script, ...words]: readonly [script: string, ...words: string[]],
 ): string {
-  const unpacked = "/opt/a b 中文";
   const sandbox = [
     ["--unshare-all", "--die-with-parent", "--clearenv"],
     ["--ro-bind", system, "/", "--proc", "/proc", "--dev", "/dev"],
     ["--tmpfs", "/tmp", "--tmpfs", "/home", "--bind", home, "/home/u"],
-    ["--tmpfs", "/opt", "--ro-bind", programs, unpacked],
-    ["--tmpfs", "/srv", "--ro-bind", models, "/srv/models", "--ro-bind", script, "/srv/run.sh"],
-    ["--ro-bind", newer, "/srv/newer"],
-    ["--setenv", "HOME", "/home/u", "--setenv", "PATH", "/usr/bin:/bin"],
+    ["--tmpfs", "/opt", "--ro-bind", programs, "/opt/a b 中文"],
+    ["--tmpfs", "/srv", "--ro-bind", models, "/srv/models", "--ro-bind", join(place, script), "/srv/run.sh"],
+    ["--ro-bind", join(place, "newer"), "/srv/newer", "--ro-bind", join(place, "release"), "/srv/release"],
+    // A minimal Debian has the library of xz and not its program.
+    ["--ro-bind-try", "/usr/bin/xz", "/srv/bin/xz"],
+    ["--setenv", "HOME", "/home/u", "--setenv", "PATH", "/srv/bin:/usr/bin:/bin"],
     ["--setenv", "LOCALLM_MODELS", "/srv/models"],
   ].flat();
   const asUser = [`--reuid=${user}`, `--regid=${user}`, "--clear-groups"];
-  const command = ["sh", "/srv/run.sh", unpacked, ...words];
+  const command = ["sh", "/srv/run.sh", ...words];
   const ran = spawnSync("setpriv", [...asUser, "bwrap", ...sandbox, ...command], { encoding: "utf8" });
   if (ran.status !== 0)
     throw new Error(`The bare system failed (${ran.status ?? ran.error}):\n${ran.stdout}${ran.stderr}`);
