@@ -34,6 +34,7 @@ locallm=$(echo "$folder"/locallm-*/bin/locallm)
 row "\`locallm --version\`" "$("$locallm" --version 2>/dev/null)"
 export LOCALLM_HOST=127.0.0.1:21611
 for start in first second; do
+  : >"$HOME/locallm.log"
   began=$(now)
   "$locallm" serve >"$HOME/locallm.log" 2>&1 &
   server=$!
@@ -90,6 +91,7 @@ locallm=$(echo "$HOME/更新 here"/locallm-*/bin/locallm)
 dataq=$(echo "$HOME/更新 here"/dataq-*/bin/dataq)
 export LOCALLM_RELEASES=/srv/newer LOCALLM_RELEASE_KEY="$key_of_release"
 export DATAQ_RELEASES=/srv/newer DATAQ_RELEASE_KEY="$key_of_release"
+: >"$HOME/locallm.log"
 "$locallm" serve >"$HOME/locallm.log" 2>&1 &
 server=$!
 await "$HOME/locallm.log" 127.0.0.1:21611 $server

@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { createSmallStore } from "../../locallm/test/model-store.ts";
 import { starterName, starterStore } from "../../locallm/test/starter-model.ts";
 import { bareSystem, onDebian, user } from "./debian.ts";
+import { withOtherPackagers } from "./other-packagers.ts";
 import { newSecretKey, publicKeyOf, signatureOf } from "./signature.ts";
 
 export const title =
@@ -27,6 +28,7 @@ export async function run(print: Print, _results: string, options: readonly stri
   if (archives !== undefined) {
     await onBareSystem(archives, print);
     await onDebian(archives, print);
+    withOtherPackagers(archives, print);
     return;
   }
   // Not in the repository, where compilers and linters would read the clones.
@@ -47,6 +49,7 @@ export async function run(print: Print, _results: string, options: readonly stri
     print("");
     await onBareSystem(join(first, "release"), print);
     await onDebian(join(first, "release"), print);
+    withOtherPackagers(join(first, "release"), print);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -16,6 +16,8 @@ printf '{"law_id":"1","law_name":"档案保管条例","article_no":"第一条","
 # answer PRODUCT: starts the server, asks it, and stops it.
 answer() {
   program=$HOME/.local/bin/$1
+  # The shell empties the file of the server before only when the next one starts.
+  : >"$HOME/server.log"
   "$program" serve >"$HOME/server.log" 2>&1 &
   server=$!
   until grep -q -E '127.0.0.1:2161[34]' "$HOME/server.log"; do
