@@ -238,7 +238,7 @@ export class Reuse {
     const { index, cached, checkpoints } = slot;
     const context = this.#context;
     const border = this.#pictures.borderBefore(cached, most);
-    if (border === cached.length) return this.#cutAt(slot, border);
+    if (border === cached.length || context.cutsAnywhere()) return this.#cutAt(slot, border);
     const few = checkpointTail.tokens;
     const from = checkpoints.upTo(border);
     if (from !== null && border - from.tokens <= few) return this.#cutAt(slot, from.tokens, from);
