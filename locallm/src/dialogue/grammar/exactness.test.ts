@@ -229,6 +229,11 @@ const schemas: readonly object[] = [
   { type: "array", contains: { const: 1 } },
   { type: "array", items: { type: "integer" }, contains: { const: 1 }, minContains: 2 },
   { type: "array", items: { type: "integer" }, contains: { const: 1 }, maxContains: 1 },
+  { type: "array", items: { enum: [1, 2] }, contains: { const: 1 }, minContains: 0 },
+  { type: "array", items: { const: 1 }, contains: { const: 1 }, maxContains: 2 },
+  { type: "array", items: { const: 1 }, contains: { const: 1 }, minContains: 2, maxItems: 3 },
+  { type: "array", items: { enum: [1, 2] }, contains: { const: 1 }, minContains: 2 },
+  { type: "array", items: { enum: [1, 2] }, contains: { const: 1 }, maxContains: 1, maxItems: 1 },
   { type: "array", not: { minItems: 2 } },
   { type: "array", not: { items: { type: "integer" } } },
   { type: "object", properties: { a: { const: 1 } }, additionalProperties: false },
@@ -311,6 +316,17 @@ const narrower: readonly (readonly [schema: object, meant: object])[] = [
   ],
   [{ type: "array", prefixItems: [one], maxItems: 1 }, { const: [1] }],
   [{ type: "array", prefixItems: [one], unevaluatedItems: false }, { const: [1] }],
+  [
+    { type: "array", items: { type: "integer" }, contains: one, minItems: 2, maxItems: 3 },
+    {
+      enum: [
+        [1, 1],
+        [1, 2],
+        [1, 2, 3],
+        [1, 1, 1],
+      ],
+    },
+  ],
   [{ type: "array", contains: one, maxItems: 2 }, { enum: [[1], [1, 1], [1, 2], [1, "a"]] }],
   [
     { type: "object", properties: { a: one } },
