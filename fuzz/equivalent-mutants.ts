@@ -87,4 +87,25 @@ export const equivalents: readonly Equivalent[] = [
     becomes: ">=",
     why: "What is cuttable is not more than what is common.",
   },
+  {
+    file: "ranking/top.ts",
+    code: "if (score === least && date < oldest) continue;",
+    was: "score === least && date < oldest",
+    becomes: "false",
+    why: "`offer` refuses it, too; this is only sooner.",
+  },
+  {
+    file: "ranking/scratch.ts",
+    code: "if (scores === undefined || length > scores.length) {",
+    was: ">",
+    becomes: ">=",
+    why: "It only makes more room than is needed.",
+  },
+  {
+    file: "grammar/number-range.ts",
+    code: "if (low === high) return low;",
+    was: "low === high",
+    becomes: "false",
+    why: "A class of one digit is that digit.",
+  },
 ];

@@ -23,7 +23,7 @@ import {
 import { BlockMemory, type KeptBlock, Reading } from "./ranking/block-memory.ts";
 import { boundsOf } from "./ranking/bounds.ts";
 import { type PhraseWord, withPhrase } from "./ranking/phrase.ts";
-import { type ReadSegment, rank } from "./ranking/rank.ts";
+import { allow, type ReadSegment, rank } from "./ranking/rank.ts";
 import { scoresOf } from "./ranking/scores.ts";
 import { Scratch } from "./ranking/scratch.ts";
 import { type Ranked, Top } from "./ranking/top.ts";
@@ -234,9 +234,9 @@ function wordedSegment(
   };
 }
 
-/** What questions want of these words, with these weights. */
+/** What questions want of these words and one that no document has, with these weights. */
 function wantedWith(weight: fc.Arbitrary<number>): fc.Arbitrary<Wanted> {
-  const word = fc.constantFrom(...words);
+  const word = fc.constantFrom(...words, "never");
   const plain = fc.record({ terms: fc.array(word, { minLength: 1, maxLength: 3 }), weight });
   const wording = fc.oneof(
     { weight: 5, arbitrary: plain },
@@ -568,6 +568,53 @@ test("a page has the documents, the scores and the counts that the definitions s
     ),
     { seed: 41, numRuns: 50 },
   );
+});
+
+test("a question without words has what its filters allow, the newest first", () => {
+  const segments = [wordedSegment(61, 31), wordedSegment(40, 32, { withDead: false })];
+  const opened = segments.map(({ segment, terms }, at) => ({
+    segment: { ...segment, dataset: at === 0 ? "a" : "b" },
+    terms,
+  }));
+  const scratch = new Scratch();
+  const ask = (query: Query, last?: string, depth = 200) => ({
+    ...{ question: { query }, depth, from: 0, last, near: [{ segment: 0, ordinal: 3 }] },
+  });
+  const holding = (word: string | undefined) =>
+    opened.flatMap(({ segment, terms }, at) =>
+      Array.from({ length: segment.documents }, (_, ordinal) => ordinal)
+        .filter((ordinal) => segment.dead?.has(ordinal) !== true)
+        .filter((ordinal) => word === undefined || wordsOfDocument({ segment, terms }, ordinal)(word) > 0)
+        .map((ordinal) => ({ segment: at, ordinal, date: segment.dates[ordinal]! })),
+    );
+  for (const last of [undefined, "a"])
+    for (const word of ["w3", undefined]) {
+      const query: Query = word === undefined ? { all: [] } : { term: word };
+      const shifted = holding(word).map((one) => ({
+        ...one,
+        date: one.date - (last !== undefined && one.segment === 0 ? 1e8 : 0),
+      }));
+      const sorted = shifted.sort(
+        (a, b) => b.date - a.date || a.segment - b.segment || a.ordinal - b.ordinal,
+      );
+      const answer = rank(ask(query, last), opened, scratch, () => false);
+      expect(answer).toMatchObject({ total: sorted.length, complete: sorted.length, unknown: [], best: 0 });
+      expect(answer.ranked).toEqual(sorted.map((one) => ({ ...one, score: 0 })));
+      const isThere = sorted.some((one) => one.segment === 0 && one.ordinal === 3);
+      expect([answer.wordless, answer.uncounted]).toEqual([isThere ? [] : [0], isThere ? 0 : 1]);
+      const none = rank(ask(query, last, 0), opened, scratch, () => false);
+      expect([none.total, none.ranked]).toEqual([sorted.length, []]);
+      const bits = allow(ask(query), opened, scratch, () => false);
+      const allowed = bits.map((own, at) =>
+        own === undefined
+          ? opened[at]!.segment.documents
+          : [...own].reduce((sum, byte) => sum + byte.toString(2).replaceAll("0", "").length, 0),
+      );
+      expect(allowed).toEqual([0, 1].map((at) => sorted.filter(({ segment }) => segment === at).length));
+    }
+  expect(allow(ask({ all: [] }), opened, scratch, () => false)[1]).toBeUndefined();
+  expect(() => rank(ask({ all: [] }), opened, scratch, () => true)).toThrow("in time");
+  expect(() => allow(ask({ all: [] }), opened, scratch, () => true)).toThrow("in time");
 });
 
 test("a phrase is where its words stand one after the other, as often as that is", () => {
