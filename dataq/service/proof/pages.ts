@@ -60,7 +60,7 @@ export async function run(
     await importArticles(service.folder);
     await service.call("/v1/data/query", { body: { operation: "legal_laws", params: { query: "违约金" } } });
     if (only === "budgets") return failAt(await budgets(print, at, await enter(service)));
-    if (only === "errands") return failAt(await errands(print, page, at));
+    if (only === "errands") return failAt(await errands(print, at));
     await visit(sights.filter(({ name }) => name !== beforeLaws));
     if (only !== undefined) return failAt([...faults, ...complaints()]);
 
@@ -84,7 +84,7 @@ export async function run(
     for (const fault of bad) print(`- ${fault}`);
 
     bad.push(...(await budgets(print, at, await enter(service))));
-    bad.push(...(await errands(print, page, at)));
+    bad.push(...(await errands(print, at)));
     failAt(bad);
   } finally {
     await bare.stop();
@@ -195,10 +195,12 @@ function kilobytes(bytes: number): string {
   return (bytes / 1000).toFixed(0);
 }
 
-async function errands(print: (line: string) => void, page: Page, at: Addresses): Promise<string[]> {
+async function errands(print: (line: string) => void, at: Addresses): Promise<string[]> {
   const bad: string[] = [];
+  // A browser that remembers no language of the pages before.
+  await using browser = await openBrowser(at.dataq);
+  const { page } = browser;
   print(`\n| errand | from | clicks | by | clicks on a phone |\n| --- | --- | ---: | --- | ---: |`);
-  await page.unrouteAll({ behavior: "ignoreErrors" });
   await page.emulateMedia({ colorScheme: "light" });
   for (const task of tasks) {
     const ways = [];

@@ -20,14 +20,13 @@ export function setUpLook(
   onLanguage: () => void,
 ): void {
   const apply = () => {
-    document.documentElement.dataset["theme"] = isDark() ? "dark" : "light";
+    wearTheme();
     speak(currentLanguage());
     themeButton.textContent = word("theme", { name: word(currentTheme()) });
     languageButton.textContent = currentLanguage() === "zh" ? "English" : "中文";
     languageButton.lang = currentLanguage() === "zh" ? "en" : "zh-CN";
   };
   apply();
-  systemIsDark.addEventListener("change", apply);
   themeButton.addEventListener("click", () => {
     const next = themes[(themes.indexOf(currentTheme()) + 1) % themes.length]!;
     choose("theme", next);
@@ -40,10 +39,13 @@ export function setUpLook(
   });
 }
 
-export function isDark(): boolean {
+/** Gives the page its theme, which follows the system's where the user chose none. */
+export function wearTheme(): void {
   const theme = currentTheme();
-  return theme === "dark" || (theme === "auto" && systemIsDark.matches);
+  const isDark = theme === "dark" || (theme === "auto" && systemIsDark.matches);
+  document.documentElement.dataset["theme"] = isDark ? "dark" : "light";
 }
+systemIsDark.addEventListener("change", wearTheme);
 
 function currentTheme(): Theme {
   const chosen = choiceOf("theme");

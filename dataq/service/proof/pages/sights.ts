@@ -125,9 +125,9 @@ export const sights: readonly Sight[] = [
     await page.goto(`${at.locallm}/no/such/page`, { waitUntil: "networkidle" });
     await page.locator("main:visible a").first().waitFor();
   }),
-  chat("error", "chat-key", async (page, at) => {
+  chat("error", "chat-key", async (page, at, language) => {
     await page.route("**/api/tags", (route) =>
-      route.fulfill({ status: 401, json: { error: "a valid API key is required" } }),
+      route.fulfill({ status: 401, json: { error: keyNeeded[language] } }),
     );
     await page.goto(at.locallm);
     await page.locator("#key-value").waitFor();
@@ -193,6 +193,8 @@ const trialsUsedUp = {
   en: { detail: "Twenty questions were asked from here.", next: "Ask again in 30 s." },
   zh: { detail: "本地址已提问二十次。", next: "请 30 秒后再问。" },
 } as const;
+
+const keyNeeded = { en: "a valid API key is required", zh: "需要有效的 API 密钥" } as const;
 
 const table =
   "| | tea | coffee |\n|---|---|---|\n| origin | China | Ethiopia |\n| caffeine | 30 mg | 95 mg |";

@@ -31,8 +31,8 @@ export function missingPage(path: string, look: Look, files?: WelcomeFiles): str
   const t = texts[look.language];
   const body = html`<section class="hero">
 <h1>${t.title}</h1>
-<p class="lead"><code>${path}</code></p>
-<p>${t.about}</p>
+<p class="lead">${t.about}</p>
+<p><code>${path}</code></p>
 <p class="ways"><a class="button main" href="/">${t.start}</a></p>
 <ul class="links">${t.ways.map(([name, address, about]) => html`<li><a href="${address}">${name}</a><span>${about}</span></li>`)}</ul>
 </section>`;

@@ -15,8 +15,6 @@ const texts = {
 /** A page beside the one at `/`, with its head: the way home, to the documentation, and to the other language. */
 export interface PlainPage {
   readonly title: string;
-  /** After so many seconds the browser loads the page again. */
-  readonly refreshS?: number;
   /** What `main` holds. */
   readonly body: Markup;
   readonly foot?: Markup;
@@ -32,7 +30,6 @@ export function plainPage(page: PlainPage, { theme, language }: Look, files?: We
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-${page.refreshS === undefined ? undefined : html`<meta http-equiv="refresh" content="${page.refreshS}">`}
 <title>${page.title} · dataq</title>
 ${
   files &&

@@ -24,6 +24,8 @@ const texts = {
     },
     maintenance:
       "Calls are refused with the code maintenance and cost nothing. Pages and accounts can be read.",
+    seen: (time: string) => `As of ${time}, China time.`,
+    again: "Look again",
     since: (time: string) => `Since ${time}.`,
     until: (time: string) => `Expected to end at ${time}.`,
     operations: "Operations",
@@ -54,6 +56,8 @@ const texts = {
       working: "一切正常",
     },
     maintenance: "维护期间调用会返回 maintenance 错误，不扣费；页面和账户仍可查看。",
+    seen: (time: string) => `北京时间 ${time} 的情况。`,
+    again: "再看一次",
     since: (time: string) => `${time} 开始。`,
     until: (time: string) => `预计 ${time} 结束。`,
     operations: "各接口",
@@ -84,6 +88,7 @@ export function statusPage({ status, past, now }: Standing, look: Look, files?: 
   const worst = worstOf(status.operations.map(({ health }) => health));
   const body = html`<section class="hero">
 <h1>${t.overall[maintenance === null ? worst : "maintenance"]}</h1>
+<p>${t.seen(timeOf(now, now))} <a href="/status">${t.again}</a></p>
 ${
   maintenance === null
     ? undefined
@@ -109,7 +114,7 @@ ${
 }
 </section>`;
   const foot = html`<p>${t.time} <a href="/v1/status">/v1/status</a></p>`;
-  return plainPage({ title: t.title, refreshS: 60, body, foot }, look, files);
+  return plainPage({ title: t.title, body, foot }, look, files);
 }
 
 function row(one: Standing["status"]["operations"][number], language: Language): Markup {
