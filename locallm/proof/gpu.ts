@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { compare, type Figure } from "../../bench/bursts.ts";
 import { figure as coldLoad } from "../../bench/cold-load.ts";
 import { figure as decode } from "../../bench/decode.ts";
+import { figure as edits } from "../../bench/edits.ts";
 import { figure as firstToken } from "../../bench/first-token.ts";
 import { parallelStreams } from "../../bench/parallel-streams.ts";
 import { Peer } from "../../bench/peer.ts";
@@ -56,16 +57,14 @@ export async function run(
   const experts = Number(headerValue(header, "expert_count") ?? 0);
   const store = await createModelStore();
   await store.add("proof", path);
-  const server = await startServer({
-    models: store.folder,
-    env: {
-      LOCALLM_ENGINES: settings.enginesFolder,
-      LOCALLM_NUM_PARALLEL: String(streams),
-      ...(settings.vulkanVisibleDevices === null
-        ? {}
-        : { GGML_VK_VISIBLE_DEVICES: settings.vulkanVisibleDevices }),
-    },
-  });
+  const env = {
+    LOCALLM_ENGINES: settings.enginesFolder,
+    LOCALLM_NUM_PARALLEL: String(streams),
+    ...(settings.vulkanVisibleDevices === null
+      ? {}
+      : { GGML_VK_VISIBLE_DEVICES: settings.vulkanVisibleDevices }),
+  };
+  const server = await startServer({ models: store.folder, env });
   const half = Math.ceil(layers / 2);
   const ways: Way[] = [
     { name: "all layers", options: {}, flags: "-ngl 999", figures: whole },
@@ -89,6 +88,7 @@ export async function run(
       figures: divided,
     });
   try {
+    const bursts = { bursts: Number(values.bursts), othersCores: Number(values.others) };
     for (const { name, options, flags, figures } of ways) {
       print(`### ${name[0]!.toUpperCase()}${name.slice(1)}`);
       print("");
@@ -111,17 +111,28 @@ export async function run(
         }
         const peers = [ours, ...theirs];
         for (const figure of figures) {
-          await compare(
-            figure,
-            peers,
-            { bursts: Number(values.bursts), othersCores: Number(values.others) },
-            print,
-          );
+          await compare(figure, peers, bursts, print);
           print("");
         }
       } finally {
         for (const peer of theirs) await peer.stop();
       }
+    }
+    print("### All layers, with guesses by the text and without");
+    print("");
+    const without = await startServer({ models: store.folder, env: { ...env, LOCALLM_DRAFTS: "off" } });
+    try {
+      const peers = [new Peer("without", without.url, 0), new Peer("with", server.url, 0)];
+      for (const peer of peers) {
+        await peer.detect("proof:latest");
+        await peer.complete({ prompt: "Hello", tokens: 8, seed: 1 });
+      }
+      for (const figure of [edits, decode]) {
+        await compare(figure, peers, bursts, print);
+        print("");
+      }
+    } finally {
+      await without.stop();
     }
   } finally {
     await server.stop();
@@ -130,7 +141,7 @@ export async function run(
   print(
     values.server === ""
       ? "Without a llama-server to compare with: name its program with --server or LLAMA_SERVER_PROGRAM."
-      : "The bars: decode ≥ 1.0, eight streams ≥ 1.05, load ≤ 1.0.",
+      : "The bars: decode ≥ 1.0, eight streams ≥ 1.05, load ≤ 1.0; with guesses, decode ≥ 1.0 of without.",
   );
 }
 
