@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { inTransaction } from "../src/database/transaction.ts";
+import { closeAccount } from "../src/leaving/closing.ts";
 import { adjust, setCreditLimit } from "../src/ledger/movement.ts";
 import { paymentFailpoints } from "../src/payments/failpoint.ts";
 import { isEmbedded, queryAsOwner } from "./data-folder.ts";
@@ -457,6 +459,22 @@ describe("a bank transfer", () => {
     expect((await stateOf(id)).state).toBe("open");
     await rig.ask(86_400 + 1);
     expect((await stateOf(id)).state).toBe("expired");
+  });
+
+  test("that arrives after the account was closed is booked, told to the operator, and sent back", async () => {
+    const { accountId, id } = await begun("bank");
+    await rig.ask(31 * 86_400);
+    const closing = { confirm: "payer", giveUpTokens: 0 };
+    await inTransaction(rig.database, (transaction) =>
+      closeAccount(transaction, accountId, closing, rig.author),
+    );
+    await rig.payments.confirm(id, { transaction: "ICBC 9", amountFen: FEN }, rig.author);
+    const state = await stateOf(id);
+    expect(state).toMatchObject({ state: "paid", trouble: expect.stringContaining("account was closed") });
+    expect(await rig.wallet(accountId)).toMatchObject({ paid: TOKENS, frozen: true });
+    expect(await refund(id, FEN)).toBeUndefined();
+    expect((await rig.wallet(accountId)).paid).toBe(0);
+    expect(await rig.brokenLaws()).toEqual([]);
   });
 });
 

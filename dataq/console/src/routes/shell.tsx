@@ -35,8 +35,9 @@ import { useText } from "../text/text.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { classes } from "../ui/classes.ts";
 import { useFormat } from "../ui/format.tsx";
+import { useLook } from "../ui/look.ts";
 import { Brand, LookSwitch } from "../ui/look-switch.tsx";
-import { Skeleton } from "../ui/states.tsx";
+import { Notice, Skeleton } from "../ui/states.tsx";
 import { Terms } from "./terms.tsx";
 
 /** The navigation of signed-in users. */
@@ -142,9 +143,28 @@ function Surroundings() {
           tabIndex={-1}
           className="mx-auto max-w-280 px-4 py-6 outline-none sm:px-6 sm:py-8"
         >
+          <MaintenanceBanner />
           <Outlet />
         </main>
       </div>
+    </div>
+  );
+}
+
+/** Tells everybody why calls are refused. */
+function MaintenanceBanner() {
+  const t = useText();
+  const format = useFormat();
+  const { language } = useLook();
+  const { data } = useQuery({ ...sessionQuery, refetchInterval: 60_000 });
+  const open = data?.maintenance;
+  if (!open) return null;
+  return (
+    <div className="mb-5">
+      <Notice tone="warn" title={t.maintenance.now}>
+        {open.message[language]}
+        {open.until && <p>{t.maintenance.expected(format.moment(open.until))}</p>}
+      </Notice>
     </div>
   );
 }

@@ -5,6 +5,7 @@ import type {
   ChangedAccount,
   CreatedVouchers,
   Job,
+  MaintenanceChange,
   NewAccount,
   NewPrice,
   NewVouchers,
@@ -107,3 +108,7 @@ export const jobsQuery = queryOptions({
 export const startImport = (operation: string, from: string) =>
   call<Job>("/admin/v1/imports", { method: "POST", body: { operation, from } });
 export const refreshIndex = () => call<Job>("/admin/v1/index/refresh", { method: "POST", body: {} });
+
+/** Begins maintenance, changes what is said about it, or ends it. */
+export const setMaintenance = (change: MaintenanceChange) =>
+  call("/admin/v1/maintenance", { method: "POST", body: change });

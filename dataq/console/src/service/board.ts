@@ -58,6 +58,12 @@ export const reject = ({ id }: Approval) =>
   call<Approval>(`/admin/v1/approvals/${encodeURIComponent(id)}/reject`, { method: "POST", body: {} });
 
 export const couponsQuery = get<{ data: readonly Coupon[] }>(["coupons"], "/admin/v1/coupons");
+/** Ends a coupon now. What was redeemed of it stays. */
+export const endCoupon = (code: string) =>
+  call<Coupon>(`/admin/v1/coupons/${encodeURIComponent(code)}`, {
+    method: "PATCH",
+    body: { expires_at: new Date().toISOString() },
+  });
 export const createCoupon = (coupon: NewCoupon) =>
   call<Coupon>("/admin/v1/coupons", { method: "POST", body: coupon });
 export const setFreeTier = (tier: NewFreeTier) =>

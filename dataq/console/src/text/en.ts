@@ -202,6 +202,8 @@ export const en = {
     nameHint: "Your name or your company's.",
     email: "Email",
     password: "Password",
+    mailRefused:
+      "This service does not accept addresses of this mail domain. Use another one, such as your company's.",
     passwordHint: "At least 10 characters.",
     forgot: "Forgot password?",
     noAccount: "Don't have an account?",
@@ -1157,6 +1159,23 @@ export const en = {
     unowned: { vouchers: "Vouchers", accounts: "New account" },
   },
 
+  maintenance: {
+    title: "Maintenance",
+    about:
+      "While you work on the service, calls and payments of customers are refused with a notice. Operators are let through.",
+    isOn: "Maintenance is on: calls and payments of customers are refused.",
+    until: "Expected end",
+    untilHint: "Customers are told, and clients wait until then.",
+    words: { en: "Notice in English", zh: "Notice in Chinese" },
+    begin: "Begin maintenance",
+    change: "Change the notice",
+    end: "End maintenance",
+    endTitle: "End maintenance?",
+    endAbout: "Calls work again at once.",
+    now: "The service is under maintenance. Calls and payments are refused.",
+    expected: (at: string) => `Expected to end: ${at}`,
+  },
+
   plans: {
     published: "Published.",
     free: "Free calls",
@@ -1174,6 +1193,9 @@ export const en = {
     coupons: "Coupons",
     couponsAbout: "Each account can redeem a coupon once, where it redeems vouchers.",
     noCoupons: "No coupons",
+    end: "End",
+    endTitle: (code: string) => `End ${code}?`,
+    endAbout: "Nobody can redeem it from now on. What was redeemed stays.",
     code: "Code",
     codeHint: "Letters and digits; not beginning with DQ.",
     gives: "Gives",

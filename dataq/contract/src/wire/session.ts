@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Received } from "./answer.ts";
 import { accountRoles, memberRoles, scopes } from "./choices.ts";
+import { maintenanceWindow } from "./maintenance.ts";
 import { moment } from "./moment.ts";
 
 const role = z.enum(memberRoles);
@@ -54,6 +55,8 @@ export const session = z.strictObject({
   models: z.boolean(),
   /** The operator's terms of use. */
   terms: z.strictObject({ version: z.string(), url: z.string() }).nullable(),
+  /** While calls are refused. */
+  maintenance: maintenanceWindow.nullable(),
   user: signedIn.nullable(),
 });
 export type Session = Received<typeof session>;

@@ -1,6 +1,6 @@
 import { invalid, tokensPerCny } from "@dataq/contract";
 import type { PaymentNews } from "@dataq/contract/wire";
-import { payIn } from "../accounts/account.ts";
+import { findAccount, payIn } from "../accounts/account.ts";
 import { type Author, writeAudit } from "../accounts/audit.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import type { Transaction } from "../database/transaction.ts";
@@ -116,6 +116,14 @@ async function bookPaid(
     amount_fen: payment.amountFen,
     transaction: news.transaction,
   });
+  const account = await findAccount(transaction, payment.accountId);
+  if (account?.closedAt)
+    await note(
+      transaction,
+      payment,
+      author,
+      "paid after the account was closed: send it back, and refund it here",
+    );
 }
 
 async function bookReturn(

@@ -12,6 +12,7 @@ import { PageHead, Panel, Stat, Stats } from "../../ui/panel.tsx";
 import { Empty, Loaded, Skeleton } from "../../ui/states.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Approvals } from "./approvals.tsx";
+import { Maintenance } from "./maintenance.tsx";
 
 const DayChart = lazy(() =>
   import("../usage/day-chart.tsx").then((module) => ({ default: module.DayChart })),
@@ -40,6 +41,7 @@ export function Board() {
           <Empty title={t.usage.wrongRange} />
         </Panel>
       )}
+      <Maintenance />
     </>
   );
 }

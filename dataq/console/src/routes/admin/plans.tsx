@@ -1,10 +1,12 @@
 import type { NewFreeTier } from "@dataq/contract/wire";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import type { ReactNode } from "react";
-import { couponsQuery, createCoupon, setFreeTier, setVolumeLadder } from "../../service/board.ts";
+import { type ReactNode, useState } from "react";
+import { couponsQuery, createCoupon, endCoupon, setFreeTier, setVolumeLadder } from "../../service/board.ts";
 import { pricingQuery } from "../../service/money.ts";
 import { mayOperate, useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
 import { DayField } from "../../ui/day-field.tsx";
 import { Field, Input, Select, Textarea } from "../../ui/field.tsx";
 import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
@@ -166,6 +168,8 @@ function Coupons() {
   const format = useFormat();
   const published = usePublished();
   const query = useQuery(couponsQuery);
+  const mayEnd = mayOperate(useSignedIn(), "admin:finance");
+  const [ending, setEnding] = useState<string | null>(null);
   return (
     <Panel title={t.plans.coupons} about={t.plans.couponsAbout} isFlush>
       <Loaded query={query} lines={3}>
@@ -199,11 +203,37 @@ function Coupons() {
                   className: "tabular whitespace-nowrap",
                   cell: ({ expires_at }) => (expires_at ? format.moment(expires_at) : "–"),
                 },
+                {
+                  name: t.actions,
+                  cell: ({ code, expires_at }) =>
+                    mayEnd && (expires_at === null || Date.parse(expires_at) > Date.now()) ? (
+                      <Button
+                        size="small"
+                        kind="danger"
+                        aria-label={`${t.plans.end}: ${code}`}
+                        onClick={() => setEnding(code)}
+                      >
+                        {t.plans.end}
+                      </Button>
+                    ) : null,
+                },
               ]}
             />
           )
         }
       </Loaded>
+      {ending !== null && (
+        <Confirm
+          title={t.plans.endTitle(ending)}
+          about={t.plans.endAbout}
+          action={t.plans.end}
+          onConfirm={async () => {
+            await endCoupon(ending);
+            await published();
+          }}
+          onClose={() => setEnding(null)}
+        />
+      )}
       <ForFinance>
         <SettingForm
           key={query.data?.data.length ?? 0}

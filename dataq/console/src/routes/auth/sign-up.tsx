@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { ServiceError } from "../../service/call.ts";
+import { isObject, ServiceError } from "../../service/call.ts";
 import { signIn, signUp } from "../../service/identity.ts";
 import { sessionQuery, verifiesAddresses } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
@@ -17,6 +17,7 @@ export function SignUp() {
   const navigate = useNavigate();
   const { data: session } = useQuery(sessionQuery);
   const [problem, setProblem] = useState("");
+  const [mailProblem, setMailProblem] = useState("");
   const { next } = useSearch({ strict: false });
   const isInvited = next === "/join";
   if (session?.signup === "closed" && !isInvited)
@@ -41,12 +42,15 @@ export function SignUp() {
       action={t.auth.signUp}
       onSend={async ({ name = "", email = "", password = "" }) => {
         setProblem("");
+        setMailProblem("");
         try {
           await signUp(name.trim(), email.trim(), password);
           // The answer never reveals whether the address is known. Only a successful sign-in, which needs the
           // password, does.
           if (!verifiesAddresses(session)) await signIn(email.trim(), password);
         } catch (error) {
+          if (error instanceof ServiceError && paramOf(error) === "email")
+            return setMailProblem(t.auth.mailRefused);
           if (error instanceof ServiceError && error.code.includes("password"))
             return setProblem(explain(error, t).title);
           throw error;
@@ -69,10 +73,16 @@ export function SignUp() {
       <Field label={t.auth.name} hint={t.auth.nameHint}>
         {(attributes) => <Input {...attributes} name="name" required maxLength={80} autoComplete="name" />}
       </Field>
-      <Field label={t.auth.email}>
+      <Field label={t.auth.email} error={mailProblem || undefined}>
         {(attributes) => <Input {...attributes} name="email" type="email" required autoComplete="username" />}
       </Field>
       <NewPassword label={t.auth.password} error={problem || undefined} />
     </AuthForm>
   );
+}
+
+/** The field that an error names. */
+function paramOf({ body }: ServiceError): unknown {
+  const error = body["error"];
+  return isObject(error) ? error["param"] : undefined;
 }

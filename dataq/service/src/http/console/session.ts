@@ -21,6 +21,7 @@ import { check, readJson } from "../body.ts";
 import { authorOf, principalOf, visitorOf } from "../caller.ts";
 import { headersOf } from "../credentials.ts";
 import type { HttpParts } from "../parts.ts";
+import { windowBody } from "../routes/admin/maintenance.ts";
 
 interface ConsoleSettings {
   readonly mode: "local" | "hosted";
@@ -52,6 +53,7 @@ export function addSessionRoutes(app: FastifyInstance, parts: HttpParts, setting
       mode: settings.mode,
       signup: settings.signup,
       mail: people.sendsMail,
+      maintenance: windowBody(await parts.maintenance.current()),
       sso: people.sso ? { name: people.sso.settings.name } : null,
       models: settings.locallm !== undefined && signedIn !== undefined && holds(scopesOf(signedIn), "admin"),
       user: signedIn
