@@ -86,7 +86,7 @@ async function judgeOpinions(held: HeldArticles, print: (line: string) => void, 
     }));
     put(`written, ${name}`, judged);
   }
-  for (const name of ["ninth", "tenth"]) {
+  for (const name of ["ninth", "tenth", "eleventh", "twelfth"]) {
     const asked = readAsked(new URL(`strangers/${name}-opinion.tsv`, import.meta.url));
     const judged = citationsOf(asked, await check(opinionOf(asked))).map(({ words, expected, own }) => {
       const isError = expected !== "right";

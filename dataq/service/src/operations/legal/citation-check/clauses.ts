@@ -4,6 +4,7 @@ import type { Piece } from "./compare.ts";
 export interface Clause {
   /** Without marks and free words, and with one word for those that say the same. */
   readonly units: string;
+  readonly pairs: ReadonlySet<string>;
   readonly text: string;
   /** The number of its sentence. */
   readonly sentence: number;
@@ -16,7 +17,14 @@ export function clausesIn(text: string): Clause[] {
   let sentence = 0;
   for (const [, part = "", mark = ""] of text.matchAll(/([^,，。;；:：\n|]*)([,，。;；:：\n|]|$)/g)) {
     const units = inLawWords(part);
-    if (units !== "") clauses.push({ units, text: part.trim(), sentence, isCondition: ends.test(units) });
+    if (units !== "")
+      clauses.push({
+        units,
+        pairs: pairsOf(units),
+        text: part.trim(),
+        sentence,
+        isCondition: ends.test(units),
+      });
     if (/[。;；\n|]/.test(mark)) sentence++;
   }
   return clauses;
@@ -44,6 +52,8 @@ const sameWords: readonly (readonly [RegExp, string])[] = [
   [/调低|降低|酌减/g, "减少"],
   [/给予/g, "予以"],
   [/两(?=[年月日个倍人名周])/g, "二"],
+  [/不影响(.{2,8})的(承担|行使|适用)/g, "应当$2$1"],
+  [/不影响(.{2,40}?)的权利/g, "可以$1"],
   [/或者/g, "或"],
   [/以及|及其/g, "及"],
   [/商家|卖家|商户/g, "经营者"],

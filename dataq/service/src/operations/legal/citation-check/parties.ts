@@ -12,7 +12,7 @@ export function otherParty(said: readonly Clause[], article: readonly Clause[]):
 }
 
 const role =
-  "(?:[^的由对向与和及或在将被者是为一二三四五六七八九十日]{0,8}(?:人|方|者|配偶|子女|父母|原告|被告|单位|机关|机构|部门|会|法院|股东|董事|监事|经理|政府|企业|公司|用户|患者|业主|法人)(?:一方|双方)?)";
+  "(?:被(?:保险|侵权|申请|执行|扶养|继承|监护|许可|告|担保|害)人|[^的由对向与和及或在将被者是为一二三四五六七八九十日]{0,8}(?:人|方|者|配偶|子女|父母|原告|被告|单位|机关|机构|部门|会|法院|股东|董事|监事|经理|政府|企业|公司|用户|患者|业主|法人)(?:一方|双方)?)";
 
 /** The burden of proof lies with somebody else. */
 function otherProver(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
@@ -22,9 +22,12 @@ function otherProver(said: readonly Clause[], article: readonly Clause[]): Piece
     for (const mine of proversIn(clause)) {
       const isNamed = /[原被]告/.test(mine.who) && /[原被]告/.test(whole);
       if (!isNamed && everyday.test(mine.who)) continue;
-      if (stands.some(({ who, before }) => isSame(who, mine.who) || before.includes(mine.who))) continue;
+      if (stands.some(({ who, before }) => isSame(who, mine.who) || isNamedIn(before, mine.who))) continue;
       const [there] = stands;
       if (there !== undefined) return instead(there.clause.text, clause.text);
+      // The article speaks of no proof.
+      if (!/证明|举证|证据|推定/.test(whole) && burden.test(clause.units) && sharesOf(said, whole))
+        return instead("", clause.text);
       // The article makes nobody prove this.
       if (/证明|举证/.test(whole) && claimant.test(mine.who) && /能够?证明|有证据证明|不能证明/.test(whole)) {
         const own = article.find(({ units }) => /证明/.test(units)) as Clause;
@@ -35,7 +38,7 @@ function otherProver(said: readonly Clause[], article: readonly Clause[]): Piece
 }
 
 const proves = new RegExp(
-  `(${role})(?:应当|应|必须|须|需要?|能够|不能|可以|负责|无法|能|来|承担|负有?)*(?:举证|证明|提供证据|提出证据)(?!文件|书|材料|的)`,
+  `(${role})(?:应当|应|必须|须|需要?|能够|不能|可以|负责|无法|能|来|承担|负有?)*(?:举证|自?证明|自证|提供证据|提出证据)(?!文件|书|材料|的)`,
   "g",
 );
 
@@ -47,6 +50,14 @@ function proversIn(clause: Clause): { who: string; before: string; clause: Claus
     return name.length < 2 || anybody.test(name) ? [] : [{ who: name, before, clause }];
   });
 }
+
+const burden = /(?:应当|应|须|必须|由|负有?|承担).{0,12}(?:举证|证明)|自证/;
+
+/** Whether some words of the sentence are those of the article. */
+function sharesOf(said: readonly Clause[], whole: string): boolean {
+  return shareIn(pairsOf(said.map(({ units }) => units).join("|")), pairsOf(whole)) >= leastShareOfProof;
+}
+const leastShareOfProof = 0.3;
 
 const burdened = new RegExp(
   `(${role})(?:应当?|须|需)?(?:对|就).{2,24}?(?:承担|负有?)(?:相应的?)?举证责任`,
@@ -80,11 +91,14 @@ function otherObject(said: readonly Clause[], article: readonly Clause[]): Piece
   return undefined;
 }
 
-const acted = new RegExp(`(通知|催告|请求|返还|赔偿|追偿|支付给|交付给|起诉|通报)(${role})`, "g");
+const acted = new RegExp(
+  `(通知|催告|请求|返还|赔偿|追偿|支付给|交付给|起诉|通报|推定|委托|指定|责令|告诉)(${role})`,
+  "g",
+);
 
 /** 由股东会……发出 for 由公司……发出. */
 function otherDoer(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
-  const stands = article.flatMap(doersIn);
+  const stands = [...article.flatMap(doersIn), ...article.flatMap(bearersIn)];
   const whole = article.map(({ units }) => units).join("|");
   if (stands.length === 0) return undefined;
   for (const clause of said)
@@ -119,8 +133,28 @@ function doersIn(clause: Clause) {
   }));
 }
 
+/** 经营者应当承担费用 says who bears as 由经营者承担 does. */
+function bearersIn(clause: Clause) {
+  return [
+    ...clause.units.matchAll(new RegExp(`^(${role})(?:应当|必须|依法)+(承担|负担|支付|退还)(.{0,12})`, "g")),
+  ].map(([, who = "", verb = "", rest = ""]) => ({ who, verb, what: pairsOf(verb + rest), clause }));
+}
+
 /** 股东是清算义务人 for 董事为公司清算义务人. */
 function otherHolder(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
+  // 原行政机关是被告 for 复议机关是被告, under the same condition.
+  for (const [place, { isCondition, units }] of said.entries()) {
+    const at = isCondition
+      ? article.findIndex(
+          (each) => each.isCondition && each.units.endsWith(units) && units.length >= leastCondition,
+        )
+      : -1;
+    const [own, there] = [said[place + 1], article[at + 1]];
+    if (at === -1 || own === undefined || there === undefined) continue;
+    const [one, other] = [own, there].map((each) => /^(.{2,12})(?:是|为)(.{2,10})$/.exec(each.units));
+    if (one?.[2] === undefined || one[2] !== other?.[2] || everyday.test(one[1] as string)) continue;
+    if (!isSame(one[1] as string, other[1] as string)) return instead(there.text, own.text);
+  }
   for (const clause of said) {
     const [, who = "", what = ""] =
       new RegExp(`(${role})(?:是|为|属于?|担任|作为)([^,]{4,12})$`).exec(clause.units) ?? [];
@@ -140,6 +174,11 @@ function otherHolder(said: readonly Clause[], article: readonly Clause[]): Piece
   return undefined;
 }
 const leastShareOfWhat = 0.75;
+const leastCondition = 6;
+
+function isNamedIn(text: string, who: string): boolean {
+  return new RegExp(`(?<!被)${who}`).test(text);
+}
 
 /** Both are authorities, which have many names. */
 function office(one: string, other: string): boolean {
@@ -149,6 +188,9 @@ function office(one: string, other: string): boolean {
 
 function isSame(one: string, other: string): boolean {
   const [a, b] = [one, other].map((who) => who.replaceAll(/一方|双方|的|其|该/g, "")) as [string, string];
+  // 申请人 and 被申请人 are on two sides.
+  if (a.startsWith("被") !== b.startsWith("被") && a.replace(/^被/, "") === b.replace(/^被/, ""))
+    return false;
   if (a.includes(b) || b.includes(a)) return true;
   return (
     same.some((names) => names.test(a) && names.test(b)) ||

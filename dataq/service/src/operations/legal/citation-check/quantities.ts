@@ -14,7 +14,8 @@ export function otherAmount(said: Words, article: Words): readonly Piece[] | und
     otherRange(said, article) ??
     inventedMultiple(said, article) ??
     otherAfterWord(said, article) ??
-    amountOfCondition(said, article)
+    amountOfCondition(said, article) ??
+    otherOnly(said, article)
   );
 }
 
@@ -226,6 +227,9 @@ function amountOfCondition(said: Words, article: Words): readonly Piece[] | unde
   for (const mine of all) {
     if (isPartOfDate(mine, all, said) || isConditional(said, mine)) continue;
     const around = aroundOf(said, mine);
+    // The clause stands in the article word for word.
+    if (article.units.includes(said.units.slice(clauseStart(said, mine.from), clauseEnd(said, mine.to))))
+      continue;
     if (
       around.size < leastAround ||
       ofCase.test(said.units.slice(clauseStart(said, mine.from), clauseEnd(said, mine.to)))
@@ -240,6 +244,9 @@ function amountOfCondition(said: Words, article: Words): readonly Piece[] | unde
       .sort((a, b) => b.like - a.like);
     const [best] = likes;
     if (best === undefined || best.each.value === mine.value || best.like < leastLikeAround) continue;
+    // Both are told, each of its own condition.
+    if (all.some((each) => each !== mine && each.kind === mine.kind && each.value === best.each.value))
+      continue;
     // Months for years are seldom a slip.
     if (unitOf(said, mine) !== unitOf(article, best.each) && best.like < leastLikeOfUnits) continue;
     const own = likes.find(({ each }) => each.value === mine.value);
@@ -257,8 +264,44 @@ function isConditional({ units }: Words, { from, to }: Quantity): boolean {
   return /(?:满|不足|超过)$/.test(units.slice(0, from)) || /^(?:以上|以下|的)/.test(units.slice(to));
 }
 
+/** The only period, share or sum of a rule is another one: 满一年 for 二年内. */
+function otherOnly(said: Words, article: Words): readonly Piece[] | undefined {
+  const [all, stands] = [quantitiesOf(said), quantitiesOf(article)];
+  for (const mine of all) {
+    const group = (each: Quantity) => (daysOf[each.kind] === undefined ? each.kind : "span");
+    const [own, theirs] = [all, stands].map((list) => list.filter((each) => group(each) === group(mine))) as [
+      Quantity[],
+      Quantity[],
+    ];
+    const [there] = theirs;
+    if (
+      own.length !== 1 ||
+      there === undefined ||
+      theirs.some(({ value, kind }) => value !== there.value || kind !== there.kind)
+    )
+      continue;
+    if (there.kind !== mine.kind || there.value === mine.value) continue;
+    const [start, end] = [clauseStart(said, mine.from), clauseEnd(said, mine.to)];
+    const clause = said.units.slice(start, end);
+    if (
+      ofCase.test(clause) ||
+      !limitsWords.test(clause) ||
+      likeness(said.units, article.units) < leastLikeOfOnly
+    )
+      continue;
+    return [
+      { kind: "added", text: writtenIn(said, mine) },
+      { kind: "missing", text: writtenIn(article, there) },
+    ];
+  }
+  return undefined;
+}
+
+const limitsWords = /[满内期]|以[上下]|不得|超过|至少|提前|之日|为|不[少低足]|最[长短高低多少]/;
+const leastLikeOfOnly = 0.4;
+
 const leastAround = 4;
-const leastLikeAround = 0.6;
+const leastLikeAround = 0.5;
 const leastLikeOfUnits = 0.8;
 const aheadAround = 0.25;
 

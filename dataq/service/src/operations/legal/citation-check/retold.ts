@@ -1,5 +1,5 @@
-import { otherAct } from "./acts.ts";
-import { clausesIn, inLawWords } from "./clauses.ts";
+import { broadened, otherAct, undenied } from "./acts.ts";
+import { type Clause, clausesIn, inLawWords, shared, shareIn } from "./clauses.ts";
 import {
   type Budget,
   type Comparison,
@@ -17,6 +17,7 @@ import { otherTerm } from "./other-terms.ts";
 import { otherOutcome } from "./outcomes.ts";
 import { otherParty } from "./parties.ts";
 import { otherAmount } from "./quantities.ts";
+import { otherResult } from "./results.ts";
 import { otherValue } from "./rule-values.ts";
 import { otherCondition } from "./waivers.ts";
 
@@ -43,19 +44,31 @@ export function contradiction(said: Words, article: Words, budget: Budget): read
   );
 }
 
+/** An article is compared with each part of a sentence. */
+const known = new WeakMap<Words, readonly Clause[]>();
+
 /** What the clauses rule, compared in the words of laws: the writer's own words and order do not count. */
 function otherRule(said: Words, article: Words): readonly Piece[] | undefined {
-  const [mine, theirs] = [clausesIn(said.text), clausesIn(article.text)];
+  const mine = clausesIn(said.text);
+  const theirs = known.get(article) ?? clausesIn(article.text);
+  known.set(article, theirs);
+  // They must speak of one thing at all.
+  const own = new Set(mine.flatMap(({ pairs }) => [...pairs]));
+  const all = new Set(theirs.flatMap(({ pairs }) => [...pairs]));
+  if (shared(own, all) < leastShared || shareIn(own, all) < leastShareOfRule) return undefined;
   const whole = withoutLead(article.text);
-  for (const other of [otherCondition, otherKind, otherParty, otherAct]) {
+  for (const other of [otherCondition, otherKind, otherParty, otherAct, undenied, broadened, otherResult]) {
     const pieces = other(mine, theirs);
-    const own = pieces?.find(({ kind }) => kind === "added")?.text ?? "";
+    const added = pieces?.find(({ kind }) => kind === "added")?.text ?? "";
     // What stands there word for word says nothing else.
-    if (pieces !== undefined && !own.split(/[，,]/).every((each) => whole.includes(withoutLead(each))))
+    if (pieces !== undefined && !added.split(/[，,]/).every((each) => whole.includes(withoutLead(each))))
       return pieces;
   }
   return undefined;
 }
+
+const leastShared = 3;
+const leastShareOfRule = 0.15;
 
 function withoutLead(text: string): string {
   return inLawWords(text)

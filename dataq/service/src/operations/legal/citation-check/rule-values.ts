@@ -405,7 +405,9 @@ const longestMember = 10;
 /** 一律 or 只能, where the article knows exceptions or another way. */
 function withoutException(said: Words, article: Words): Piece[] | undefined {
   if (likeness(said.units, article.units) < leastLikeness) return undefined;
-  const every = /一律|一概|概不|无一例外|无条件|任何情况下|任何情形下|无论何种情[形况]/.exec(said.units)?.[0];
+  const every = /一律|一概|概不|无一例外|无条件|任何时候|始终|任何情况下|任何情形下|无论何种情[形况]/.exec(
+    said.units,
+  )?.[0];
   if (every !== undefined && !article.units.includes(every) && !excepts.test(said.units)) {
     const exception = excepts.exec(article.units)?.[0];
     if (exception !== undefined) return instead(exception, every);

@@ -7,7 +7,11 @@ import type { Piece } from "./compare.ts";
  */
 export function otherCondition(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
   return (
-    waived(said, article) ?? conceded(said, article) ?? included(said, article) ?? onlySome(said, article)
+    waived(said, article) ??
+    conceded(said, article) ??
+    included(said, article) ??
+    ungranted(said, article) ??
+    onlySome(said, article)
   );
 }
 
@@ -20,10 +24,10 @@ function waived(said: readonly Clause[], article: readonly Clause[]): Piece[] | 
         // An obligation, which the article denies too: 不承担民事责任.
         const duty = /^(?:承担|负担?|支付|赔偿|缴纳|返还)/.exec(what)?.[0];
         if (duty !== undefined && article.some((clause) => denied.test(clause.units))) continue;
-        const there = article.find((clause) => demands(what, clause.units, words));
+        const there = article.find((clause) => demands(what, clause, words));
         if (there === undefined) continue;
         const isWaivedThere = article.some(
-          (clause) => waives.test(clause.units) && demands(what, clause.units, words),
+          (clause) => waives.test(clause.units) && demands(what, clause, words),
         );
         if (!isWaivedThere) return instead(there.text, text);
       }
@@ -41,7 +45,7 @@ const free =
   /是否|有无|先行|事先|另行|事后|单位(?=安排)|存在|当事人|提出|具有|具备|如何|其|该|的|双方|对方|任何|再|另|需要/g;
 
 /** Whether a clause has what is waived as a condition. */
-function demands(what: string, clause: string, written: string): boolean {
+function demands(what: string, { units: clause, pairs }: Clause, written: string): boolean {
   if (degree.test(written) && degrees.test(clause)) {
     const about = written.replace(degree, "").replaceAll(free, "");
     return (
@@ -53,9 +57,7 @@ function demands(what: string, clause: string, written: string): boolean {
   const parts = what.split(/[或和与及]/).filter((each) => each.length >= 2);
   return parts.some((part) => {
     const tail = part.slice(-2);
-    return (
-      clause.includes(tail) && (part.length <= 4 || shareIn(pairsOf(part), pairsOf(clause)) >= leastShare)
-    );
+    return clause.includes(tail) && (part.length <= 4 || shareIn(pairsOf(part), pairs) >= leastShare);
   });
 }
 
@@ -74,9 +76,15 @@ function conceded(said: readonly Clause[], article: readonly Clause[]): Piece[] 
     if (denies.test(follows)) continue;
     const mine = pairsOf(what.replaceAll(/只有|仅有|已经?|只是|仅/g, ""));
     for (const [at, each] of article.entries()) {
-      if (mine.size < 2 || shareIn(mine, pairsOf(each.units)) < leastShareOfConceded) continue;
+      if (mine.size < 2 || shareIn(mine, each.pairs) < leastShareOfConceded) continue;
       const next = article[at + 1];
       const here = [each, ...(next?.sentence === each.sentence ? [next] : [])];
+      // The article makes something else of this condition.
+      const result = pairsOf(follows);
+      const own = next === undefined ? 0 : shareIn(result, next.pairs);
+      const most = Math.max(0, ...article.map(({ pairs }) => shareIn(result, pairs)));
+      const isOther = each.isCondition && here.length === 2 && most >= leastShareOfResult && own < most / 2;
+      if (isOther) return instead(here.map(({ text }) => text).join("，"), clause.text);
       const isException = here.some(({ units }) =>
         /除外|不在此限|可以不|不予|不得|不承担|免除|免予|无须|不再/.test(units),
       );
@@ -88,6 +96,7 @@ function conceded(said: readonly Clause[], article: readonly Clause[]): Piece[] 
 }
 
 const denies = /不(?!正当|当得利|特定|动产|利)|无权|免|没有|未|禁止/;
+const leastShareOfResult = 0.5;
 const leastShareOfConceded = 0.5;
 
 /** 连续状态的也不例外, where the article rules that otherwise. */
@@ -97,7 +106,7 @@ function included(said: readonly Clause[], article: readonly Clause[]): Piece[] 
     const mine = pairsOf(what);
     if (mine.size === 0) continue;
     const there = article.findIndex(
-      (each) => each.isCondition && shareIn(mine, pairsOf(each.units)) >= leastShareOfConceded,
+      (each) => each.isCondition && shareIn(mine, each.pairs) >= leastShareOfConceded,
     );
     if (there !== -1) {
       const own = article[there] as Clause;
@@ -106,6 +115,25 @@ function included(said: readonly Clause[], article: readonly Clause[]): Piece[] 
   }
   return undefined;
 }
+
+/** 没有给拒绝的权利, where the article gives it. */
+function ungranted(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
+  for (const { units, text } of said) {
+    const [, what = ""] =
+      /(?:没有|并未|未|不)(?:给予?|赋予|授予|规定|设定|设置|留有?|提及|享有)(.{2,24}?)(?:的?权利|权|的规定|$)/.exec(
+        units,
+      ) ?? [];
+    const mine = pairsOf(what.replaceAll(free, ""));
+    if (mine.size === 0) continue;
+    const there = article.find(
+      (each) => shareIn(mine, each.pairs) >= leastShareOfGrant && /有权|可以|应当|享有/.test(each.units),
+    );
+    if (there !== undefined && !/不|未|无|没有/.test(there.units.replaceAll(/不(?:动产|特定|正当)/g, "")))
+      return instead(there.text, text);
+  }
+  return undefined;
+}
+const leastShareOfGrant = 0.6;
 
 /** Only somebody, or only under a condition, that the article does not name. */
 function onlySome(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
