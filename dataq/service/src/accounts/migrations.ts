@@ -145,4 +145,12 @@ alter table api_key add person_id text;
 create index api_key_person on api_key (person_id) where person_id is not null;
 `,
   },
+  {
+    name: "accounts/12-audit-of-account",
+    up: `
+-- An account's export reads its lines of the log only.
+create index audit_target on audit (target);
+create index audit_actor on audit (actor);
+`,
+  },
 ];
