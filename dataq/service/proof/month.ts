@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 import { findOperation, tokensPerCny } from "@dataq/contract";
-import type { AnyPayment, Board, ConnectorRow, Statement } from "@dataq/contract/wire";
+import type { AnyPayment, Board, ConnectorRow, Packages, Project, Statement } from "@dataq/contract/wire";
 import { findSecret } from "../src/accounts/local-account.ts";
 import { verifyBooks } from "../src/accounts/verify.ts";
 import { writeBackup } from "../src/backup/backup.ts";
@@ -37,6 +37,12 @@ const HOUR_MS = 3_600_000;
 const FIRST_MS = Date.parse("2026-09-30T16:00:00Z");
 const DAYS = 31;
 const fenOf = (tokens: number) => (tokens * 100) / tokensPerCny;
+/** Every fourth customer buys packages only: a tenth more tokens, which end during the month. */
+const offered = { tokens: 110_000, price_fen: 200, days: 12 } as const;
+const buysPackages = (number: number) => number % 4 === 1;
+/** Every third customer makes half of their calls by a key of a project with a budget. */
+const hasProject = (number: number) => number % 3 === 2;
+const BUDGET = 60_000;
 const tokensOf = (fen: number) => (fen * tokensPerCny) / 100;
 
 /** What is asked, and of whom: two vendors, each with operations and a price for a request. */
@@ -97,7 +103,18 @@ interface Customer {
   /** By operation: what the answers said that they cost, less what was given back. */
   readonly spent: Record<string, number>;
   /** A charged call to complain about. */
-  charged: { readonly id: string; readonly operation: Asked; readonly tokens: number } | undefined;
+  charged:
+    | {
+        readonly id: string;
+        readonly operation: Asked;
+        readonly tokens: number;
+        readonly isProjects: boolean;
+      }
+    | undefined;
+  readonly projectKey: string | undefined;
+  /** What calls of the project cost, and what of it came back. */
+  projectSpent: number;
+  projectBack: number;
   vouchers: number;
   hasLeft: boolean;
   calls: number;
@@ -121,6 +138,7 @@ class Month implements AsyncDisposable {
   readonly #notices: Notice[] = [];
   /** The bank's book: transfers by payment, and what went back. */
   readonly #bank = new Map<string, { fen: number; back: number }>();
+  #offer = "";
   readonly #due: { readonly atDay: number; readonly run: () => Promise<void> }[] = [];
   readonly told: Record<string, number> = {};
   readonly #folders: string[] = [];
@@ -222,9 +240,11 @@ class Month implements AsyncDisposable {
         name: `客户 ${number} Ltd`,
         email: `buyer${number}@shop${number}.example`,
         keys: 0,
+        // No trial, which would be spent before the package.
+        ...(buysPackages(number) && { tokens: 0 }),
       });
       const id = made.account_id as string;
-      const scopes = ["data:query", "read:account", "manage:billing"];
+      const scopes = ["data:query", "read:account", "manage:billing", "manage:keys"];
       const { keys } = await this.#operate("POST", `/admin/v1/accounts/${id}/keys`, { count: 1, scopes });
       const balance = (await this.#ask(keys[0], "/v1/balance")).body as { balance: number };
       const kinds = [...onlineProviders, "bank"] as const;
@@ -238,6 +258,9 @@ class Month implements AsyncDisposable {
         granted: balance.balance,
         spent: {},
         charged: undefined,
+        projectKey: hasProject(number) ? await this.#projectKey(keys[0]) : undefined,
+        projectSpent: 0,
+        projectBack: 0,
         vouchers: 0,
         hasLeft: false,
         calls: 0,
@@ -246,8 +269,17 @@ class Month implements AsyncDisposable {
     }
   }
 
+  async #projectKey(key: string): Promise<string> {
+    const project = await this.#ask(key, "/v1/projects", { name: "搜索", monthly_budget: BUDGET });
+    const made = await this.#ask(key, "/v1/keys", { project_id: (project.body as Project).id });
+    if (made.status !== 201) throw new Error(`No key of a project: ${made.text}`);
+    this.#tell("projects");
+    return (made.body as { key: string }).key;
+  }
+
   /** A price goes up from the sixteenth on, announced three days before. */
   async #announce(day: number): Promise<void> {
+    if (day === 1) this.#offer = (await this.#operate("POST", "/admin/v1/packages", offered)).id;
     if (day !== 13) return;
     const effective_from = new Date(FIRST_MS + 15 * DAY_MS).toISOString();
     const price = { operation: "legal_laws", tokens: 6_000, cached_tokens: 3_000, effective_from };
@@ -258,10 +290,18 @@ class Month implements AsyncDisposable {
   async #pay(day: number): Promise<void> {
     for (const customer of this.customers) {
       if (customer.hasLeft || this.#random() > (customer.joined === day ? 0.7 : 0.05)) continue;
-      const amountFen = [1_000, 2_999, 5_000, 9_900, 30_000][Math.floor(this.#random() * 5)]!;
+      const isPackage = buysPackages(customer.number);
+      const amountFen = isPackage
+        ? offered.price_fen
+        : [1_000, 2_999, 5_000, 9_900, 30_000][Math.floor(this.#random() * 5)]!;
       const { provider } = customer;
-      const begun = await this.#ask(customer.key, "/v1/payments", { provider, amount_fen: amountFen });
+      const begun = await this.#ask(customer.key, "/v1/payments", {
+        // Stripe takes no payment of so little.
+        provider: isPackage && provider === "stripe" ? "alipay" : provider,
+        ...(isPackage ? { package: this.#offer } : { amount_fen: amountFen }),
+      });
       this.#tell("payments begun");
+      if (isPackage) this.#tell("packages begun");
       if (begun.status !== 201) {
         this.#tell("payments that the provider refused");
         continue;
@@ -285,7 +325,10 @@ class Month implements AsyncDisposable {
         if (luck > 0.8 && luck < 0.88) this.#notices.push(notice);
         if (luck >= 0.88) this.#tell("notices that were lost");
         const fate = this.#random();
-        if (fate < 0.05) this.#due.push({ atDay: day + 3, run: () => this.#refund(payment, amountFen) });
+        if (isPackage && fate < 0.15)
+          this.#due.push({ atDay: day + 3, run: () => this.#refundPackage(customer, payment) });
+        else if (isPackage) continue;
+        else if (fate < 0.05) this.#due.push({ atDay: day + 3, run: () => this.#refund(payment, amountFen) });
         else if (provider === "stripe" && fate < 0.09)
           this.#due.push({ atDay: day + 5, run: () => this.#dispute(payment.id, fate < 0.07) });
         else if (fate < 0.5)
@@ -300,7 +343,7 @@ class Month implements AsyncDisposable {
       });
       for (const [place, code] of (codes as string[]).entries()) {
         const customer = this.customers[place * 7];
-        if (customer === undefined) continue;
+        if (customer === undefined || buysPackages(customer.number)) continue;
         const done = await this.#ask(customer.key, "/v1/vouchers/redeem", { code });
         if (done.status !== 200) throw new Error(`A voucher was refused: ${done.text}`);
         customer.vouchers += 20_000;
@@ -316,7 +359,7 @@ class Month implements AsyncDisposable {
     });
     this.#tell("payments that arrived");
     this.#tell("bank transfers that the operator confirmed");
-    if (this.#random() > 0.08) return;
+    if (amountFen === offered.price_fen || this.#random() > 0.08) return;
     const back = Math.ceil(amountFen / 4);
     this.#bank.get(id)!.back += back;
     const refund = { amount_fen: back, reason: "ordered too much", transaction: `back ${id}` };
@@ -344,6 +387,17 @@ class Month implements AsyncDisposable {
           this.#random() < 0.3 && trade.provider !== "alipay" ? "failed" : "done",
         ),
       );
+  }
+
+  /** What is left of the price goes back, and the package ends. */
+  async #refundPackage({ key }: Customer, { id }: AnyPayment): Promise<void> {
+    const { data } = (await this.#ask(key, "/v1/packages")).body as Packages;
+    const found = data.find((one) => one.payment_id === id);
+    const bonus = offered.tokens - tokensOf(offered.price_fen);
+    const amount_fen = found && found.ended_at === null ? Math.floor(fenOf(found.left - bonus)) : 0;
+    if (amount_fen <= 0) return this.#tell("packages that could not be refunded any more");
+    await this.#operate("POST", `/admin/v1/payments/${id}/refunds`, { amount_fen, reason: "too many" });
+    this.#tell("packages that were refunded");
   }
 
   async #dispute(id: string, isWon: boolean): Promise<void> {
@@ -389,7 +443,9 @@ class Month implements AsyncDisposable {
     const params = operation.startsWith("enterprise")
       ? { company_name: `公司${about}` }
       : { query: `合同 ${about}` };
-    const { status, body } = await this.#ask(customer.key, "/v1/data/query", { operation, params });
+    const isProjects = customer.projectKey !== undefined && customer.calls % 2 === 0;
+    const key = isProjects ? customer.projectKey! : customer.key;
+    const { status, body } = await this.#ask(key, "/v1/data/query", { operation, params });
     this.#tell("calls");
     if (status !== 200) {
       this.#tell(`calls refused or failed: ${(body as { code: string }).code}`);
@@ -397,7 +453,9 @@ class Month implements AsyncDisposable {
     }
     const { request_id: id, usage } = body as { request_id: string; usage: { tokens: number } };
     customer.spent[operation] = (customer.spent[operation] ?? 0) + usage.tokens;
-    if (usage.tokens > 0 && this.#random() < 0.1) customer.charged = { id, operation, tokens: usage.tokens };
+    if (isProjects) customer.projectSpent += usage.tokens;
+    if (usage.tokens > 0 && this.#random() < 0.1)
+      customer.charged = { id, operation, tokens: usage.tokens, isProjects };
   }
 
   /** Complaints: the operator looks at the call and gives its tokens back. */
@@ -415,6 +473,7 @@ class Month implements AsyncDisposable {
         reason: "wrong record",
       });
       customer.spent[charged.operation]! -= tokens;
+      if (charged.isProjects) customer.projectBack += tokens;
       this.#tell("complaints that were refunded");
     }
   }
@@ -480,7 +539,9 @@ class Month implements AsyncDisposable {
       customer.hasLeft = true;
       this.#tell("customers who left");
       const found = await this.#operate("GET", `/admin/v1/payments?account=${customer.id}&state=paid`);
-      const [last] = (found.data as AnyPayment[]).filter(({ returned_fen }) => returned_fen === 0);
+      const [last] = (found.data as AnyPayment[]).filter(
+        ({ returned_fen, package: bought }) => returned_fen === 0 && bought === null,
+      );
       const { body } = await this.#ask(customer.key, "/v1/balance");
       const left = Math.min(
         Math.floor(fenOf((body as { paid_balance: number }).paid_balance)),
@@ -600,7 +661,7 @@ class Month implements AsyncDisposable {
     add(
       "payments and vouchers, tokens",
       "payments and vouchers",
-      tokensOf(sum(paid, ({ amount_fen }) => amount_fen)) + vouchers,
+      sum(paid, ({ tokens }) => tokens) + vouchers,
       "top-ups in statements",
       ofKind("topup"),
     );
@@ -654,7 +715,36 @@ class Month implements AsyncDisposable {
       board.money.paid_in,
     );
     add("vouchers, tokens", "customers' notebooks", vouchers, "board", board.money.vouchers);
-    add("returned, tokens", "statements", -ofKind("refund", "chargeback"), "board", board.money.returned);
+    add(
+      "returned, tokens",
+      "payments",
+      tokensOf(sum(paid, ({ returned_fen }) => returned_fen)),
+      "board",
+      board.money.returned,
+    );
+    add("expired packages, tokens", "statements", -ofKind("expire"), "board", board.money.package_expired);
+    const withProjects = this.customers.filter(({ projectKey }) => projectKey !== undefined);
+    add(
+      "projects, tokens",
+      "customers' notebooks",
+      sum(withProjects, ({ projectSpent, projectBack }) => projectSpent - projectBack),
+      "statements by project",
+      sum(
+        withProjects,
+        (one) =>
+          -sum(
+            statements.get(one)!.projects.filter(({ project_id }) => project_id !== null),
+            ({ tokens }) => tokens,
+          ),
+      ),
+    );
+    add(
+      "projects",
+      "all",
+      withProjects.length,
+      "within their budget",
+      withProjects.filter(({ projectSpent }) => projectSpent <= BUDGET).length,
+    );
     const metered = sum(vendors, ({ name, costFen }) => (this.meters.requests[name] ?? 0) * costFen);
     add("vendors, fen", "vendors' meters", metered, "board", board.money.vendor_cost_fen);
     this.told["entries of the ledger"] = (
