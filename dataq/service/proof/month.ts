@@ -309,7 +309,8 @@ class Month implements AsyncDisposable {
       const payment = begun.body as AnyPayment;
       const luck = this.#random();
       if (provider === "bank") {
-        if (luck < 0.85) {
+        // The operator confirms on the next day, which the month must still have.
+        if (luck < 0.85 && day < DAYS) {
           this.#bank.set(payment.id, { fen: amountFen, back: 0 });
           this.#due.push({ atDay: day + 1, run: () => this.#confirm(payment.id, amountFen) });
         }
