@@ -44,7 +44,7 @@ row "\`systemd-analyze security\`" "$(for name in locallm dataq; do systemd-anal
 mkdir -p /var/lib/locallm/.locallm/models
 cp -r "$folder"/models/. /var/lib/locallm/.locallm/models/
 chown -R locallm:locallm /var/lib/locallm/.locallm
-printf '# kept\nLOCALLM_KEEP_ALIVE=10m\n' >>/etc/locallm/locallm.env
+printf '# kept\nLOCALLM_KEEP_ALIVE=10m\nLOCALLM_STOP_TIMEOUT=10m\n' >>/etc/locallm/locallm.env
 cat >/tmp/laws.jsonl <<'END'
 {"law_id":"1","law_name":"档案保管条例","article_no":"第一条","article_no_arabic":1,"article_text":"为了保管档案，制定本条例。"}
 {"law_id":"1","law_name":"档案保管条例","article_no":"第二条","article_no_arabic":2,"article_text":"档案应当保管在干燥、通风的地方。"}
