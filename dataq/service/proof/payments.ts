@@ -23,7 +23,8 @@ async function kill(print: (line: string) => void): Promise<void> {
     await using other = await startService({ folder, env: providers.configure(folder) });
     print("| killed at | kills | money at the provider = money in the ledger |");
     print("|---|---:|---:|");
-    for (const failpoint of paymentFailpoints) {
+    // Charges of a saved card are killed in auto-top-up.test.ts.
+    for (const failpoint of paymentFailpoints.filter((name) => !name.endsWith("_charge"))) {
       for (const provider of onlineProviders)
         await killDuringPayment(failpoint, provider, { folder, database, providers, other });
       print(`| ${failpoint} | ${onlineProviders.length} | ${onlineProviders.length} |`);

@@ -265,6 +265,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       publicUrl,
       onWarning: (text, error) => logger.warn({ err: error.message }, text),
       failpoint: failpointOf<PaymentFailpoint>(config.failpoint),
+      onFailedCharge: (failed) => people.tellOfFailedCharge(failed),
     });
     if (payments.options.length > 0)
       progress(`Customers can pay by ${payments.options.map(({ name }) => name).join(", ")}.`);
@@ -366,7 +367,10 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       cache,
       seal,
       queue,
-      askPayments: () => payments.askDue(),
+      askPayments: async () => {
+        await payments.chargeDue();
+        await payments.askDue();
+      },
       dropAbsent: async () => {
         await people.tellOfEndedKeys((await sso?.dropAbsent()) ?? []);
       },

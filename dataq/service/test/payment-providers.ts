@@ -59,6 +59,10 @@ export class PaymentProviders implements AsyncDisposable {
   losesAnswers = false;
   /** The server answers 503 and does nothing. */
   isDown = false;
+  /** What the bank says to a charge of a saved card. */
+  charges: "made" | "declined" | "slow" = "made";
+  /** Pages where cards are saved, by their number, and whether one was. */
+  readonly setups = new Map<string, boolean>();
   /** Refunds are refused. */
   refusesRefunds = false;
   readonly #clock: () => number;
@@ -315,10 +319,10 @@ export class PaymentProviders implements AsyncDisposable {
     return `${prefix}_${++this.#serial}`;
   }
 
-  #open(provider: OnlineProvider, id: string, amountFen: number): Trade {
+  #open(provider: OnlineProvider, id: string, amountFen: number, prefix = "t"): Trade {
     const known = this.trades.get(id);
     if (known) return known;
-    const number = this.#number("t");
+    const number = this.#number(prefix);
     const trade: Trade = {
       provider,
       id,
@@ -376,6 +380,16 @@ export class PaymentProviders implements AsyncDisposable {
         const trade = byNumber(url.searchParams.get("payment_intent") ?? "");
         return answer(200, { data: trade?.refunds.map((refund) => stripeRefund(trade, refund)) ?? [] });
       }
+      if (path.startsWith("/checkout/sessions/cs_setup"))
+        return answer(200, this.#setupSession(path.slice(19)));
+      if (path.startsWith("/setup_intents/")) {
+        const card = { id: "pm_1", card: { brand: "visa", last4: "4242" } };
+        return answer(200, { id: path.slice(15), status: "succeeded", payment_method: card });
+      }
+      if (path === "/payment_intents") {
+        const charged = [...this.trades.values()].filter(({ number }) => number.startsWith("auto"));
+        return answer(200, { data: charged.map((trade) => chargeOf(trade)) });
+      }
       const trade = byNumber(path);
       if (!trade) return answer(404, { error: { message: "no such object" } });
       if (path.startsWith("/disputes/")) {
@@ -393,6 +407,25 @@ export class PaymentProviders implements AsyncDisposable {
     const known = this.#idempotent.get(key);
     if (known) return answer(200, known);
     let made: object;
+    if (path === "/payment_intents") {
+      if (this.charges === "declined")
+        return answer(402, { error: { code: "card_declined", message: "Your card was declined." } });
+      if (fields.get("off_session") !== "true" || fields.get("payment_method") !== "pm_1")
+        return refused("card");
+      const trade = this.#open(
+        "stripe",
+        fields.get("metadata[payment]") ?? "",
+        Number(fields.get("amount")),
+        "auto",
+      );
+      if (this.charges === "made") trade.state = "paid";
+      return answer(200, chargeOf(trade));
+    }
+    if (fields.get("mode") === "setup") {
+      const number = this.#number("cs_setup");
+      this.setups.set(number, false);
+      return answer(200, this.#setupSession(number));
+    }
     if (path === "/checkout/sessions") {
       if (fields.get("line_items[0][price_data][currency]") !== "cny") return refused("currency");
       const id = fields.get("client_reference_id") ?? "";
@@ -408,6 +441,35 @@ export class PaymentProviders implements AsyncDisposable {
     }
     this.#idempotent.set(key, made);
     return answer(200, made);
+  }
+
+  #setupSession(number: string): object {
+    const isDone = this.setups.get(number) === true;
+    return {
+      id: number,
+      mode: "setup",
+      url: `https://checkout.stripe.com/c/setup/${number}`,
+      status: isDone ? "complete" : "open",
+      setup_intent: isDone ? `seti_${number}` : null,
+      customer: isDone ? "cus_1" : null,
+    };
+  }
+
+  /** The customer saves a card. */
+  saveCard(url: string): Notice {
+    const number = url.split("/").at(-1)!;
+    this.setups.set(number, true);
+    return this.stripeEvent("checkout.session.completed", this.#setupSession(number));
+  }
+
+  /** The bank has made a slow charge, or not. */
+  endCharge(id: string, state: "paid" | "closed"): Notice {
+    const trade = this.#trade(id);
+    trade.state = state;
+    return this.stripeEvent(
+      `payment_intent.${state === "paid" ? "succeeded" : "payment_failed"}`,
+      chargeOf(trade),
+    );
   }
 
   #alipayGateway(body: string): [number, string] {
@@ -531,6 +593,19 @@ function sessionOf({ id, number, amountFen, state }: Trade): object {
 
 function intentOf({ id, number, amountFen }: Trade): object {
   return { id: `pi_${number}`, amount: amountFen, metadata: { payment: id } };
+}
+
+function chargeOf(trade: Trade): object {
+  const status = { open: "processing", paid: "succeeded", closed: "requires_payment_method" }[trade.state];
+  const { amountFen: amount } = trade;
+  return {
+    ...intentOf(trade),
+    status,
+    amount,
+    amount_received: amount,
+    currency: "cny",
+    metadata: { payment: trade.id, auto: "1" },
+  };
 }
 
 function stripeRefund(trade: Trade, { id, number, amountFen, state }: TradeRefund): object {

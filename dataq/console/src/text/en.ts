@@ -797,6 +797,28 @@ export const en = {
     returned: (yuan: string) => `${yuan} returned`,
   },
 
+  auto: {
+    title: "Automatic top-up",
+    about:
+      "Charges your saved card when the balance is low. Only Stripe can; Alipay, WeChat Pay and bank transfers cannot.",
+    low: "Below (yuan)",
+    amount: "Amount (yuan)",
+    most: "At most a month (yuan)",
+    consent: "I allow the operator to charge this card without me, within these limits, until I end it.",
+    allow: "Allow",
+    end: "End",
+    ended: "Automatic top-up ended.",
+    states: {
+      off: "Off",
+      waiting: "No card is saved yet",
+      on: "On",
+      stopped: "Stopped after three failures in a row; allow it again to go on",
+    },
+    save: "Save a card at Stripe",
+    charged: (yuan: string) => `${yuan} charged this month`,
+    failed: (reason: string) => `The last charge failed: ${reason}`,
+  },
+
   packages: {
     title: "Packages",
     about: "Tokens bought in advance. They cost less, are used before the rest of your balance, and end.",
@@ -1433,6 +1455,8 @@ export const en = {
       "package.end": "Package offer ended",
       "package.offer": "Package offered",
       "project.change": "Project changed",
+      "topup.allow": "Automatic top-up allowed",
+      "topup.end": "Automatic top-up ended",
       "project.create": "Project created",
       "project.delete": "Project deleted",
       "ledger.adjust": "Balance adjusted",

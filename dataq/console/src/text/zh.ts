@@ -757,6 +757,27 @@ export const zh: Text = {
     returned: (yuan) => `已退 ${yuan}`,
   },
 
+  auto: {
+    title: "自动充值",
+    about: "余额不足时从已保存的银行卡扣款。仅 Stripe 支持，支付宝、微信支付和银行转账不支持。",
+    low: "余额低于（元）",
+    amount: "每次金额（元）",
+    most: "每月上限（元）",
+    consent: "我同意运营方在上述限额内从该银行卡自动扣款，直到我关闭为止。",
+    allow: "开启",
+    end: "关闭",
+    ended: "自动充值已关闭。",
+    states: {
+      off: "未开启",
+      waiting: "尚未保存银行卡",
+      on: "已开启",
+      stopped: "连续失败三次，已停止，重新开启后继续",
+    },
+    save: "在 Stripe 保存银行卡",
+    charged: (yuan) => `本月已扣 ${yuan}`,
+    failed: (reason) => `上次扣款失败：${reason}`,
+  },
+
   packages: {
     title: "套餐",
     about: "预购点数，单价更低，优先于其余余额使用，到期作废。",
@@ -1363,6 +1384,8 @@ export const zh: Text = {
       "package.end": "下架套餐",
       "package.offer": "推出套餐",
       "project.change": "修改项目",
+      "topup.allow": "开启自动充值",
+      "topup.end": "关闭自动充值",
       "project.create": "创建项目",
       "project.delete": "删除项目",
       "ledger.adjust": "调整余额",

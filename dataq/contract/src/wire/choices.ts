@@ -69,6 +69,10 @@ export type PaymentState = (typeof paymentStates)[number];
 export const paymentNews = ["notification", "question", "operator"] as const;
 export type PaymentNews = (typeof paymentNews)[number];
 
+/** `waiting`: no card is saved yet. `stopped`: several charges in a row failed. */
+export const autoTopUpStates = ["off", "waiting", "on", "stopped"] as const;
+export type AutoTopUpState = (typeof autoTopUpStates)[number];
+
 /** Why money of a payment went back. */
 export const moneyReturns = ["refund", "chargeback"] as const;
 export type MoneyReturnKind = (typeof moneyReturns)[number];

@@ -1,6 +1,13 @@
 import { z } from "zod";
 import type { Received } from "./answer.ts";
-import { moneyReturnStates, moneyReturns, paymentNews, paymentProviders, paymentStates } from "./choices.ts";
+import {
+  autoTopUpStates,
+  moneyReturnStates,
+  moneyReturns,
+  paymentNews,
+  paymentProviders,
+  paymentStates,
+} from "./choices.ts";
 import { moment } from "./moment.ts";
 import { pageLimit } from "./page.ts";
 import { wellFormed } from "./well-formed.ts";
@@ -68,6 +75,7 @@ export const paymentOptions = z.strictObject({
     z.strictObject({
       name: z.enum(paymentProviders),
       least_fen: fen.meta({ description: "The smallest amount that this provider takes" }),
+      automatic: z.boolean().meta({ description: "Whether it can charge a saved card by itself" }),
     }),
   ),
   most_fen: fen,
@@ -88,6 +96,33 @@ export const newPayment = z
     params: { fix: "send amount_fen or package", fixZh: "请发送 amount_fen 或 package 其中之一" },
   });
 export type NewPayment = Received<typeof newPayment>;
+
+/** Charges a saved card when the balance is low, as the customer has allowed. */
+export const autoTopUp = z.strictObject({
+  available: z.boolean().meta({ description: "Whether the operator has set up a provider that can" }),
+  state: z.enum(autoTopUpStates),
+  low_tokens: z.number().int().nullable().meta({ description: "Charges when the balance is below this" }),
+  amount_fen: fen.nullable(),
+  most_fen: fen.nullable().meta({ description: "The most that is charged in a month (China time)" }),
+  charged_fen: fen.meta({ description: "Charged this month, or about to be" }),
+  card: z.string().nullable().meta({ description: "Brand and last digits" }),
+  url: z.string().nullable().meta({ description: "Where the card is saved, at the provider" }),
+  consented_at: moment.nullable(),
+  failures: z.number().int().meta({ description: "Charges in a row that were not made" }),
+  reason: z.string().nullable().meta({ description: "Why the last one was not made" }),
+});
+export type AutoTopUp = Received<typeof autoTopUp>;
+
+export const newAutoTopUp = z.strictObject({
+  low_tokens: z.number().int().min(1).max(1e12),
+  amount_fen: amount,
+  most_fen: amount,
+  consent: z
+    .literal(true)
+    .meta({ description: "The account allows these charges; kept with time and address" }),
+  new_card: z.boolean().default(false).meta({ description: "Save another card" }),
+});
+export type NewAutoTopUp = z.input<typeof newAutoTopUp>;
 
 export const paymentsQuery = z.strictObject({ cursor: z.string().max(64).optional(), limit: pageLimit });
 export const anyPaymentsQuery = paymentsQuery.extend({

@@ -50,6 +50,8 @@ export const auditActions = [
   "package.offer",
   "project.change",
   "project.create",
+  "topup.allow",
+  "topup.end",
   "project.delete",
   "ledger.adjust",
   "ledger.reverse",

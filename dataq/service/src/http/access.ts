@@ -80,6 +80,9 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "POST /v1/vouchers/redeem": { ...row("account.pay"), pauses: true },
   "GET /v1/prices": row("account.read", 5),
 
+  "GET /v1/auto-top-up": row("account.read", 5),
+  "PATCH /v1/auto-top-up": row("account.pay", 5),
+  "DELETE /v1/auto-top-up": row("account.pay"),
   "GET /v1/packages": row("account.read", 5),
   "GET /v1/payments/options": row("account.read"),
   "GET /v1/payments": row("account.read"),

@@ -53,6 +53,7 @@ export const holdings: Readonly<Record<string, Holding>> = {
   asked: { by: "account_id", atClosing: "delete" },
   open_call: { by: "account_id", atClosing: "delete" },
   invoice_buyer: { by: "account_id", atClosing: "delete", order: "account_id" },
+  auto_top_up: { by: "account_id", atClosing: "delete", order: "account_id" },
   alert: { by: "account_id", atClosing: "delete" },
   alert_threshold: { by: "account_id", atClosing: "delete", order: "account_id" },
   alert_told: { by: "account_id", atClosing: "delete" },

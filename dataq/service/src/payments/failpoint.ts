@@ -2,6 +2,8 @@
 export const paymentFailpoints = [
   "before_create_payment",
   "after_create_payment",
+  "before_charge",
+  "after_charge",
   "before_credit_payment",
   "after_credit_payment",
   "before_return_payment",

@@ -81,4 +81,31 @@ alter table payment add column package_offer text, add column package_days int;
 alter table payment_return add column package_tokens bigint not null default 0;
 `,
   },
+  {
+    name: "payments/4-auto-top-up",
+    up: `
+-- Of a payment that nobody makes by hand: the card that it charges.
+alter table payment add column card jsonb;
+create table auto_top_up (
+  account_id text primary key references account,
+  state text not null check (state in ('waiting', 'on', 'stopped')),
+  low_tokens bigint not null,
+  amount_fen bigint not null,
+  most_fen bigint not null,
+  setup_id text,
+  setup_url text,
+  customer text,
+  method text,
+  label text,
+  consented_at timestamptz not null,
+  consented_by text not null,
+  consented_ip text,
+  failures int not null default 0,
+  reason text,
+  not_before timestamptz,
+  -- The payment that is under way; there is at most one.
+  attempt text
+);
+`,
+  },
 ];

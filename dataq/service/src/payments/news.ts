@@ -14,6 +14,7 @@ import {
 } from "../ledger/package.ts";
 import { takeBack, undoReturn } from "../ledger/returned-payment.ts";
 import { readWallet, setFrozen } from "../ledger/wallet.ts";
+import { noteCharged, noteFailed } from "./auto-top-up.ts";
 import {
   ledgerReference,
   lockPayment,
@@ -53,6 +54,7 @@ export async function bookNews(
       await transaction.query("update payment set state = 'expired', ask_at = null where id = $1", [
         payment.id,
       ]);
+    if (payment.card !== null) await noteFailed(transaction, payment.id, "declined", author.now);
     return "booked";
   }
   if (news.kind === "paid") {
@@ -110,6 +112,7 @@ async function bookPaid(
     `update payment set state = 'paid', transaction = $2, paid_at = $3, heard_by = $4, ask_at = null where id = $1`,
     [payment.id, news.transaction, author.now, heardBy],
   );
+  await noteCharged(transaction, payment.id);
   await writeAudit(transaction, author, "payment.paid", payment.id, null, {
     account: payment.accountId,
     provider: payment.provider,

@@ -7,7 +7,7 @@ import type {
   PaymentState,
 } from "@dataq/contract/wire";
 import type { Queries } from "../database/database.ts";
-import type { PaidBill } from "./provider.ts";
+import type { PaidBill, SavedCard } from "./provider.ts";
 
 /** Money that went back to a customer, and what it took from the wallet. */
 export interface MoneyReturn {
@@ -48,6 +48,8 @@ export interface Payment {
   /** The offer of the package that it buys. */
   readonly packageOffer: string | null;
   readonly packageDays: number | null;
+  /** The card that it charges by itself. */
+  readonly card: Omit<SavedCard, "label"> | null;
 }
 
 export interface PaymentWithReturns extends Payment {
@@ -59,7 +61,7 @@ export interface PaymentWithReturns extends Payment {
 const COLUMNS = `p.id, p.account_id as "accountId", p.provider, p.amount_fen as "amountFen", p.tokens, p.state, p.url, p.qr,
   p.reference, p.provider_id as "providerId", p.transaction, p.heard_by as "heardBy", p.trouble,
   p.created_at as "createdAt", p.expires_at as "expiresAt", p.paid_at as "paidAt", p.package_offer as "packageOffer",
-  p.package_days as "packageDays"`;
+  p.package_days as "packageDays", p.card`;
 const RETURN_COLUMNS = `id, kind, state, amount_fen as "amountFen", paid, credit, lost, provider_id as "providerId", reason, own as "isOwn", package_tokens as "packageTokens",
   created_at as "createdAt"`;
 

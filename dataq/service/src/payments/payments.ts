@@ -7,6 +7,17 @@ import { makeIdentifier } from "../database/identifier.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { listOffers, type Offer, plainTokens } from "../ledger/package.ts";
 import { Alipay } from "./alipay/adapter.ts";
+import {
+  type AutoTopUp,
+  allowAutoTopUp,
+  beginCharge,
+  type FailedCharge,
+  findAutoTopUp,
+  findLow,
+  noteCard,
+  noteFailed,
+  noteSetup,
+} from "./auto-top-up.ts";
 import { BankTransfer } from "./bank/adapter.ts";
 import type { PaymentFailpoint } from "./failpoint.ts";
 import { bookNews, endReturn, type NewsRules, startReturn } from "./news.ts";
@@ -44,6 +55,8 @@ export interface PaymentParts {
   readonly publicUrl: () => string;
   readonly onWarning: (text: string, error: Error) => void;
   readonly failpoint: (at: PaymentFailpoint) => void;
+  /** Tells an account that its card could not be charged. */
+  readonly onFailedCharge?: (failed: FailedCharge) => Promise<void>;
 }
 
 /** Tokens of one fen. */
@@ -79,10 +92,16 @@ export class Payments {
   }
 
   /** The providers that are on, each with the smallest amount that may be paid by it. */
-  get options(): readonly { readonly name: PaymentProvider; readonly leastFen: number }[] {
+  get options(): readonly {
+    readonly name: PaymentProvider;
+    readonly leastFen: number;
+    readonly isAutomatic: boolean;
+  }[] {
     return paymentProviders.flatMap((name) => {
       const provider = this.#providers.get(name);
-      return provider ? [{ name, leastFen: this.#leastOf(provider) }] : [];
+      return provider
+        ? [{ name, leastFen: this.#leastOf(provider), isAutomatic: provider.charge !== undefined }]
+        : [];
     });
   }
 
@@ -191,6 +210,7 @@ export class Payments {
       notification.id,
     ]);
     if (seen.rowCount !== 0) return;
+    if (notification.setupId !== undefined) await this.#readCard(provider, notification.setupId);
     for (const news of notification.news) await this.#book(provider, news, "notification");
     await database.query("insert into payment_notification values ($1, $2, $3) on conflict do nothing", [
       provider.name,
@@ -263,12 +283,115 @@ export class Payments {
     return found.rows;
   }
 
+  /** The provider that can charge a saved card. */
+  get #automatic(): Provider | undefined {
+    return [...this.#providers.values()].find(({ charge }) => charge !== undefined);
+  }
+
+  /** What an account has allowed. A card that was saved meanwhile is asked for. */
+  async autoTopUp(accountId: string): Promise<AutoTopUp | undefined> {
+    const { database, onWarning } = this.#parts;
+    const found = await findAutoTopUp(database, accountId);
+    if (!found?.setupId || !this.#automatic) return found;
+    await this.#readCard(this.#automatic, found.setupId).catch((error: Error) =>
+      onWarning("could not ask for a saved card", error),
+    );
+    return findAutoTopUp(database, accountId);
+  }
+
+  async #readCard(provider: Provider, setupId: string): Promise<void> {
+    const card = await provider.readCard?.(setupId).catch(refusedBy(provider));
+    if (card) await noteCard(this.#parts.database, setupId, card);
+  }
+
+  /** Allows charges, and begins to save a card if there is none. Throws `provider_off`, `invalid_params`, `payment_refused`. */
+  async allowAuto(
+    accountId: string,
+    wanted: {
+      readonly lowTokens: number;
+      readonly amountFen: number;
+      readonly mostFen: number;
+      readonly newCard: boolean;
+    },
+    author: Author,
+  ): Promise<void> {
+    const provider = this.#automatic;
+    if (!provider) throw new Failure("provider_off", { provider: "a saved card" });
+    this.#assertAmount(provider, wanted.amountFen);
+    if (wanted.mostFen < wanted.amountFen)
+      throw invalid(
+        "most_fen",
+        "range",
+        "most_fen must not be less than amount_fen",
+        `send at least ${wanted.amountFen}`,
+        `至少 ${wanted.amountFen}`,
+      );
+    const { database } = this.#parts;
+    const { newCard, ...limits } = wanted;
+    const allowed = await inTransaction(database, (transaction) =>
+      allowAutoTopUp(transaction, accountId, limits, author),
+    );
+    if (allowed.method !== null && !newCard) return;
+    const back = `${this.#parts.publicUrl()}/console/top-up`;
+    await noteSetup(
+      database,
+      accountId,
+      await provider.saveCard!(accountId, back).catch(refusedBy(provider)),
+    );
+  }
+
+  /** Charges the cards of accounts whose balance is low. */
+  async chargeDue(): Promise<void> {
+    const { database, clock, failpoint, onWarning } = this.#parts;
+    if (!this.#automatic) return;
+    for (const accountId of await findLow(database, clock())) {
+      const id = await inTransaction(database, (transaction) =>
+        beginCharge(transaction, accountId, TOKENS_PER_FEN, clock()),
+      );
+      if (id === undefined) continue;
+      failpoint("before_charge");
+      await this.#charge((await findPayment(database, id))!).catch((error: Error) =>
+        onWarning(`could not charge for the payment ${id}`, error),
+      );
+    }
+  }
+
+  /** Charges the card of a payment, or asks what became of it. Any other error than a refusal leaves it open. */
+  async #charge(payment: Payment): Promise<void> {
+    const { clock, failpoint } = this.#parts;
+    const provider = this.#providers.get(payment.provider);
+    if (!provider?.charge || payment.card === null) return;
+    let news: News | undefined;
+    try {
+      news = await provider.charge(payment, payment.card);
+      failpoint("after_charge");
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      return this.#endCharge(payment.id, "failed", error.message.slice(0, 200));
+    }
+    if (news) await this.#book(provider, news, "question");
+    else if (payment.expiresAt <= clock()) await this.#endCharge(payment.id, "expired", "no answer");
+  }
+
+  async #endCharge(id: string, state: "failed" | "expired", reason: string): Promise<void> {
+    const { database, clock, onFailedCharge } = this.#parts;
+    const failed = await inTransaction(database, async (transaction) => {
+      await transaction.query(
+        "update payment set state = $2, ask_at = null where id = $1 and state = 'open'",
+        [id, state],
+      );
+      return noteFailed(transaction, id, reason, clock());
+    });
+    if (failed) await onFailedCharge?.(failed);
+  }
+
   async #askPayment({ id, ended }: { readonly id: string; readonly ended: boolean }): Promise<void> {
     const { database, clock, onWarning } = this.#parts;
     const payment = (await findPayment(database, id))!;
     const provider = this.#providers.get(payment.provider);
     if (payment.state !== "open") return;
     try {
+      if (payment.card !== null) return await this.#charge(payment);
       const news = await provider?.ask(payment);
       if (news) await this.#book(provider!, news, "question");
       // The provider has said that nobody paid, after the last moment to pay.

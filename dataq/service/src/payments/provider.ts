@@ -55,9 +55,19 @@ export type News = { readonly paymentId: string } & (
     }
 );
 
+/** A card that a customer has saved at the provider, to be charged without them. */
+export interface SavedCard {
+  readonly customer: string;
+  readonly method: string;
+  /** What the customer sees of it. */
+  readonly label: string;
+}
+
 export interface Notification {
   /** The provider's own ID of the notification. */
   readonly id: string;
+  /** A card was saved, or not, at this setup. */
+  readonly setupId?: string;
   readonly news: readonly News[];
 }
 
@@ -88,6 +98,12 @@ export interface Provider {
   askRefund(bill: PaidBill, refund: Refund, addresses: OwnAddresses): Promise<RefundState>;
   /** Asks for a chargeback that was heard of: whether the bank still has the money. */
   askChargeback?(paymentId: string, providerId: string): Promise<News>;
+  /** Begins to save a card. Providers without it cannot charge by themselves. */
+  saveCard?(accountId: string, back: string): Promise<{ readonly setupId: string; readonly url: string }>;
+  /** The card that was saved; undefined while there is none. */
+  readCard?(setupId: string): Promise<SavedCard | undefined>;
+  /** Charges a card, once for each bill. Undefined while nobody knows. Throws `Refused` if the bank said no. */
+  charge?(bill: Bill, card: Omit<SavedCard, "label">): Promise<News | undefined>;
   /** Verifies a notification and reads it. Throws `NotGenuine`. */
   read(received: Received): Promise<Notification>;
 }

@@ -64,6 +64,13 @@ export const letters = {
     subject: `dataq: new terms of use count from ${from} · 使用条款将于 ${from} 生效`,
     text: `The terms of use ${version} count from ${from}: ${url}\nNo owner of your account has accepted them yet. From that day on, calls are refused until one does, in the console:\n使用条款（${version}）将于 ${from} 生效：${url}\n您账户的所有者尚未同意。自该日起，调用会被拒绝，直到一位所有者在控制台同意：\n\n${link}\n`,
   }),
+  failedCharge: (
+    { reason, isStopped }: { readonly reason: string; readonly isStopped: boolean },
+    link: string,
+  ) => ({
+    subject: "dataq: the automatic top-up failed · 自动充值失败",
+    text: `Your saved card could not be charged: ${reason}. ${isStopped ? "After three failures in a row, nothing is charged until you allow it again" : "It is tried again in some hours"}. Top up by hand, or save another card:\n未能从已保存的银行卡扣款（${reason}）。${isStopped ? "已连续失败三次，自动充值已停止，需重新开启" : "数小时后会再次尝试"}。请手动充值，或更换银行卡：\n\n${link}\n`,
+  }),
   nearBudget: ({ name, month, spent, budget }: NearBudget, link: string) => ({
     subject: "dataq: a project is near its budget · 项目预算即将用完",
     text: `The project "${name}" has spent ${counted(spent, "token")} in ${month} of a budget of ${grouped(budget)}. Calls beyond the budget are refused until the next month. Raise the budget, or find out what it is used for:\n项目“${name}”在 ${month} 已用 ${grouped(spent)} 点，预算 ${grouped(budget)} 点，超出后到下月前的调用会被拒绝。请提高预算或检查用途：\n\n${link}\n\nYou get this email once a month for each project. The share can be changed with the project.\n每个项目每月提醒一次，提醒比例可在项目中修改。\n`,

@@ -164,6 +164,18 @@ export class People {
     await this.#tellOwners(accountId, letters.termsDue({ version, url, from }, `${this.publicUrl}/console`));
   }
 
+  /** Tells the owners of an account that their card could not be charged. */
+  async tellOfFailedCharge(failed: {
+    readonly accountId: string;
+    readonly reason: string;
+    readonly isStopped: boolean;
+  }) {
+    await this.#tellOwners(
+      failed.accountId,
+      letters.failedCharge(failed, `${this.publicUrl}/console/top-up`),
+    );
+  }
+
   /** Tells the owners of an account of a key or a vendor that needs a look. */
   async tellOfAlert(alert: Alert): Promise<void> {
     const page = {

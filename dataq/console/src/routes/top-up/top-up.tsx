@@ -10,6 +10,7 @@ import { Field, Input } from "../../ui/field.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { PageHead, Panel, Stat } from "../../ui/panel.tsx";
 import { Failure, Loaded, Notice } from "../../ui/states.tsx";
+import { AutomaticTopUp } from "./auto-top-up.tsx";
 import { OpenPayment } from "./open-payment.tsx";
 import { Packages } from "./packages.tsx";
 import { Pay } from "./pay.tsx";
@@ -50,6 +51,7 @@ export function TopUp() {
             options.providers.length > 0 && <Pay options={options} onBegun={({ id }) => open(id)} />
           )}
           <Packages options={options} onBegun={({ id }) => open(id)} />
+          <AutomaticTopUp />
           <Panel title={t.topUp.voucher} about={t.topUp.voucherAbout}>
             <form className="flex flex-col gap-4" onSubmit={send}>
               <Field label={t.topUp.code} hint={t.topUp.codeHint}>

@@ -2,6 +2,8 @@ import { Failure, tokensPerCny } from "@dataq/contract";
 import {
   type anyPayment,
   anyPaymentsQuery,
+  type autoTopUp,
+  newAutoTopUp,
   newMoneyReturn,
   newPackageOffer,
   newPayment,
@@ -18,6 +20,7 @@ import { writeAudit } from "../../accounts/audit.ts";
 import { makeIdentifier } from "../../database/identifier.ts";
 import { inTransaction } from "../../database/transaction.ts";
 import { createOffer, endOffer, listOffers, listPackages, type Offer } from "../../ledger/package.ts";
+import { chargedThisMonth, endAutoTopUp } from "../../payments/auto-top-up.ts";
 import { listPayments, type PaymentWithReturns, returnedFen } from "../../payments/payment.ts";
 import type { Payments } from "../../payments/payments.ts";
 import type { BankSettings } from "../../payments/settings.ts";
@@ -34,7 +37,11 @@ export function addPaymentRoutes(app: FastifyInstance, parts: HttpParts, payment
   app.get(
     "/v1/payments/options",
     async (): Promise<Sent<typeof paymentOptions>> => ({
-      providers: payments.options.map(({ name, leastFen }) => ({ name, least_fen: leastFen })),
+      providers: payments.options.map(({ name, leastFen, isAutomatic }) => ({
+        name,
+        least_fen: leastFen,
+        automatic: isAutomatic,
+      })),
       most_fen: Math.round(most_cny * 100),
       offers_fen: offers_cny.map((yuan) => Math.round(yuan * 100)),
       tokens_per_cny: tokensPerCny,
@@ -50,6 +57,40 @@ export function addPaymentRoutes(app: FastifyInstance, parts: HttpParts, payment
       limit: limit + 1,
     });
     return pageOf(found, limit, (one) => paymentBody(one, bank));
+  });
+
+  const autoBody = async (accountId: string): Promise<Sent<typeof autoTopUp>> => {
+    const found = await payments.autoTopUp(accountId);
+    return {
+      available: payments.options.some(({ isAutomatic }) => isAutomatic),
+      state: found?.state ?? "off",
+      low_tokens: found?.lowTokens ?? null,
+      amount_fen: found?.amountFen ?? null,
+      most_fen: found?.mostFen ?? null,
+      charged_fen: await chargedThisMonth(parts.database, accountId, parts.clock()),
+      card: found?.label ?? null,
+      url: found?.setupUrl ?? null,
+      consented_at: found?.consentedAt ?? null,
+      failures: found?.failures ?? 0,
+      reason: found?.reason ?? null,
+    };
+  };
+  app.get("/v1/auto-top-up", async (request) => autoBody(principalOf(request).account.id));
+
+  app.patch("/v1/auto-top-up", async (request) => {
+    const { low_tokens, amount_fen, most_fen, new_card } = check(newAutoTopUp, readJson(request));
+    const { account } = principalOf(request);
+    const wanted = { lowTokens: low_tokens, amountFen: amount_fen, mostFen: most_fen, newCard: new_card };
+    await payments.allowAuto(account.id, wanted, authorOf(parts, request));
+    return autoBody(account.id);
+  });
+
+  app.delete("/v1/auto-top-up", async (request, reply) => {
+    const author = authorOf(parts, request);
+    await inTransaction(parts.database, (transaction) =>
+      endAutoTopUp(transaction, principalOf(request).account.id, author),
+    );
+    return reply.code(204).send();
   });
 
   app.get("/v1/packages", async (request): Promise<Sent<typeof packagesSchema>> => {

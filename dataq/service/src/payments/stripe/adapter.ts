@@ -11,6 +11,7 @@ import {
   type Refund,
   type RefundState,
   Refused,
+  type SavedCard,
   type Way,
 } from "../provider.ts";
 import type { StripeSettings } from "../settings.ts";
@@ -22,6 +23,15 @@ const VERSION = "2024-06-20";
 /** The fields of Stripe's objects that are read here (https://docs.stripe.com/api). */
 interface StripeObject {
   readonly id: string;
+  readonly mode?: string;
+  readonly setup_intent?: string | null;
+  readonly customer?: string | null;
+  readonly payment_method?: {
+    readonly id: string;
+    readonly card?: { readonly brand: string; readonly last4: string };
+  };
+  readonly last_payment_error?: { readonly code?: string } | null;
+  readonly amount_received?: number;
   readonly status?: string | null;
   readonly url?: string | null;
   readonly payment_status?: string;
@@ -69,6 +79,51 @@ export class Stripe implements Provider {
     return newsOfSession(await this.#get(`/v1/checkout/sessions/${encodeURIComponent(bill.providerId)}`));
   }
 
+  async saveCard(accountId: string, back: string) {
+    const session = await this.#post("/v1/checkout/sessions", undefined, {
+      mode: "setup",
+      currency: "cny",
+      customer_creation: "always",
+      client_reference_id: accountId,
+      success_url: back,
+      cancel_url: back,
+    });
+    if (!session.url) throw new Error("Stripe answered without a page to save a card on");
+    return { setupId: session.id, url: session.url };
+  }
+
+  async readCard(setupId: string): Promise<SavedCard | undefined> {
+    const session = await this.#get(`/v1/checkout/sessions/${encodeURIComponent(setupId)}`);
+    if (session.status !== "complete" || !session.setup_intent || !session.customer) return undefined;
+    const path = `/v1/setup_intents/${encodeURIComponent(session.setup_intent)}?expand[]=payment_method`;
+    const { status, payment_method: method } = await this.#get(path);
+    if (status !== "succeeded" || !method) return undefined;
+    const { brand = "", last4 = "" } = method.card ?? {};
+    return { customer: session.customer, method: method.id, label: `${brand} ···· ${last4}` };
+  }
+
+  async charge(bill: Bill, { customer, method }: Omit<SavedCard, "label">): Promise<News | undefined> {
+    // Stripe forgets idempotency keys after a day, so it is asked first.
+    const query = new URLSearchParams({ customer, limit: "100" });
+    const list = await this.#get(`/v1/payment_intents?${query}`);
+    const known = list.data?.find(({ metadata }) => metadata?.["payment"] === bill.id);
+    const intent =
+      known ??
+      (await this.#post("/v1/payment_intents", bill.id, {
+        amount: String(bill.amountFen),
+        currency: "cny",
+        customer,
+        payment_method: method,
+        off_session: "true",
+        confirm: "true",
+        "metadata[payment]": bill.id,
+        "metadata[auto]": "1",
+      }));
+    const news = newsOfCharge(intent);
+    if (news?.kind === "closed") throw new Refused(intent.last_payment_error?.code ?? "declined");
+    return news;
+  }
+
   async refund(bill: PaidBill, refund: Refund): Promise<RefundState> {
     // Stripe forgets idempotency keys after a day, so it is asked first.
     const known = await this.#findRefund(bill, refund);
@@ -104,12 +159,15 @@ export class Stripe implements Provider {
     const object = event.data?.object;
     if (typeof event.id !== "string" || object === undefined)
       throw new NotGenuine("it is not an event", "不是事件");
+    if (object.mode === "setup") return { id: event.id, news: [], setupId: object.id };
     const news = await this.#newsOf(event.type ?? "", object);
     return { id: event.id, news: news === undefined ? [] : [news] };
   }
 
   async #newsOf(type: string, object: StripeObject): Promise<News | undefined> {
     if (type.startsWith("checkout.session.")) return newsOfSession(object);
+    if (/^payment_intent\.(succeeded|payment_failed)$/.test(type))
+      return object.metadata?.["auto"] === "1" ? newsOfCharge(object) : undefined;
     const isRefund = /^refund\.(created|updated|failed)$/.test(type);
     const isDispute = /^charge\.dispute\.funds_(withdrawn|reinstated)$/.test(type);
     if (!(isRefund || isDispute) || !object.payment_intent) return undefined;
@@ -136,7 +194,7 @@ export class Stripe implements Provider {
     return this.#send("GET", path);
   }
 
-  #post(path: string, idempotencyKey: string, fields: Readonly<Record<string, string>>) {
+  #post(path: string, idempotencyKey: string | undefined, fields: Readonly<Record<string, string>>) {
     return this.#send("POST", path, new URLSearchParams(fields).toString(), idempotencyKey);
   }
 
@@ -165,6 +223,21 @@ export class Stripe implements Provider {
       ? new Refused(said)
       : new Error(said);
   }
+}
+
+/** What is known of a charge: a bank that wants to see the customer has refused it. */
+function newsOfCharge(intent: StripeObject): News | undefined {
+  const paymentId = intent.metadata?.["payment"];
+  if (paymentId === undefined) return undefined;
+  if (intent.status === "succeeded")
+    return {
+      kind: "paid",
+      paymentId,
+      transaction: intent.id,
+      amountFen: intent.amount_received ?? intent.amount ?? 0,
+      currency: (intent.currency ?? "").toUpperCase(),
+    };
+  return intent.status === "processing" ? undefined : { kind: "closed", paymentId };
 }
 
 function newsOfSession(session: StripeObject): News | undefined {

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { topUp } from "../src/ledger/movement.ts";
+import type { FailedCharge } from "../src/payments/auto-top-up.ts";
+import type { PaymentFailpoint } from "../src/payments/failpoint.ts";
+import { PaymentRig } from "./payment-rig.ts";
+
+const DAY = 86_400_000;
+const LOW = 100_000;
+let rig: PaymentRig;
+const told: FailedCharge[] = [];
+beforeAll(async () => {
+  rig = await PaymentRig.start({}, async (failed) => void told.push(failed));
+}, 60_000);
+afterAll(() => rig?.[Symbol.asyncDispose]());
+beforeEach(() => {
+  rig.providers.charges = "made";
+  rig.providers.losesAnswers = false;
+  rig.providers.isDown = false;
+  told.length = 0;
+});
+
+/** An account that allows charges of 20 CNY below two yuan, and at most 50 CNY a month. */
+async function saver(isSaved = true): Promise<string> {
+  const id = await rig.account();
+  await allow(id);
+  if (isSaved) await rig.deliver(rig.providers.saveCard((await rig.payments.autoTopUp(id))!.setupUrl!));
+  return id;
+}
+const allow = (id: string, mostFen = 5_000, newCard = false) =>
+  rig.payments.allowAuto(id, { lowTokens: LOW, amountFen: 2_000, mostFen, newCard }, rig.author);
+const paidOf = async (id: string): Promise<number> =>
+  (await rig.database.query<{ paid: number }>("select paid from wallet where account_id = $1", [id])).rows[0]!
+    .paid;
+const spendAll = (id: string) =>
+  rig.database.query(
+    `with w as (update wallet set paid = 0, part_paid = -paid, seq = seq + 1, touched_at = $2 where account_id = $1 returning *)
+     insert into entry (account_id, seq, at, kind, paid, adjustments, balance_after, actor, note)
+     select account_id, seq, touched_at, 'adjust', part_paid, -part_paid, trial + paid + credit, 'test', 'spent' from w`,
+    [id, new Date(rig.nowMs)],
+  );
+const paymentsOf = async (id: string) =>
+  (
+    await rig.database.query<{ id: string; state: string }>(
+      "select id, state from payment where account_id = $1 order by id",
+      [id],
+    )
+  ).rows;
+const chargeAndPass = async (ms = 1_000) => {
+  await rig.payments.chargeDue();
+  rig.nowMs += ms;
+};
+
+test("a low balance is charged once, up to the sum of the month, and again in the next month", async () => {
+  const id = await saver();
+  expect((await rig.payments.autoTopUp(id))!).toMatchObject({
+    state: "on",
+    label: "visa ···· 4242",
+    setupId: null,
+  });
+  // Several services look at once.
+  await Promise.all([rig.payments.chargeDue(), rig.payments.chargeDue(), rig.payments.chargeDue()]);
+  expect(await paidOf(id)).toBe(1_000_000);
+  await chargeAndPass();
+  expect(await paymentsOf(id)).toHaveLength(1);
+  await spendAll(id);
+  await chargeAndPass();
+  expect(await paidOf(id)).toBe(1_000_000);
+  await spendAll(id);
+  // A third charge would be 60 CNY.
+  await chargeAndPass(31 * DAY);
+  expect(await paidOf(id)).toBe(0);
+  await chargeAndPass();
+  expect(await paidOf(id)).toBe(1_000_000);
+  expect(await rig.brokenLaws()).toEqual([]);
+});
+
+test("nothing is charged without a card, above the mark, after the end, or from a frozen account", async () => {
+  const [unsaved, rich, ended, frozen] = [await saver(false), await saver(), await saver(), await saver()];
+  await topUp(rig.database, rich, LOW, `rich:${rich}`, {
+    actor: "test",
+    note: "test",
+    now: new Date(rig.nowMs),
+  });
+  await rig.database.query("delete from auto_top_up where account_id = $1", [ended]);
+  await rig.database.query("update wallet set frozen = true where account_id = $1", [frozen]);
+  await chargeAndPass();
+  for (const id of [unsaved, rich, ended, frozen]) expect(await paymentsOf(id)).toEqual([]);
+});
+
+test("a declined card is tried three times with pauses, the owners are told, and then nothing is charged until they allow it", async () => {
+  const id = await saver();
+  rig.providers.charges = "declined";
+  for (const pauseHours of [6, 12]) {
+    await chargeAndPass(pauseHours * 3_600_000 - 2);
+    await chargeAndPass(2);
+  }
+  await chargeAndPass(DAY);
+  await chargeAndPass();
+  expect((await paymentsOf(id)).map(({ state }) => state)).toEqual(["failed", "failed", "failed"]);
+  expect(told.filter(({ accountId }) => accountId === id).map(({ isStopped }) => isStopped)).toEqual([
+    false,
+    false,
+    true,
+  ]);
+  expect(await rig.payments.autoTopUp(id)).toMatchObject({ state: "stopped", failures: 3 });
+  rig.providers.charges = "made";
+  await chargeAndPass();
+  expect(await paidOf(id)).toBe(0);
+  await allow(id);
+  await chargeAndPass();
+  expect(await paidOf(id)).toBe(1_000_000);
+});
+
+test("a slow charge is the only one, and is credited once whether it is heard of, asked for, or both in any order", async () => {
+  for (const order of ["hear", "ask", "hear ask", "ask hear hear"]) {
+    rig.providers.charges = "slow";
+    const id = await saver();
+    await chargeAndPass();
+    await chargeAndPass();
+    const [payment] = await paymentsOf(id);
+    expect(await paymentsOf(id)).toHaveLength(1);
+    expect(payment!.state).toBe("open");
+    const notice = rig.providers.endCharge(payment!.id, "paid");
+    for (const step of order.split(" ")) {
+      rig.nowMs += 3_600_000;
+      if (step === "hear") await rig.deliver(notice.again?.() ?? notice);
+      else await rig.payments.askDue();
+    }
+    expect(await paidOf(id)).toBe(1_000_000);
+  }
+  rig.providers.charges = "slow";
+  const id = await saver();
+  await chargeAndPass();
+  const [payment] = await paymentsOf(id);
+  await rig.deliver(rig.providers.endCharge(payment!.id, "closed"));
+  expect(await rig.payments.autoTopUp(id)).toMatchObject({ failures: 1 });
+  expect(await paidOf(id)).toBe(0);
+});
+
+test.each<PaymentFailpoint | "answer" | "down">([
+  "before_charge",
+  "after_charge",
+  "before_credit_payment",
+  "after_credit_payment",
+  "answer",
+  "down",
+])("a service that ends at %s charges once and credits once", async (at) => {
+  const id = await saver();
+  if (at === "answer") rig.providers.losesAnswers = true;
+  else if (at === "down") rig.providers.isDown = true;
+  else rig.killAt = at;
+  await rig.payments.chargeDue().catch(() => {});
+  rig.providers.losesAnswers = false;
+  rig.providers.isDown = false;
+  rig.nowMs += 60_000;
+  await rig.payments.askDue();
+  rig.nowMs += 60_000;
+  await rig.payments.askDue();
+  expect(await paidOf(id)).toBe(1_000_000);
+  expect(await paymentsOf(id)).toEqual([expect.objectContaining({ state: "paid" })]);
+  const payment = (await paymentsOf(id))[0]!.id;
+  expect(rig.providers.balanceFen(payment)).toBe(2_000);
+  // The next one may begin.
+  await spendAll(id);
+  await chargeAndPass();
+  expect(await paymentsOf(id)).toHaveLength(2);
+  expect(await rig.brokenLaws()).toEqual([]);
+});
+
+test("a card whose notification is lost is found when somebody looks, and a forged one changes nothing", async () => {
+  const id = await saver(false);
+  const setup = (await rig.payments.autoTopUp(id))!;
+  const notice = rig.providers.saveCard(setup.setupUrl!);
+  expect(await rig.deliver({ ...notice, body: notice.body.replace("cs_setup", "cs_setup9") })).toBe(
+    "invalid_notification",
+  );
+  expect(await rig.payments.autoTopUp(id)).toMatchObject({ state: "on", setupUrl: null });
+  await expect(allow(id, 1_999)).rejects.toMatchObject({ code: "invalid_params" });
+});
