@@ -77,7 +77,7 @@ async function judgeOpinions(held: HeldArticles, print: (line: string) => void, 
       for (const { words, isError, isTold } of judged)
         if (isError !== isTold) print(`${isTold ? "accused" : "missed"}: ${words}`);
   };
-  for (const name of ["one", "two", "three"]) {
+  for (const name of ["one", "two", "three", "four", "five", "six"]) {
     const opinion = readOpinion(name, new URL("opinions/", import.meta.url));
     const judged = recordsOf(opinion, await check(opinion.text)).map(({ quote, is_error, records }) => ({
       words: quote,
