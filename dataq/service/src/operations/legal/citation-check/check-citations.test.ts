@@ -378,6 +378,11 @@ test("a quotation of another article, paragraph or version says where it is from
   expect(
     (await check("《公司法》第二十条规定：“公司股东应当遵守法律、行政法规和公司章程”。"))[0]?.quotations,
   ).toMatchObject([{ agrees: false, agrees_with_version: "2018-10-26" }]);
+  // Nothing says that it is quoted, but it is a sentence of another article.
+  expect((await check(`根据《民法典》第五百六十三条，“${of584}”，故应赔偿。`))[0]?.quotations).toMatchObject([
+    { agrees: false, found_in: { article_no: "第五百八十四条" } },
+  ]);
+  expect((await check("根据《民法典》第五百六十三条，“不可抗力”是解除的理由。"))[0]?.problems).toEqual([]);
 });
 
 test.each([

@@ -364,8 +364,9 @@ class Check {
     const { pieces, similarity } = differences(mine, target, this.#budget);
     const least = found.isIntroduced && isLong ? 0 : leastSimilarity;
     const version = this.#otherVersion(text, record);
-    const elsewhere =
-      isLong && found.isIntroduced ? await this.#foundElsewhere(text, mine, record) : undefined;
+    // A term is shorter than a sentence that stands in another article.
+    const isSentence = found.isIntroduced ? isLong : mine.units.length >= shortestElsewhere;
+    const elsewhere = isSentence ? await this.#foundElsewhere(text, mine, record) : undefined;
     if (similarity < least && version === null && elsewhere === undefined) return undefined;
     // Without quotation marks a writer may shorten, but not say something else.
     const isShortened =
