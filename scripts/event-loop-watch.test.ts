@@ -52,7 +52,8 @@ test.skipIf(openDescriptors() === null)(
       reportsOf(work).flatMap(([name, text]) => (name.endsWith(overBudgetSuffix) ? [text] : []));
     const open = (count: number) =>
       `const { openSync } = await import("node:fs"); for (let i = 0; i < ${count}; i++) openSync("/dev/null")`;
-    const [files] = heldAfter(open(descriptors + 1));
+    // A program closes a few that it had at its start.
+    const [files] = heldAfter(open(descriptors + 16));
     expect(files).toMatch(/^\d\d descriptors more than when it began to listen, .*\/dev\/null/);
     const fill = (name: string) =>
       `${name} = []; for (let i = 0; i < ${heapMib + 10}; i++) ${name}.push(new Array(131_072).fill(i))`;

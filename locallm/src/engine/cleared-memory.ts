@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import koffi from "koffi";
+import "./call-stack.ts";
 import type { Pointer } from "./libllama/functions.ts";
 
 /**

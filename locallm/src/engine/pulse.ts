@@ -1,4 +1,5 @@
 import koffi from "koffi";
+import "./call-stack.ts";
 import type { Pointer } from "./libllama/functions.ts";
 
 /**

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import koffi from "koffi";
+import "../call-stack.ts";
 import type { Device } from "../../wire/inference/load.ts";
 import type { Pointer } from "./functions.ts";
 import { type Library, platformBackend } from "./library.ts";

@@ -1,4 +1,5 @@
 import koffi from "koffi";
+import "../call-stack.ts";
 import type { GgmlLibraries, Pointer } from "./functions.ts";
 import type { layout as Layout } from "./layout-0.5.0.ts";
 

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import koffi, { type TypeObject } from "koffi";
+import "../call-stack.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { Pointer } from "../libllama/functions.ts";
 import { mtmdFile } from "./file-name.ts";
