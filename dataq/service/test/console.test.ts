@@ -174,7 +174,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     });
     await recordProgress(page);
     await page.getByLabel("Operation").last().selectOption("legal_laws");
-    await page.getByLabel("Retrieved on").fill("2026-02-28");
+    await page.getByRole("textbox", { name: "Retrieved on" }).fill("2026-02-28");
     await page.getByRole("button", { name: "Upload and import" }).click();
     const held = "测试法: the version of 2024-05-01 (The operator of this service) drops 4 of 5 articles";
     await page.getByText(held).waitFor({ timeout: 50_000 });

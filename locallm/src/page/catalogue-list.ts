@@ -4,10 +4,16 @@ import { button, element, styled } from "./element.ts";
 import type { Pulling } from "./pulling.ts";
 import { abilityText, word } from "./words.ts";
 
-/** Models to begin with: those that fit this machine's memory first, and what the others need. */
-export async function catalogueList(pulling: Pulling, here: ReadonlySet<string>): Promise<HTMLElement> {
+/** Models to begin with: those that fit this machine's memory first, and what the others need. Leaves out those that are `here`, and with `forChat` those that cannot chat. */
+export async function catalogueList(
+  pulling: Pulling,
+  here: ReadonlySet<string>,
+  forChat = false,
+): Promise<HTMLElement> {
   const { memory, models }: Catalogue = await readCatalogue();
-  const offered = models.filter(({ name }) => !here.has(name) && !here.has(`${name}:latest`));
+  const offered = models.filter(
+    ({ name, use }) => !here.has(name) && !here.has(`${name}:latest`) && !(forChat && use === "search"),
+  );
   const fitting = offered.filter(({ fits }) => fits);
   const tooLarge = offered.filter(({ fits }) => !fits);
   const list = (some: readonly CatalogueModel[]) =>

@@ -36,6 +36,6 @@ export async function firstModel(pulling: Pulling): Promise<HTMLElement> {
     element("p", word("noModels")),
     pulling.place(),
   );
-  box.append(await catalogueList(pulling, new Set()));
+  box.append(await catalogueList(pulling, new Set(), true));
   return box;
 }

@@ -11,7 +11,7 @@ const words = {
   seeEnglish: ["", "查看英文版"],
   search: ["Search", "搜索"],
   searchFor: ["Search the documentation", "搜索文档"],
-  nothingFound: ["Nothing found. Try fewer or other words.", "没有找到。试试更少或别的词。"],
+  nothingFound: ["Nothing found. Try fewer or other words.", "没有找到，换个词或少写几个词试试。"],
   searchHint: ["↑ ↓ choose, Enter opens, Esc closes", "↑ ↓ 选择，回车打开，Esc 关闭"],
   searchFailed: ["The search could not be loaded. Reload the page.", "搜索未能加载，请刷新页面。"],
   now: ["On this service now", "本服务当前情况"],

@@ -72,8 +72,8 @@ export const zh: Text = {
     legal: "法律",
     enterprise: "企业",
     content: "内容",
-    cloud: "云服务",
-    research: "学术研究",
+    cloud: "快递",
+    research: "科研",
   },
 
   sourceKinds: { official: "官方", licensed: "授权", third_party: "第三方", sample: "样例" },
