@@ -412,6 +412,8 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     };
     const firstCall = async () => {
       const operation = "legal_laws";
+      // What is known of it may be from just before the import.
+      index.forget(operation);
       const laws = sources.find(operation);
       const [sample] = laws?.samples ?? [];
       const hasSamplesOnly = sample !== undefined && (await laws?.answeredBy?.("now")) === "sample";

@@ -108,7 +108,11 @@ test.each([
       /curl (\S+\/v1\/data\/query) -H 'Authorization: (Bearer \w+)'[^']*'Content-Type: ([\w/]+)' -d '(.+)'/;
     try {
       await vi.waitUntil(() => said.includes("Both products run") && held.length > 0, waiting);
-      expect(said).toContain("the laws are being prepared; the line to ask follows");
+      // Lines may arrive one by one.
+      await vi.waitUntil(
+        () => said.includes("the laws are being prepared; the line to ask follows"),
+        waiting,
+      );
       expect(said).not.toMatch(lineToAsk);
       isOpen = true;
       for (const answer of held) answer();
