@@ -195,7 +195,9 @@ export async function createService(config: Config, options: ServiceOptions): Pr
         if (trouble !== null) progress(`Searches are unavailable: ${trouble}`);
       });
     const cache = new AnswerCache(database, (places) => index.read(places));
-    const firstData = new FirstData(database, { ...config, progress });
+    // What the index knows may be from just before an import, which another thread or process did.
+    const onSettled = (corpus: string) => index.forget(corpus);
+    const firstData = new FirstData(database, { ...config, progress, onSettled });
     closers.push(() => firstData.close());
     const gate = new ContractGate(database);
     const contracts = await ContractBook.open(
@@ -277,7 +279,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       requestLog,
       limiter: new Limiter(database),
       maintenance: new Maintenance(database),
-      terms: new TermsGate(database, config.terms, () => config.publicUrl ?? url),
+      terms: new TermsGate(database, config.terms, publicUrl),
       exports: new Exports(),
       fourEyesFen: config.fourEyesFen,
       metrics: createMetrics(database, index),
@@ -316,7 +318,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     addCatalogRoutes(app, { offer, status });
     addHealthRoutes(app, { ...parts, index });
     addMetricsRoute(app, parts);
-    const jobs = new Jobs(database, instance.id, clock);
+    const jobs = new Jobs(database, instance.id, clock, () => index.forget());
     closers.push(() => jobs.close());
     const uploads = new Uploads(database, config.dataFolder, config.uploadLimitBytes, clock);
     addJobRoutes(app, parts, jobs, uploads);
@@ -412,8 +414,6 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     };
     const firstCall = async () => {
       const operation = "legal_laws";
-      // What is known of it may be from just before the import.
-      index.forget(operation);
       const laws = sources.find(operation);
       const [sample] = laws?.samples ?? [];
       const hasSamplesOnly = sample !== undefined && (await laws?.answeredBy?.("now")) === "sample";

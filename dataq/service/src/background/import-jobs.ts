@@ -49,12 +49,15 @@ export class Jobs {
   readonly #database: Database;
   readonly #instanceId: number;
   readonly #clock: () => Date;
+  readonly #onEnded: () => void;
   readonly #running = new Set<Running>();
 
-  constructor(database: Database, instanceId: number, clock: () => Date) {
+  /** `onEnded` is called when a job has ended, before its state says so. */
+  constructor(database: Database, instanceId: number, clock: () => Date, onEnded: () => void) {
     this.#database = database;
     this.#instanceId = instanceId;
     this.#clock = clock;
+    this.#onEnded = onEnded;
   }
 
   /** Throws `invalid_params` for an unknown target, and `already_exists` while a job for the target runs. */
@@ -182,6 +185,7 @@ export class Jobs {
     const end = (state: "done" | "failed", last: Message, imported: ImportReport | null = null) => {
       if (!this.#running.delete(running)) return;
       takeBack();
+      this.#onEnded();
       this.#write("state = $2, said = $3, report = $4, ended_at = $5 where id = $1", [
         id,
         state,

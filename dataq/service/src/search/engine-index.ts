@@ -257,7 +257,7 @@ export class EngineIndex implements SearchIndex, VectorSpace {
     yield* bodiesAt(this.#database.pool, snapshot, dataset);
   }
 
-  forget(corpus: string): void {
+  forget(corpus?: string): void {
     this.#snapshots.forget(corpus);
   }
 

@@ -60,8 +60,8 @@ export interface SearchIndex {
   documentsAt(snapshot: number, dataset: string): AsyncIterable<object>;
   /** Bodies by their places; undefined for those that were deleted. */
   read(places: readonly Place[]): Promise<readonly (StoredBody | undefined)[]>;
-  /** The next use of the corpus reads its current snapshot, because another process may have changed it. */
-  forget(corpus: string): void;
+  /** The next use of the corpus, or of any, reads its current snapshot, because another process may have changed it. */
+  forget(corpus?: string): void;
   /** The documents as vectors see them, for the search by meaning. */
   readonly vectors: VectorSpace;
   /** Loads what the first question would wait for. */

@@ -18,6 +18,8 @@ export interface FirstDataOptions {
   /** Where the first laws come from; undefined for none. */
   readonly laws: string | undefined;
   readonly progress: (line: string) => void;
+  /** Called with a corpus that is finished, built or not, before the calls that wait for it go on. */
+  readonly onSettled?: (corpus: string) => void;
   /** How long a call waits for data that is being built; 25 s by default. */
   readonly longestWaitMs?: number;
 }
@@ -167,6 +169,7 @@ export class FirstData {
     const { promise, resolve } = Promise.withResolvers<void>();
     const settle = () => {
       this.#waiting.delete(corpus);
+      this.#options.onSettled?.(corpus);
       resolve();
     };
     this.#waiting.set(corpus, { promise, settle });

@@ -49,9 +49,10 @@ export class Snapshots {
     return this.#load(id, { ...head, refreshedAt: row.refreshed_at });
   }
 
-  /** The next question reads the database again. */
-  forget(corpus: string): void {
-    this.#heads.delete(corpus);
+  /** The next question of the corpus, or of any, reads the database again. */
+  forget(corpus?: string): void {
+    if (corpus === undefined) this.#heads.clear();
+    else this.#heads.delete(corpus);
   }
 
   async head(corpus: string): Promise<Head | undefined> {
