@@ -23,7 +23,7 @@ const live = (files: { name: string; include: string[]; exclude?: string[] }) =>
   },
 });
 
-/** They import whole packs, pack and install what is published, or run programs of others: half of all the work. */
+/** They import whole packs, pack and install what is published, or run programs of others: a quarter of all the work. */
 const whole = [
   "scripts/published.test.ts",
   "locallm/test/clients/*.test.ts",

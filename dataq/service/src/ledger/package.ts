@@ -43,7 +43,7 @@ export async function buyPackage(
   },
   reason: Reason,
 ): Promise<boolean> {
-  await hold(transaction, accountId);
+  await catchUp(transaction, accountId);
   const { paymentId, tokens, priceTokens, days, reference } = bought;
   const endsAt = new Date(reason.now.getTime() + days * DAY_MS);
   const made = await transaction.query(
@@ -73,7 +73,7 @@ function packageIdOf(paymentId: string): string {
 
 /** Takes what is left of packages that have ended, the one that ended first before the others. */
 export async function expirePackages(transaction: Transaction, accountId: string, now: Date): Promise<void> {
-  const held = await hold(transaction, accountId);
+  const held = await catchUp(transaction, accountId);
   if (!held) return;
   for (const slice of inOrder(held.slices)) {
     if (slice.endsAt > now) break;
@@ -115,7 +115,7 @@ export async function listPackages(database: Database, accountId: string, now: D
 
 /** Paid tokens that are no package's; undefined if the account never had one. Locks the wallet. */
 export async function plainTokens(transaction: Transaction, accountId: string): Promise<number | undefined> {
-  const held = await hold(transaction, accountId);
+  const held = await catchUp(transaction, accountId);
   return held && plainOf(held);
 }
 
@@ -125,7 +125,7 @@ export async function packageOfPayment(
   accountId: string,
   paymentId: string,
 ): Promise<{ readonly package: Package; readonly plain: number } | undefined> {
-  const held = await hold(transaction, accountId);
+  const held = await catchUp(transaction, accountId);
   const found = held?.packages.find((one) => one.paymentId === paymentId);
   if (!held || !found) return undefined;
   const { left } = held.slices.find(({ id }) => id === found.id)!;
@@ -231,7 +231,7 @@ async function reach(transaction: Transaction, accountId: string): Promise<void>
 }
 
 /** Locks the wallet and applies the entries since the last time. Undefined for an account that never had a package. */
-async function hold(transaction: Transaction, accountId: string): Promise<Held | undefined> {
+async function catchUp(transaction: Transaction, accountId: string): Promise<Held | undefined> {
   await transaction.query("select from wallet where account_id = $1 for update", [accountId]);
   const at = await transaction.query<{ seq: number; paid: number }>(
     "select seq, paid from package_position where account_id = $1",
