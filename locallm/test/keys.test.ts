@@ -372,7 +372,8 @@ describe("limits", () => {
     await until("it is counted", async () => (await used("left")).generated_tokens >= 5);
     expect((await used("left")).prompt_tokens).toBeGreaterThan(0);
 
-    const prompt = "word ".repeat(4000);
+    // A token of this model is a byte: 3,900 of the 4,096 that fit.
+    const prompt = "word ".repeat(780);
     const isRunning = async () => {
       const { explain } = (await (await send("administer", "GET", "/api/ps?explain")).json()) as {
         explain: { loaded: { state: string; context_length: number; active: number }[] };
@@ -391,7 +392,10 @@ describe("limits", () => {
         { ...small, options: { num_ctx: 4096, num_batch: 1 }, prompt },
         { signal: gone.signal },
       );
-      await until("it runs", isRunning);
+      await Promise.race([
+        until("it runs", isRunning),
+        asked.then((answer) => expect(answer.status).toBe(200)),
+      ]);
       await sleep(stayMs);
       gone.abort();
       await asked.catch(() => {});
