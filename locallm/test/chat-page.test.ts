@@ -444,6 +444,42 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     await withKey.stop();
   });
 
+  it("offers only what can work: nothing to send to no model, nothing to export, and a way to ask a silent server again", async () => {
+    const bare = await startServerHere({});
+    const without = await open({ url: bare.url });
+    await without.page.locator(".offer").first().waitFor();
+    expect(await without.page.isDisabled("#send")).toBe(true);
+    await without.context.close();
+    await bare.stop();
+
+    const { context, page } = await open();
+    await page.locator("#send:enabled").waitFor();
+    await page.click("#open-transfer");
+    for (const id of ["export-markdown", "export-json", "export-all"])
+      expect([id, await page.isDisabled(`#${id}`)]).toEqual([id, true]);
+    await page.keyboard.press("Escape");
+
+    await setOptions(page, { num_predict: "4" });
+    await page.route("**/api/chat", (route) => route.abort());
+    await page.fill("#question", "Is anybody there?");
+    await page.keyboard.press("Enter");
+    await page.locator("#notice.problem", { hasText: "does not answer" }).waitFor();
+    await page.unroute("**/api/chat");
+    await page.locator("#notice button").click();
+    await page.locator(".user", { hasText: "Is anybody there?" }).waitFor();
+    await page.getByText(/4 tokens/).waitFor();
+    expect(await page.locator("#notice.problem").count()).toBe(0);
+    await page.click("#open-transfer");
+    await page.locator("#export-json:enabled").waitFor();
+    await page.keyboard.press("Escape");
+
+    // Whoever has no key yet can go on looking at the page.
+    await page.evaluate('document.getElementById("key").showModal()');
+    await page.click("#key-cancel");
+    expect(await page.locator("#key[open]").count()).toBe(0);
+    await context.close();
+  });
+
   it("sends pictures to a model that sees, lets it think first, and sends the results of all its tool calls", async () => {
     const call = (index: number, name: string) => ({
       ...{ index, id: `call-${index}`, type: "function" },

@@ -260,7 +260,7 @@ test.skipIf(lanAddress === undefined)(
     expect(await ask([])).toEqual(verbs.map(() => expect.stringMatching(/^Error: http is not encrypted/)));
     const refusal = isPrivateAddress(lanAddress ?? "")
       ? /^Error: locallm refuses to connect to .*:9: .* LOCALLM_REGISTRIES$/
-      : /^Error: cannot reach .*:9: ECONNREFUSED$/;
+      : /^Error: cannot reach .*:9: the connection was refused \(ECONNREFUSED\)$/;
     expect(await ask(["--insecure"])).toEqual(verbs.map(() => expect.stringMatching(refusal)));
     await locallm("rm", pushed);
   },

@@ -241,7 +241,7 @@ describe("pull rejects", () => {
 
   test("a registry that does not answer", async () => {
     await registry.close();
-    await refused(502, /^cannot reach 127\.0\.0\.1:\d+: ECONNREFUSED$/);
+    await refused(502, /^cannot reach 127\.0\.0\.1:\d+: the connection was refused \(ECONNREFUSED\)$/);
     registry = await fakeRegistry();
   });
 

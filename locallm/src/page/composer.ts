@@ -50,6 +50,7 @@ export class Composer {
   #images: string[] = [];
   #files: TextFile[] = [];
   #running = false;
+  #ready = true;
   #takes: Takes = { pictures: false, sounds: false };
 
   constructor(parts: Parts, actions: Actions) {
@@ -116,7 +117,19 @@ export class Composer {
 
   setRunning(running: boolean): void {
     this.#running = running;
-    this.#parts.send.textContent = word(running ? "stop" : "send");
+    this.#drawSend();
+  }
+
+  /** Without a model nothing can be sent. */
+  setReady(ready: boolean): void {
+    this.#ready = ready;
+    this.#drawSend();
+  }
+
+  #drawSend(): void {
+    const { send } = this.#parts;
+    send.textContent = word(this.#running ? "stop" : "send");
+    send.disabled = !this.#running && !this.#ready;
   }
 
   /** What the model does not take leaves the box. */

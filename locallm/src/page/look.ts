@@ -7,6 +7,9 @@ type Theme = (typeof themes)[number];
 
 const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
 
+/** A phone, or another screen that is touched: names of keys help nobody there. The style sheet asks the same. */
+const touched = matchMedia("(max-width: 48rem), (hover: none)");
+
 export function currentLanguage(): Language {
   const chosen = choiceOf("language");
   if (chosen === "en" || chosen === "zh") return chosen;
@@ -21,12 +24,13 @@ export function setUpLook(
 ): void {
   const apply = () => {
     wearTheme();
-    speak(currentLanguage());
+    speak(currentLanguage(), touched.matches);
     themeButton.textContent = word("theme", { name: word(currentTheme()) });
     languageButton.textContent = currentLanguage() === "zh" ? "English" : "中文";
     languageButton.lang = currentLanguage() === "zh" ? "en" : "zh-CN";
   };
   apply();
+  touched.addEventListener("change", apply);
   themeButton.addEventListener("click", () => {
     const next = themes[(themes.indexOf(currentTheme()) + 1) % themes.length]!;
     choose("theme", next);

@@ -29,7 +29,7 @@ import {
 } from "./conversation.ts";
 import { ConversationList } from "./conversation-list.ts";
 import { Conversations } from "./conversations.ts";
-import { find } from "./element.ts";
+import { button, find } from "./element.ts";
 import { setUpLook } from "./look.ts";
 import { type MessageActions, MessageView, type ToolResult } from "./message-view.ts";
 import { ModelsDialog } from "./models-dialog.ts";
@@ -109,7 +109,9 @@ const list = new ConversationList(
   },
 );
 
-const pulling = new Pulling((name) => void showModels(name).then(() => modelsDialog.refresh().catch(tell)));
+const pulling = new Pulling(
+  (name) => void showModels(name).then(() => modelsDialog.refresh().catch((error) => tell(error))),
+);
 
 const modelsDialog = new ModelsDialog(
   {
@@ -151,6 +153,7 @@ const transfer = new TransferDialog(
     choose: find("import", HTMLButtonElement),
     files: find("import-files", HTMLInputElement),
     status: find("transfer-status"),
+    empty: find("transfer-empty"),
   },
   { current: () => current, all: () => kept.list(), onImport: importAll },
 );
@@ -166,6 +169,7 @@ const palette = new Palette(
 
 connectButtons();
 composer.setRunning(false);
+composer.setReady(current.model !== "");
 list.show();
 showConversation();
 kept.follow(
@@ -190,6 +194,7 @@ function connectButtons(): void {
   onClick("close-side", closeSide);
   onClick("open-models", showModelsDialog);
   onClick("open-settings", () => settings.show(current));
+  onClick("key-cancel", () => find("key", HTMLDialogElement).close());
   onClick("open-transfer", () => transfer.show());
   onClick("open-palette", () => palette.show());
   modelSelect.addEventListener("change", () => chooseModel(modelSelect.value));
@@ -234,7 +239,7 @@ function paletteChoices(): Choice[] {
 }
 
 function showModelsDialog(): void {
-  modelsDialog.show().catch(tell);
+  modelsDialog.show().catch((error) => tell(error));
 }
 
 function stop(): void {
@@ -251,6 +256,7 @@ function closeSide(): void {
 
 function startNew(): void {
   stop();
+  say("");
   current = newConversation(current.model || modelSelect.value);
   closeSide();
   list.show();
@@ -260,6 +266,7 @@ function startNew(): void {
 
 function open(one: Conversation): void {
   stop();
+  say("");
   current = one;
   closeSide();
   list.show();
@@ -282,12 +289,13 @@ async function showModels(wanted: string | null = null): Promise<void> {
     knowsModels = true;
     await readLoaded();
   } catch (error) {
-    return tell(error);
+    tell(error, () => void showModels(wanted));
+    return;
   }
   modelSelect.replaceChildren(...models.map(({ name }) => new Option(name)));
   if (models.length === 0) modelSelect.append(new Option(word("noModel"), ""));
   modelSelect.disabled = models.length === 0;
-  notice.textContent = "";
+  say("");
   const names = models.map(({ name }) => name);
   const chosen =
     names.find((name) => name === wanted || name === `${wanted}:latest`) ??
@@ -297,6 +305,7 @@ async function showModels(wanted: string | null = null): Promise<void> {
   if (chosen !== undefined) chooseModel(chosen);
   else {
     current.model = "";
+    composer.setReady(false);
     find("think-label").hidden = true;
     showConversation();
   }
@@ -316,6 +325,7 @@ function chooseModel(name: string): void {
   modelSelect.value = name;
   current.model = name;
   choose("model", name);
+  composer.setReady(true);
   composer.setTakes({ pictures: can("vision"), sounds: can("audio") });
   find("think-label").hidden = !can("thinking");
   drawWindow();
@@ -369,7 +379,10 @@ function showWelcome(): void {
     const use = loadedAs(loaded, model);
     log.replaceChildren(welcome(model, use, (text) => void ask({ text, images: [], files: [] })));
   } else if (knowsModels && models.length === 0)
-    void firstModel(pulling).then((box) => models.length === 0 && log.replaceChildren(box), tell);
+    void firstModel(pulling).then(
+      (box) => models.length === 0 && log.replaceChildren(box),
+      (error) => tell(error),
+    );
   else log.replaceChildren();
 }
 
@@ -439,7 +452,7 @@ async function ask({ text, images, files }: Question): Promise<void> {
   const conversation = current;
   if (conversation.model === "") {
     composer.restore({ text, images, files });
-    notice.textContent = word("noModels");
+    say(word("noModels"));
     return;
   }
   const isNew = !kept.has(conversation.id);
@@ -453,7 +466,9 @@ async function ask({ text, images, files }: Question): Promise<void> {
   conversation.messages = [...before, question];
   // The question survives a reload before the first word of the answer.
   void keep(conversation);
-  if ((await answer(conversation, before.length + 1)) || conversation !== current) return;
+  // Without an answer the question is in the box again, and trying again sends it from there.
+  const again = () => find("composer", HTMLFormElement).requestSubmit();
+  if ((await answer(conversation, before.length + 1, null, again)) || conversation !== current) return;
   conversation.messages = before;
   composer.restore({ text, images, files });
   if (isNew) await kept.remove(conversation.id);
@@ -467,7 +482,8 @@ async function editQuestion(conversation: Conversation, at: number, text: string
   if (running !== null) return;
   const before = conversation.messages;
   conversation.messages = addVersion(before, at, { ...before[at]!, content: text });
-  if (await answer(conversation, at + 1)) return;
+  const again = () => void editQuestion(conversation, at, text);
+  if (await answer(conversation, at + 1, null, again)) return;
   conversation.messages = before;
   if (conversation === current) showConversation();
 }
@@ -491,12 +507,14 @@ const storeEveryMs = 1000;
 
 /**
  * Streams an answer into the place `at` of the conversation. What stood there stays as another version, unless it is
- * `begun`, an answer that is continued. Returns whether anything arrived.
+ * `begun`, an answer that is continued. Returns whether anything arrived. `again` is what trying again does if the
+ * server does not answer.
  */
 async function answer(
   conversation: Conversation,
   at: number,
   begun: Message | null = null,
+  again: () => void = () => void answer(conversation, at, begun),
 ): Promise<boolean> {
   if (running !== null) return false;
   const { figures: _, ended: __, note: ___, fork: ____, ...start } = begun ?? ({ content: "" } as Message);
@@ -513,7 +531,7 @@ async function answer(
   const lengthBefore = message.content.length;
   running = own;
   composer.setRunning(true);
-  notice.textContent = loaded.some(({ name }) => name === conversation.model) ? "" : word("loading");
+  say(loaded.some(({ name }) => name === conversation.model) ? "" : word("loading"));
   if (conversation === current) showConversation();
   // The pressed button is gone, and the keyboard must not start again at the top of the page.
   if (document.activeElement === document.body) log.focus();
@@ -526,7 +544,7 @@ async function answer(
     let firstMs = 0;
     let storedMs = startedMs;
     for await (const line of chat({ model, options, tools, think, messages }, controller.signal)) {
-      if (running === own) notice.textContent = "";
+      if (running === own) say("");
       if (firstMs === 0) firstMs = performance.now() - startedMs;
       addPiece(message, line, conversation, firstMs);
       view.update();
@@ -542,7 +560,7 @@ async function answer(
   if (running === own) {
     running = null;
     composer.setRunning(false);
-    notice.textContent = "";
+    say("");
   }
   const arrived = hasContent(message) && (begun === null || message.content.length > lengthBefore);
   if (arrived) {
@@ -556,7 +574,7 @@ async function answer(
   if (problem !== null && !controller.signal.aborted) {
     // Perhaps the model was removed.
     if (problem instanceof ServerError && problem.status === 404) await showModels();
-    tell(problem);
+    tell(problem, again);
   }
   return arrived;
 }
@@ -602,12 +620,20 @@ function figuresOf(line: ChatLine, firstMs: number): Figures {
 async function keep(conversation: Conversation): Promise<void> {
   const isStored = await kept.keep(conversation);
   // An error is more important.
-  if (!isStored && notice.textContent === "") notice.textContent = word("notSaved");
+  if (!isStored && notice.textContent === "") say(word("notSaved"));
   list.show();
 }
 
-function tell(error: unknown): void {
-  notice.textContent = problemOf(error);
+function say(text: string): void {
+  notice.className = "";
+  notice.textContent = text;
+}
+
+/** Shows the error. A server that does not answer may do so when it is asked `again`. */
+function tell(error: unknown, again: () => void = () => void showModels()): void {
+  say(problemOf(error));
+  notice.className = "problem";
+  if (error instanceof ServerError && error.status === 0) notice.append(" ", button("tryAgain", again, ""));
   if (error instanceof ServerError && error.status === 401) askForKey(error);
 }
 

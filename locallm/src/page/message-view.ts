@@ -250,12 +250,12 @@ function resultForm(
     area.rows = 2;
     area.required = true;
     area.dir = "auto";
-    area.setAttribute("aria-label", `${word("toolResult")} ${call.function.name}`);
-    box.append(area);
+    const title = element("span", `${word("toolResult")} `, element("code", call.function.name));
+    box.append(element("label", title, area));
     form.append(box);
     return area;
   });
-  form.append(element("button", word("sendResults")));
+  form.append(styled("p", "hint", word("toolResultHint")), styled("button", "main", word("sendResults")));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     send(calls.map((call, index) => ({ toolName: call.function.name, content: areas[index]!.value })));

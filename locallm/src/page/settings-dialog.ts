@@ -4,14 +4,14 @@ import { word } from "./words.ts";
 
 /** The options of `/api/chat` that the page offers, with the ranges that the server checks and its own defaults. */
 const options = [
-  { name: "temperature", min: 0, max: 2, usual: "0.8" },
-  { name: "top_p", min: 0, max: 1, usual: "0.9" },
-  { name: "top_k", min: 0, max: 1000, usual: "40" },
-  { name: "min_p", min: 0, max: 1, usual: "0" },
-  { name: "repeat_penalty", min: 0, max: 10, usual: "1" },
-  { name: "num_predict", min: -1, max: 2_147_483_647, usual: "-1" },
-  { name: "num_ctx", min: 1, max: 2_147_483_647, usual: "2048" },
-  { name: "seed", min: -1, max: 9_007_199_254_740_991, usual: "-1" },
+  { name: "temperature", label: "temperatureLabel", min: 0, max: 2, usual: "0.8" },
+  { name: "top_p", label: "topPLabel", min: 0, max: 1, usual: "0.9" },
+  { name: "top_k", label: "topKLabel", min: 0, max: 1000, usual: "40" },
+  { name: "min_p", label: "minPLabel", min: 0, max: 1, usual: "0" },
+  { name: "repeat_penalty", label: "repeatPenaltyLabel", min: 0, max: 10, usual: "1" },
+  { name: "num_predict", label: "longestAnswer", min: -1, max: 2_147_483_647, usual: "-1" },
+  { name: "num_ctx", label: "contextWindow", min: 1, max: 2_147_483_647, usual: "2048" },
+  { name: "seed", label: "seedLabel", min: -1, max: 9_007_199_254_740_991, usual: "-1" },
 ] as const;
 
 const whole: ReadonlySet<string> = new Set(["top_k", "num_predict", "num_ctx", "seed"]);
@@ -64,7 +64,10 @@ export class SettingsDialog {
   }
 }
 
-function field({ name, min, max, usual }: (typeof options)[number], conversation: Conversation): HTMLElement {
+function field(
+  { name, label, min, max, usual }: (typeof options)[number],
+  conversation: Conversation,
+): HTMLElement {
   const input = element("input");
   input.id = name;
   input.type = "number";
@@ -85,7 +88,8 @@ function field({ name, min, max, usual }: (typeof options)[number], conversation
   const hint = element("small", `${word(name)} `, styled("span", "range", range));
   hint.id = `${name}-hint`;
   input.setAttribute("aria-describedby", hint.id);
-  return element("div", element("label", element("span", name), input), hint);
+  const title = element("span", `${word(label)} `, element("code", name));
+  return element("div", element("label", title, input), hint);
 }
 
 /** Null if the text is not a JSON list. */

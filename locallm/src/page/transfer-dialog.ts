@@ -11,6 +11,8 @@ interface Parts {
   choose: HTMLButtonElement;
   files: HTMLInputElement;
   status: HTMLElement;
+  /** Says that the conversation has nothing yet. */
+  empty: HTMLElement;
 }
 
 interface Actions {
@@ -24,9 +26,11 @@ const largestBytes = 200e6;
 /** Takes conversations out of this browser as files, and in again. */
 export class TransferDialog {
   readonly #parts: Parts;
+  readonly #actions: Actions;
 
   constructor(parts: Parts, actions: Actions) {
     this.#parts = parts;
+    this.#actions = actions;
     const { markdown, json, all, choose, files } = parts;
     const name = () => titleOf(actions.current()) || "locallm";
     markdown.addEventListener("click", () => download(`${name()}.md`, asMarkdown(actions.current())));
@@ -36,16 +40,25 @@ export class TransferDialog {
     files.addEventListener("change", async () => {
       const chosen = [...(files.files ?? [])];
       files.value = "";
-      await this.#import(chosen, actions);
+      await this.#import(chosen);
     });
   }
 
   show(): void {
     this.#parts.status.textContent = "";
+    this.#draw();
     this.#parts.dialog.showModal();
   }
 
-  async #import(files: readonly File[], actions: Actions): Promise<void> {
+  /** Where there is nothing to export, the buttons say so. */
+  #draw(): void {
+    const { markdown, json, all, empty } = this.#parts;
+    markdown.disabled = json.disabled = this.#actions.current().messages.length === 0;
+    all.disabled = this.#actions.all().length === 0;
+    empty.hidden = !markdown.disabled;
+  }
+
+  async #import(files: readonly File[]): Promise<void> {
     const { status } = this.#parts;
     const read: Conversation[] = [];
     status.className = "";
@@ -55,7 +68,8 @@ export class TransferDialog {
         if (file.size > largestBytes) throw new Error(word("wrongFile", { name: file.name }));
         read.push(...fromFile(file.name, await file.text(), nowMs));
       }
-      await actions.onImport(read);
+      await this.#actions.onImport(read);
+      this.#draw();
       status.textContent = word("imported", { conversations: String(read.length) });
     } catch (error) {
       status.className = "problem";

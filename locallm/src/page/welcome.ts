@@ -22,7 +22,7 @@ export function welcome(
     element("p", word(isRemote ? "welcomeRemote" : "welcome", { host: location.host })),
     styled("div", "card", element("strong", model.name), ...chips(model, loaded), modelFacts(model, loaded)),
     styled("div", "starts", ...questions),
-    styled("p", "hint", word("keys")),
+    styled("p", "hint keyboard", word("keys")),
   );
 }
 

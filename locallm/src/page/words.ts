@@ -33,6 +33,7 @@ const texts = {
     "Markdown holds what is shown. JSON holds everything.",
     "Markdown 只含显示的内容，JSON 含全部内容。",
   ],
+  transferEmpty: ["Nothing has been asked in it yet.", "当前对话还没有内容。"],
   imported: ["{conversations|conversation|conversations} added.", "已导入 {conversations} 个对话。"],
   wrongFile: ["{name} holds no conversation of this page.", "{name} 不是本页面导出的对话。"],
   close: ["Close", "关闭"],
@@ -43,6 +44,7 @@ const texts = {
     "Ask something. Enter sends, Shift+Enter starts a new line.",
     "输入问题，Enter 发送，Shift+Enter 换行",
   ],
+  questionTouchHint: ["Ask something", "输入问题"],
   send: ["Send", "发送"],
   stop: ["Stop", "停止"],
   attach: ["Add files", "添加文件"],
@@ -80,6 +82,10 @@ const texts = {
   versionAfter: ["Next version", "下一个版本"],
   toolCall: ["Calls the tool", "调用工具"],
   toolResult: ["Result of the tool", "工具返回结果"],
+  toolResultHint: [
+    "The tool runs at your side: type here what it returned, and the model goes on.",
+    "工具由你运行：在这里填写它返回的内容，模型会继续回答。",
+  ],
   sendResults: ["Send results", "提交结果"],
   system: ["System message", "系统提示词"],
   systemHint: [
@@ -88,6 +94,14 @@ const texts = {
   ],
   tools: ["Tools (a JSON list, as in /api/chat)", "工具（JSON 数组，格式同 /api/chat）"],
   toolsProblem: ["Tools must be a JSON list.", "工具必须是 JSON 数组。"],
+  temperatureLabel: ["Temperature", "温度"],
+  topPLabel: ["Nucleus sampling", "核采样"],
+  topKLabel: ["Top-k sampling", "Top-k 采样"],
+  minPLabel: ["Minimum probability", "最低概率"],
+  repeatPenaltyLabel: ["Repeat penalty", "重复惩罚"],
+  longestAnswer: ["Longest answer", "回答长度上限"],
+  contextWindow: ["Context window", "上下文窗口"],
+  seedLabel: ["Seed", "随机种子"],
   temperature: [
     "Higher is more varied, 0 always takes the likeliest word.",
     "越高越多变，0 总是取最可能的词。",
@@ -98,8 +112,8 @@ const texts = {
   repeat_penalty: ["Above 1, words that were just used become rarer.", "大于 1 时，刚用过的词会更少出现。"],
   num_predict: ["The most tokens of an answer; -1 means no limit.", "回答最多的 token 数，-1 为不限。"],
   num_ctx: [
-    "The window: tokens of the conversation that the model sees. More takes more memory.",
-    "上下文窗口：模型能看到的 token 数，越大越占内存。",
+    "The tokens of the conversation that the model sees. More takes more memory.",
+    "模型能看到的 token 数，越大越占内存。",
   ],
   seed: ["The same number gives the same answer; -1 chooses one.", "数字相同则回答相同，-1 为随机。"],
   atLeast: ["Allowed: {min} or more.", "取值不小于 {min}。"],
@@ -204,6 +218,14 @@ const texts = {
   ],
   limit: ["The answer reached num_predict and is cut off.", "回答达到 num_predict 上限，被截断。"],
   unreachable: ["The server does not answer. Is locallm running?", "服务器没有响应，locallm 是否在运行？"],
+  keyHint: [
+    "Whoever runs this server makes one, on its machine:",
+    "密钥由运行这台服务器的人在服务器上创建：",
+  ],
+  keyPlace: [
+    "Kept in this browser, and sent to this server only.",
+    "密钥保存在这个浏览器里，只发送给这台服务器。",
+  ],
   keyTitle: ["This server asks for an API key", "此服务器需要 API 密钥"],
   key: ["API key", "API 密钥"],
   light: ["Light", "浅色"],
@@ -246,14 +268,20 @@ export function spoken(): Language {
   return language;
 }
 
-/** Sets the texts of all elements that refer to one (`data-word`, `data-label`, `data-placeholder`). */
-export function speak(chosen: Language): void {
+/**
+ * Sets the texts of all elements that refer to one (`data-word`, `data-label`, `data-placeholder`). Where there is
+ * probably no keyboard, `data-touch-placeholder` stands in for a placeholder that names keys.
+ */
+export function speak(chosen: Language, isTouched: boolean): void {
   language = chosen;
   document.documentElement.lang = chosen === "zh" ? "zh-CN" : "en";
   for (const element of document.querySelectorAll<HTMLElement>(
     "[data-word], [data-label], [data-placeholder]",
   )) {
-    const { word: text, label, placeholder } = element.dataset;
+    const { word: text, label, touchPlaceholder } = element.dataset;
+    const placeholder = isTouched
+      ? (touchPlaceholder ?? element.dataset["placeholder"])
+      : element.dataset["placeholder"];
     if (text !== undefined) element.textContent = word(text as Word);
     if (label !== undefined) element.setAttribute("aria-label", word(label as Word));
     if (placeholder !== undefined) element.setAttribute("placeholder", word(placeholder as Word));

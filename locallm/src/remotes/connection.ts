@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Network, type NetworkSettings } from "../sources/network.ts";
+import { networkReason } from "../sources/network-reason.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { RemoteFetch, RemoteRequest } from "./engine.ts";
 import { engineWords } from "./failure.ts";
@@ -212,5 +213,5 @@ function beforeFirstByte(error: unknown, { host, silence, signal }: Watch): unkn
 function reasonOf(error: unknown): string {
   if (error instanceof LocallmError && typeof error.details["reason"] === "string")
     return error.details["reason"];
-  return (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+  return networkReason(error);
 }

@@ -1,5 +1,6 @@
 import { LocallmError } from "../wire/errors.ts";
 import type { NetworkResponse } from "./network.ts";
+import { networkReason } from "./network-reason.ts";
 
 /** Reads a small answer. Throws `source_failed` if it exceeds the limit, so that no answer can exhaust memory. */
 export async function readBody(response: NetworkResponse, limitBytes: number): Promise<Buffer> {
@@ -18,8 +19,7 @@ export async function readBody(response: NetworkResponse, limitBytes: number): P
   } catch (error) {
     const isOurs = error instanceof LocallmError || (error as Error).name === "AbortError";
     if (isOurs) throw error;
-    const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
-    throw new LocallmError("source_unreachable", { host, reason }, { cause: error });
+    throw new LocallmError("source_unreachable", { host, reason: networkReason(error) }, { cause: error });
   } finally {
     response.body.destroy();
   }

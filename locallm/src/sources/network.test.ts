@@ -270,7 +270,9 @@ describe("redirects", () => {
         () => expect.unreachable(),
         (thrown: unknown) => thrown as Error,
       );
-      expect(error.message).toMatch(/cannot reach models\.example: \w+ \(by the proxy 127\.0\.0\.1:\d+\)$/);
+      expect(error.message).toMatch(
+        /cannot reach models\.example: .+ \(ERR_TLS_CERT_ALTNAME_INVALID\) \(by the proxy 127\.0\.0\.1:\d+\)$/,
+      );
       expect(tunnels).toEqual(["models.example:443"]);
     });
   });
@@ -312,7 +314,7 @@ test("errors contain the host, never the whole URL", async () => {
       () => expect.unreachable(),
       (thrown: unknown) => thrown as Error,
     );
-  expect(error.message).toBe("cannot reach 127.0.0.1:1: ECONNREFUSED");
+  expect(error.message).toBe("cannot reach 127.0.0.1:1: the connection was refused (ECONNREFUSED)");
 });
 
 describe("a proxy", () => {

@@ -8,6 +8,7 @@ import { pipeline } from "node:stream/promises";
 import { getCACertificates } from "node:tls";
 import { bareHostname, isLoopback, isPrivateAddress } from "../wire/address.ts";
 import { LocallmError } from "../wire/errors.ts";
+import { networkReason } from "./network-reason.ts";
 
 /** An `import` would also load Node's `fetch`, which takes 5 MiB and 20 ms. */
 const http = process.getBuiltinModule("node:http");
@@ -336,8 +337,7 @@ function writeBody(request: ClientRequest, body: NetworkRequest["body"]): void {
 function toNetworkError(error: Error, url: URL, proxy: string | null, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof LocallmError) return error;
-  const { code } = error as NodeJS.ErrnoException;
-  const reason = `${code ?? error.message}${proxy === null ? "" : ` (by the proxy ${proxyHost(proxy)})`}`;
+  const reason = `${networkReason(error)}${proxy === null ? "" : ` (by the proxy ${proxyHost(proxy)})`}`;
   return new LocallmError("source_unreachable", { host: url.host, reason }, { cause: error });
 }
 

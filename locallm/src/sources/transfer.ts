@@ -3,6 +3,7 @@ import type { Digest } from "../library/digest.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { NetworkResponse } from "./network.ts";
 import { mayPass, readRefusal } from "./network-answer.ts";
+import { networkReason } from "./network-reason.ts";
 import type { PartialFile } from "./partial-file.ts";
 import type { ByteRange, TransferLimits, TransferRequest } from "./transfer-request.ts";
 
@@ -93,7 +94,7 @@ export class Transfer {
     const { tries, stallMs } = this.#limits;
     if (error instanceof Stalled)
       return new LocallmError("source_silent", { host, attempts: tries, seconds: stallMs / 1000 });
-    const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+    const reason = networkReason(error);
     return new LocallmError("source_failed", { host, reason }, { cause: error });
   }
 
