@@ -25,12 +25,12 @@ const live = (files: { name: string; include: string[]; exclude?: string[] }) =>
 
 /** They import whole packs, pack and install what is published, or run programs of others: a quarter of all the work. */
 const whole = [
-  "scripts/published.test.ts",
+  "scripts/{event-loop-watch,published}.test.ts",
   "locallm/test/clients/*.test.ts",
-  "locallm/test/{guides,oldest-release,package,quantize}.test.ts",
+  "locallm/test/{guides,oldest-release,package,quantize,schemathesis}.test.ts",
   "dataq/client/test/package.test.ts",
   "dataq/client-python/test/{package,types}.test.ts",
-  "dataq/service/test/{asked-laws,backup-store,judged,many-machines,national-laws,oldest-release,open-data,outgoing}.test.ts",
+  "dataq/service/test/{asked-laws,backup-store,judged,law-packs,many-machines,national-laws,oldest-release,open-data,outgoing,schemathesis}.test.ts",
 ];
 
 /**

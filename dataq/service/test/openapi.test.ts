@@ -5,10 +5,8 @@ import { consoleRoutes, errorCodesOf, type Route, routes } from "@dataq/contract
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hasSchemathesis } from "../../../scripts/schemathesis.ts";
 import { checkAnswer } from "./answer-check.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
-import { fuzz, fuzzOthers } from "./schemathesis.ts";
 
 const list: readonly Operation[] = operations;
 
@@ -188,16 +186,3 @@ test.each(list.map((operation) => [operation.name, operation] as const))(
     }
   },
 );
-
-describe("schemathesis (from pip) finds nothing against /openapi.json; every edge, 100 examples: npm run proof -- openapi", () => {
-  test("where operations ask for data or for the account", async (context) => {
-    if (!(await hasSchemathesis())) context.skip("schemathesis is not installed");
-    expect(await fuzz(service, key, { coversEdges: false, examples: 6 })).toMatch(/^\d+ generated$/);
-  }, 180_000);
-
-  test("where operations change an account or the service", async (context) => {
-    if (!(await hasSchemathesis())) context.skip("schemathesis is not installed");
-    await using own = await startInProcess({}, { isScripted: false, vendor: true });
-    expect(await fuzzOthers(own, own.key, { coversEdges: false, examples: 4 })).toMatch(/^\d+ generated$/);
-  }, 180_000);
-});
