@@ -35,6 +35,13 @@ test("a number is followed by 点, not by 点数", () => {
   expect("消耗 5 点数").toMatch(wrong);
 });
 
+test("records are 检索, pages are 搜索", () => {
+  const wrong = /搜索(?!引擎|热度|指数)/;
+  const ofRecords = texts.filter((path) => path.startsWith("docs/dataq/"));
+  expect(ofRecords.length).toBeGreaterThan(20);
+  expect(ofRecords.filter((path) => wrong.test(read(path)))).toEqual([]);
+});
+
 test("the words that operators look for are there", () => {
   const all = texts.map(read).join("\n");
   for (const word of ["启用被搁置的版本", "推送记录", "暂无可用数据源", "精确到 1 点", "每一笔都有账可查"])

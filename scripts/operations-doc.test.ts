@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { presets } from "../dataq/service/src/connector/preset.ts";
 import { errorsDoc, errorsPaths } from "./errors-doc.ts";
 import { operationsDoc, operationsPaths } from "./operations-doc.ts";
+import { referencePages } from "./routes-doc.ts";
 
 test.each(["en", "zh"] as const)(
   "the pages of operations and errors (%s) are those of the contract",
@@ -12,6 +13,11 @@ test.each(["en", "zh"] as const)(
     expect(plain(readFileSync(errorsPaths[language], "utf8"))).toBe(plain(errorsDoc(language)));
   },
 );
+
+test.each(referencePages)("$path has every route", ({ path, table }) => {
+  expect(table.split("\n").length).toBeGreaterThan(40);
+  expect(plain(readFileSync(path, "utf8"))).toContain(plain(table));
+});
 
 /** Ignores differences in alignment and escaping, which the formatter causes, and the mark of a twin. */
 function plain(text: string): string {

@@ -61,12 +61,34 @@ function scoreOf({ page, heading, text }: Section, asked: string, words: readonl
 function passageOf(text: string, words: readonly string[]): string[] {
   const lower = text.toLowerCase();
   const places = words.map((word) => lower.indexOf(word)).filter((place) => place !== -1);
-  const from = Math.max(0, Math.min(...places, text.length) - 40);
-  const start = places.length === 0 ? 0 : from;
-  const passage = text.slice(start, start + 140);
+  const first = places.length === 0 ? 0 : Math.min(...places);
+  const start = wordStart(text, Math.max(0, first - 40), first);
+  const end = wordEnd(text, start + 140, first);
+  const passage = text.slice(start, end);
   const pattern = new RegExp(
     `(${words.map((word) => word.replaceAll(/[^\p{L}\p{N}]/gu, "\\$&")).join("|")})`,
     "i",
   );
-  return `${start > 0 ? "…" : ""}${passage}`.split(new RegExp(pattern, "gi"));
+  return `${start > 0 ? "…" : ""}${passage}${end < text.length ? "…" : ""}`.split(new RegExp(pattern, "gi"));
+}
+
+/** A word of Latin script is not cut; in Chinese any place will do. Words without an end are cut all the same. */
+const inWord = /[\p{Script=Latin}\p{N}_'’-]/u;
+
+function wordStart(text: string, at: number, most: number): number {
+  for (let place = at; place > 0 && place < most; place++)
+    if (!inWord.test(text[place - 1]!) || !inWord.test(text[place]!)) return trimmed(text, place, most);
+  return at;
+}
+
+function trimmed(text: string, at: number, most: number): number {
+  return at < most && text[at] === " " ? at + 1 : at;
+}
+
+function wordEnd(text: string, at: number, least: number): number {
+  if (at >= text.length) return text.length;
+  for (let place = at; place > least; place--)
+    if (!inWord.test(text[place - 1]!) || !inWord.test(text[place]!))
+      return text.slice(0, place).trimEnd().length;
+  return at;
 }

@@ -63,7 +63,10 @@ function useTexts(): (part: { readonly "x-zh"?: string }, english: string | unde
 
 const ports: Readonly<Record<Product, number>> = { dataq: 11435, locallm: 11434 };
 
-/** Every route of the product that serves this page, from its own description, to read and to send. */
+/**
+ * Every route of the product that serves this page, from its own description, to read and to send. On other sites the
+ * page's own table of routes stays.
+ */
 export default defineComponent({
   props: { product: { type: String as PropType<Product>, required: true } },
   setup(props) {
@@ -105,7 +108,7 @@ export default defineComponent({
       }
       if (description.value === undefined) return h("p", { class: "http-reference" }, word("loading"));
       const { tags, components } = description.value;
-      return h("div", { class: "http-reference" }, [
+      return h("div", { class: "http-reference live" }, [
         h(Credentials),
         h("p", h("a", { href: "/openapi.json", target: "_blank" }, "openapi.json")),
         h("input", {

@@ -65,8 +65,8 @@ const words = {
   notSent: ["Not sent", "未能发送"],
   loading: ["Loading …", "正在加载……"],
   referenceElsewhere: [
-    "The routes of {product} are shown where it runs:",
-    "{product} 的全部路由请在其运行的地址查看：",
+    "Parameters, errors and a way to send each call are where {product} runs, usually here:",
+    "参数、错误和在线试用请到 {product} 运行的地址查看，通常是：",
   ],
   filterRoutes: ["Find a route", "查找路由"],
   field: ["field", "字段"],

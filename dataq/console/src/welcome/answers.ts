@@ -52,7 +52,7 @@ function articles({ data, total, warnings, tokens }: Tried): readonly Node[] {
           element(
             "span",
             row["status"] === "in_force" ? "state good" : "state",
-            row["status"] === "in_force" ? t.inForce : text("status_text"),
+            t.lawStates[text("status") as keyof typeof t.lawStates] ?? "",
           ),
         ),
         element("p", "content", ...marked(text("content"), hitsOf(highlights))),

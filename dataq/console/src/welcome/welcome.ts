@@ -30,7 +30,7 @@ async function ask(form: HTMLFormElement, operation: string, text: string, box: 
   asked.get(form)?.abort();
   const controller = new AbortController();
   asked.set(form, controller);
-  box.setAttribute("aria-busy", "true");
+  wait(form, box, operation === "legal_laws" ? words().searching : words().checking);
   try {
     const response = await fetch("/v1/try", {
       method: "POST",
@@ -45,6 +45,20 @@ async function ask(form: HTMLFormElement, operation: string, text: string, box: 
     box.replaceChildren(problemOf({}));
   }
   box.removeAttribute("aria-busy");
+}
+
+/** The answer before stays for whoever still reads it, but nobody takes it for the new one. */
+function wait(form: HTMLFormElement, box: HTMLElement, text: string): void {
+  box.setAttribute("aria-busy", "true");
+  const old = [...box.children].filter((each) => each.className !== "waiting");
+  for (const each of old) each.toggleAttribute("inert", true);
+  const waiting = document.createElement("p");
+  waiting.className = "waiting";
+  waiting.textContent = text;
+  box.replaceChildren(waiting, ...old);
+  box.scrollTop = 0;
+  // On a small screen the answer begins below the window.
+  if (box.getBoundingClientRect().top > innerHeight / 2) form.scrollIntoView();
 }
 
 const tokensPerYuan = 50_000;

@@ -32,6 +32,7 @@ export const sights: readonly Sight[] = [
     await page.goto(`${at.dataq}/?language=${language}`, { waitUntil: "networkidle" });
     await page.locator("[data-question]").nth(1).click();
     await page.locator('.answer:not([aria-busy="true"]) > *').first().waitFor();
+    await inView(page, "#try");
   }),
   visitors("empty", "visitors-samples-only", async (page, at, language) => {
     await page.goto(`${at.bareDataq}/?language=${language}`, { waitUntil: "networkidle" });
@@ -41,6 +42,7 @@ export const sights: readonly Sight[] = [
     await page.route("**/v1/try", () => {});
     await page.locator("[data-question]").nth(1).click();
     await page.locator('.answer[aria-busy="true"]').waitFor();
+    await inView(page, "#try");
   }),
   visitors("error", "visitors-refused", async (page, at, language) => {
     await page.goto(`${at.dataq}/?language=${language}`, { waitUntil: "networkidle" });
@@ -50,9 +52,14 @@ export const sights: readonly Sight[] = [
     );
     await page.locator("[data-question]").nth(1).click();
     await page.locator(".answer", { hasText: detail }).first().waitFor();
+    await inView(page, "#try");
   }),
   visitors("error", "visitors-missing", async (page, at, language) => {
     await page.goto(`${at.dataq}/no/such/page?language=${language}`, { waitUntil: "networkidle" });
+  }),
+  visitors("filled", "visitors-prices", async (page, at, language) => {
+    await page.goto(`${at.dataq}/?language=${language}`, { waitUntil: "networkidle" });
+    await inView(page, "#prices");
   }),
   visitors("filled", "status", async (page, at, language) => {
     await page.goto(`${at.dataq}/status?language=${language}`, { waitUntil: "networkidle" });
@@ -67,6 +74,10 @@ export const sights: readonly Sight[] = [
   docs("error", "docs-missing", (page, at, language) =>
     openDocumentation(page, `${at.dataq}${docsAt(language)}no/such/page`),
   ),
+  docs("filled", "docs-reference-elsewhere", async (page, at, language) => {
+    await openDocumentation(page, `${at.dataq}${docsAt(language)}locallm/reference`);
+    await page.locator(".http-reference.elsewhere").waitFor();
+  }),
   docs("filled", "docs-of-locallm", (page, at, language) =>
     openDocumentation(page, at.locallm + docsAt(language)),
   ),
@@ -160,6 +171,16 @@ function chat(state: Sight["state"], name: string, go: Sight["go"]): Sight {
       await go(page, at, language);
     },
   };
+}
+
+/** A large window begins at the top, however little of what is looked at it shows. */
+async function inView(page: Page, selector: string): Promise<void> {
+  if (page.viewportSize()!.width > 600 || selector === "#prices")
+    await page
+      .locator(selector)
+      .evaluate((part: { scrollIntoView(options: object): void }) =>
+        part.scrollIntoView({ block: "start", behavior: "instant" }),
+      );
 }
 
 const docsAt = (language: Language) => (language === "zh" ? "/docs/zh/" : "/docs/");

@@ -98,7 +98,7 @@ ${
 <section id="operations">
 <h2>${t.operations}</h2>
 <p>${t.about}</p>
-<div class="prices">
+<div class="prices states">
 <table aria-label="${t.operations}">
 <thead><tr><th scope="col">${t.operation}</th><th scope="col">${t.state}</th><th scope="col" class="number">${t.answered}</th><th scope="col">${t.data}</th></tr></thead>
 <tbody>${status.operations.map((one) => row(one, language))}</tbody>
@@ -123,9 +123,9 @@ function row(one: Standing["status"]["operations"][number], language: Language):
   const title = operations.find(({ name }) => name === operation)!.title[language];
   return html`<tr>
 <th scope="row">${title}<code>${operation}</code></th>
-<td><span class="verdict ${colours[health]}">${t.states[health]}</span></td>
-<td class="number">${answered === null ? html`<small>${t.few}</small>` : `${answered.toFixed(1)} %`}</td>
-<td>${t.kinds[data]}</td>
+<td data-column="${t.state}"><span class="verdict ${colours[health]}">${t.states[health]}</span></td>
+<td class="number" data-column="${t.answered}">${answered === null ? html`<small>${t.few}</small>` : `${answered.toFixed(1)} %`}</td>
+<td data-column="${t.data}">${t.kinds[data]}</td>
 </tr>`;
 }
 

@@ -224,8 +224,8 @@ function row(entry: CatalogEntry, t: WelcomeText, language: Language): Markup {
   return html`<tr>
 <th scope="row"><a href="${language === "zh" ? "/docs/zh/" : "/docs/"}dataq/operations#${operation}">${title[language]}</a><code>${operation}</code></th>
 <td><span class="state ${data}">${t.states[data]}</span>${here(entry, t, language)}</td>
-<td class="number">${free ? html`<span class="free">${t.free}</span>` : html`<span>${yuan(price.tokens)}</span>`}<small>${free ? t.listPrice(yuan(price.tokens)) : undefined}${t.points_(price.tokens.toLocaleString("en"))}${price.per ? `${t.comma}${t.per(price.per.count, price.per.what[language])}` : ""}</small></td>
-<td class="number"><input type="number" inputmode="numeric" min="0" max="100000000" step="1" value="${usual}" data-tokens="${price.tokens}" aria-label="${t.monthOf(title[language])}"></td>
+<td class="number" data-column="${t.price}">${free ? html`<span class="free">${t.free}</span>` : html`<span>${yuan(price.tokens)}</span>`}<small>${free ? t.listPrice(yuan(price.tokens)) : undefined}${t.points_(price.tokens.toLocaleString("en"))}${price.per ? `${t.comma}${t.per(price.per.count, price.per.what[language])}` : ""}</small></td>
+<td class="number" data-column="${t.month}"><input type="number" inputmode="numeric" min="0" max="100000000" step="1" value="${usual}" data-tokens="${price.tokens}" aria-label="${t.monthOf(title[language])}"></td>
 </tr>`;
 }
 
