@@ -9,7 +9,7 @@ export interface Grammar {
 }
 
 type Node =
-  | { kind: "text"; text: string }
+  | { kind: "text"; letters: readonly string[] }
   | { kind: "class"; ranges: [number, number][]; negated: boolean }
   | { kind: "rule"; name: string }
   | { kind: "sequence" | "choice"; parts: Node[] }
@@ -31,14 +31,17 @@ export function parseGbnf(source: string): Grammar {
   };
   return {
     derive: (random) => derive(rule("root"), rule, random),
-    accepts: (text) => new Matcher(text, rule).ends(rule("root"), 0).has([...text].length),
+    accepts: (text) => {
+      const chars = [...text];
+      return new Matcher(chars, rule).ends(rule("root"), 0).includes(chars.length);
+    },
   };
 }
 
 function derive(node: Node, rule: (name: string) => Node, random: () => number): string {
   switch (node.kind) {
     case "text":
-      return node.text;
+      return node.letters.join("");
     case "rule":
       return derive(rule(node.name), rule, random);
     case "sequence":
@@ -73,66 +76,81 @@ function outside(ranges: [number, number][]): [number, number][] {
   return [...gaps, [next, 0x10ffff]];
 }
 
-class Matcher {
-  readonly #chars: string[];
-  readonly #rule: (name: string) => Node;
-  readonly #known = new Map<Node, Map<number, Set<number>>>();
+/** Different positions. */
+type Ends = readonly number[];
+const nowhere: Ends = [];
 
-  constructor(text: string, rule: (name: string) => Node) {
-    this.#chars = [...text];
+class Matcher {
+  readonly #chars: readonly string[];
+  readonly #rule: (name: string) => Node;
+  /** By rule, then by start. Other nodes are matched again: that is quicker than to remember them. */
+  readonly #known = new Map<Node, (Ends | undefined)[]>();
+
+  constructor(chars: readonly string[], rule: (name: string) => Node) {
+    this.#chars = chars;
     this.#rule = rule;
   }
 
   /** The positions where a match of the node that begins at `start` can end. */
-  ends(node: Node, start: number): Set<number> {
-    let known = this.#known.get(node);
-    if (known === undefined) {
-      known = new Map();
-      this.#known.set(node, known);
-    }
-    let ends = known.get(start);
-    if (ends === undefined) {
-      ends = this.#match(node, start);
-      known.set(start, ends);
-    }
-    return ends;
-  }
-
-  #match(node: Node, start: number): Set<number> {
+  ends(node: Node, start: number): Ends {
     switch (node.kind) {
       case "text": {
-        const letters = [...node.text];
-        const same = letters.every((letter, index) => this.#chars[start + index] === letter);
-        return new Set(same ? [start + letters.length] : []);
+        const { letters } = node;
+        for (let index = 0; index < letters.length; index += 1)
+          if (this.#chars[start + index] !== letters[index]) return nowhere;
+        return [start + letters.length];
       }
       case "class": {
         const code = this.#chars[start]?.codePointAt(0);
-        if (code === undefined) return new Set();
+        if (code === undefined) return nowhere;
         const inside = node.ranges.some(([from, to]) => from <= code && code <= to);
-        return new Set(inside !== node.negated ? [start + 1] : []);
+        return inside !== node.negated ? [start + 1] : nowhere;
       }
       case "rule":
-        return this.ends(this.#rule(node.name), start);
+        return this.#ofRule(this.#rule(node.name), start);
       case "choice":
-        return new Set(node.parts.flatMap((part) => [...this.ends(part, start)]));
+        return union(node.parts.map((part) => this.ends(part, start)));
       case "sequence": {
-        let ends = new Set([start]);
-        for (const part of node.parts) ends = new Set([...ends].flatMap((end) => [...this.ends(part, end)]));
+        let ends: Ends = [start];
+        for (const part of node.parts) {
+          if (ends.length === 0) break;
+          ends = this.#after(part, ends);
+        }
         return ends;
       }
       case "repeat": {
-        let ends = new Set([start]);
-        const all = new Set(node.least === 0 ? [start] : []);
-        for (let count = 1; count <= node.most && ends.size > 0; count += 1) {
-          ends = new Set(
-            [...ends].flatMap((end) => [...this.ends(node.of, end)]).filter((end) => !all.has(end)),
-          );
+        let ends: Ends = [start];
+        const all = new Set(node.least === 0 ? ends : nowhere);
+        for (let count = 1; count <= node.most && ends.length > 0; count += 1) {
+          ends = this.#after(node.of, ends).filter((end) => !all.has(end));
           if (count >= node.least) for (const end of ends) all.add(end);
         }
-        return all;
+        return [...all];
       }
     }
   }
+
+  #ofRule(body: Node, start: number): Ends {
+    let known = this.#known.get(body);
+    if (known === undefined) {
+      known = [];
+      this.#known.set(body, known);
+    }
+    return (known[start] ??= this.ends(body, start));
+  }
+
+  #after(node: Node, starts: Ends): Ends {
+    return starts.length === 1
+      ? this.ends(node, starts[0]!)
+      : union(starts.map((start) => this.ends(node, start)));
+  }
+}
+
+function union(several: readonly Ends[]): Ends {
+  const some = several.filter((ends) => ends.length > 0);
+  if (some.length === 0) return nowhere;
+  if (some.length === 1) return some[0]!;
+  return [...new Set(some.flat())];
 }
 
 class Reader {
@@ -173,7 +191,7 @@ class Reader {
       let text = "";
       while (this.#text[this.#at] !== '"') text += String.fromCodePoint(this.#char());
       this.#at += 1;
-      return { kind: "text", text };
+      return { kind: "text", letters: [...text] };
     }
     if (this.#take("[")) {
       const negated = this.#text[this.#at] === "^";

@@ -1,11 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { verifyBooks } from "../src/accounts/verify.ts";
 import { sweepPackages } from "../src/ledger/package.ts";
-import { plainOf, type Slice, type Spread, spread } from "../src/ledger/package-spread.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
 import { PaymentProviders } from "./payment-providers.ts";
 
@@ -171,74 +169,6 @@ test("what is offered is on the price page, has a fair price, and can be ended",
   expect((await service.call(`/admin/v1/packages/${id}`, { method: "DELETE" })).status).toBe(204);
   expect(await offered()).not.toContain(id);
   expect((await call("/v1/payments", { provider: "stripe", package: id })).code).toBe("not_found");
-});
-
-/**
- * Another way to say it: a call's tokens are single coins, each of a package or of none, and each keeps where it came
- * from.
- */
-test("in every order of entries, each token of a package is used, taken or left, and what comes back goes where it was", () => {
-  const step = fc.record({
-    what: fc.constantFrom("call", "back", "adjust", "topup"),
-    tokens: fc.integer({ min: 1, max: 30 }),
-    pick: fc.nat({ max: 50 }),
-    day: fc.integer({ min: 0, max: 3 }),
-  });
-  const sizes = fc.array(
-    fc.record({ tokens: fc.integer({ min: 1, max: 40 }), days: fc.integer({ min: 1, max: 20 }) }),
-    {
-      minLength: 1,
-      maxLength: 4,
-    },
-  );
-  fc.assert(
-    fc.property(sizes, fc.nat({ max: 40 }), fc.array(step, { maxLength: 60 }), (bought, plain, steps) => {
-      const slices: Slice[] = bought.map(({ tokens, days }, n) => ({
-        id: `pkg_${n}`,
-        endsAt: new Date(days * DAY),
-        isOpen: true,
-        left: tokens,
-        taken: 0,
-      }));
-      const state: Spread = {
-        paid: plain + bought.reduce((sum, { tokens }) => sum + tokens, 0),
-        slices,
-        uses: new Map(),
-      };
-      // Coins in the order in which calls use them.
-      const purse = [
-        ...[...slices]
-          .sort((a, b) => a.endsAt.getTime() - b.endsAt.getTime() || (a.id < b.id ? -1 : 1))
-          .flatMap(({ id, left }, rank) => Array.from({ length: left }, () => ({ id, rank }))),
-        ...Array.from({ length: plain }, () => ({ id: "", rank: 99 })),
-      ];
-      const calls: { id: string; coins: typeof purse }[] = [];
-      for (const [n, { what, tokens, pick }] of steps.entries()) {
-        purse.sort((a, b) => a.rank - b.rank);
-        const at = new Date(0);
-        const paid = Math.min(tokens, purse.length);
-        if (what === "topup") {
-          purse.push(...Array.from({ length: tokens }, () => ({ id: "", rank: 99 })));
-          spread(state, { requestId: null, paid: tokens, at });
-        } else if (what === "adjust" && paid > 0) {
-          purse.splice(purse.length - paid, paid);
-          spread(state, { requestId: null, paid: -paid, at });
-        } else if (what === "call" && paid > 0) {
-          calls.push({ id: `req_${n}`, coins: purse.splice(0, paid) });
-          spread(state, { requestId: `req_${n}`, paid: -paid, at });
-        } else if (what === "back" && calls.length > 0) {
-          const call = calls[pick % calls.length]!;
-          const back = Math.min(tokens, call.coins.length);
-          if (back === 0) continue;
-          purse.push(...call.coins.splice(call.coins.length - back, back));
-          spread(state, { requestId: call.id, paid: back, at });
-        }
-        for (const { id, left } of slices) expect(left).toBe(purse.filter((coin) => coin.id === id).length);
-        expect(plainOf(state)).toBe(purse.filter(({ id }) => id === "").length);
-      }
-    }),
-    { numRuns: 400, seed: 2_026 },
-  );
 });
 
 test("a chargeback takes the package first and then the balance; a won one gives it back; the board has what packages cost less", async () => {
