@@ -136,7 +136,9 @@ class Matcher {
       known = [];
       this.#known.set(body, known);
     }
-    return (known[start] ??= this.ends(body, start));
+    const ends = known[start] ?? this.ends(body, start);
+    known[start] = ends;
+    return ends;
   }
 
   #after(node: Node, starts: Ends): Ends {
