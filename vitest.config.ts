@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
-import { compileCache } from "./scripts/compile-cache.ts";
-import LongestFirst from "./scripts/longest-first.ts";
+import { compileCache } from "./testing/compile-cache.ts";
+import LongestFirst from "./testing/longest-first.ts";
 
 // For the workers and all that tests start.
 process.env["NODE_COMPILE_CACHE"] = compileCache;
@@ -13,7 +13,7 @@ const live = (files: { name: string; include: string[]; exclude?: string[] }) =>
   ...source,
   test: {
     ...files,
-    setupFiles: ["scripts/watched-test.ts"],
+    setupFiles: ["testing/watched-test.ts"],
     expect: patient,
     testTimeout: 60_000,
     hookTimeout: 300_000,
@@ -25,7 +25,8 @@ const live = (files: { name: string; include: string[]; exclude?: string[] }) =>
 
 /** They import whole packs, pack and install what is published, or run programs of others: a quarter of all the work. */
 const whole = [
-  "scripts/{event-loop-watch,published}.test.ts",
+  "scripts/published.test.ts",
+  "testing/event-loop-watch.test.ts",
   "locallm/test/clients/*.test.ts",
   "locallm/test/{guides,oldest-release,package,quantize,schemathesis}.test.ts",
   "dataq/client/test/package.test.ts",
@@ -42,7 +43,7 @@ export default defineConfig({
   ...source,
   test: {
     globalSetup: ["dataq/service/test/test-run.ts"],
-    reporters: ["default", "./scripts/reporter.ts"],
+    reporters: ["default", "./testing/reporter.ts"],
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     projects: [
@@ -52,7 +53,7 @@ export default defineConfig({
           name: "unit",
           include: [
             "{autostart,site-files,package-index,updates,locallm,dataq/*}/src/**/*.test.ts",
-            "{fuzz,scripts}/**/*.test.ts",
+            "{fuzz,scripts,testing}/**/*.test.ts",
           ],
           exclude: whole,
           expect: patient,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { callsOf } from "../site/.vitepress/theme/curl.ts";
-import { commandsIn } from "./guide-commands.ts";
+import { commandsIn } from "../testing/guide-commands.ts";
 
 test("a page sends what the command line would", () => {
   expect(

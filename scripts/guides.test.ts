@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { commandsIn } from "./guide-commands.ts";
+import { commandsIn } from "../testing/guide-commands.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { slugOf } = (await import(`${root}site/scripts/pages.mjs`)) as { slugOf(heading: string): string };

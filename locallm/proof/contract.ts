@@ -1,4 +1,4 @@
-import { hasSchemathesis } from "../../scripts/schemathesis.ts";
+import { hasSchemathesis } from "../../testing/schemathesis.ts";
 import { checkContract } from "../test/contract/contract.ts";
 
 export const title = "OpenAPI: schemathesis with every edge and 20 random requests for each operation";

@@ -1,4 +1,4 @@
-import { runFullSize } from "../../scripts/full-tests.ts";
+import { runFullSize } from "../../testing/full-tests.ts";
 
 export const title = "Tests of locallm with all of their cases";
 

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { installGlobally } from "../../scripts/packed-project.ts";
+import { installGlobally } from "../../testing/packed-project.ts";
 import { createSmallStore } from "../test/model-store.ts";
 
 export const title =

@@ -106,7 +106,7 @@ async function build(folder: string): Promise<string> {
 
 /** This program with its dependencies as links, except for the engine's libraries. */
 function makeCopy(copy: string, libraries: string): void {
-  for (const name of ["locallm", "scripts", "fuzz"])
+  for (const name of ["locallm", "scripts", "testing", "fuzz"])
     cpSync(join(root, name), join(copy, name), {
       recursive: true,
       filter: (path) => !/\/(node_modules|dist|corpus)$/.test(path),

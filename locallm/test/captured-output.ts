@@ -1,6 +1,6 @@
 import { Console } from "node:console";
 import { Readable, Writable } from "node:stream";
-import { besideServer } from "../../scripts/event-loop-watch.ts";
+import { besideServer } from "../../testing/event-loop-watch.ts";
 
 /** What a command printed, and its exit code. */
 interface Printed {

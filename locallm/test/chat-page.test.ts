@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { chromiumArguments, chromiumPath } from "../../scripts/chromium.ts";
+import { chromiumArguments, chromiumPath } from "../../testing/chromium.ts";
 import { fakeRegistry } from "./fake-registry.ts";
 import { keepConversation } from "./kept-conversation.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";

@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { compileCache } from "../../scripts/compile-cache.ts";
+import { compileCache } from "../../testing/compile-cache.ts";
 import { createModelStore, type ModelStore } from "./model-store.ts";
 import { command, startServerHere, type TestServer, until } from "./server-process.ts";
 import { ggufBytes, tinyModel } from "./tiny-gguf.ts";

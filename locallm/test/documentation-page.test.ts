@@ -1,7 +1,7 @@
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chromiumArguments, chromiumPath } from "../../scripts/chromium.ts";
-import { openDocumentation } from "../../scripts/documentation-page.ts";
+import { chromiumArguments, chromiumPath } from "../../testing/chromium.ts";
+import { openDocumentation } from "../../testing/documentation-page.ts";
 import { createModelStore, type ModelStore } from "./model-store.ts";
 import { startServerHere, type TestServer } from "./server-process.ts";
 

@@ -1,7 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { isFullSize } from "../../scripts/test-size.ts";
+import { isFullSize } from "../../testing/test-size.ts";
 import { createModelStore, type ModelStore } from "./model-store.ts";
 import { command, startServerHere, type TestServer } from "./server-process.ts";
 import { smallLlama } from "./small-llama.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { callsOf, commandsIn, runCommands } from "../../scripts/guide-commands.ts";
+import { callsOf, commandsIn, runCommands } from "../../testing/guide-commands.ts";
 import { runCommandLine } from "../src/cli/command-line.ts";
 import { captureOutput } from "./captured-output.ts";
 import { createModelStore, type ModelStore } from "./model-store.ts";

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { packProject, programsOf, repository } from "../../scripts/packed-project.ts";
+import { packProject, programsOf, repository } from "../../testing/packed-project.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
 
 const project = packProject(["locallm"]);

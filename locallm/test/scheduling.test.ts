@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isFullSize } from "../../scripts/test-size.ts";
+import { isFullSize } from "../../testing/test-size.ts";
 import { crowd, type Explained, endedOrder, seeded, vanishing } from "./crowd.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
 import { lines, metricsOf, startServer, startServerHere, type TestServer, until } from "./server-process.ts";

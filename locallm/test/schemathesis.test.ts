@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hasSchemathesis } from "../../scripts/schemathesis.ts";
+import { hasSchemathesis } from "../../testing/schemathesis.ts";
 import { checkContract } from "./contract/contract.ts";
 
 test("schemathesis (from pip) finds nothing against /openapi.json; every edge: npm run proof -- contract", async (context) => {

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { compileCache } from "../../scripts/compile-cache.ts";
-import { watchServerHere } from "../../scripts/event-loop-watch.ts";
+import { compileCache } from "../../testing/compile-cache.ts";
+import { watchServerHere } from "../../testing/event-loop-watch.ts";
 import { runCommandLine } from "../src/cli/command-line.ts";
 import { smallHeap } from "../src/cli/small-heap.ts";
 import { readConfig } from "../src/config.ts";
@@ -12,7 +12,7 @@ import { createServer } from "../src/server.ts";
 import { captureOutput } from "./captured-output.ts";
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
-const watch = new URL("../../scripts/watched-process.ts", import.meta.url).href;
+const watch = new URL("../../testing/watched-process.ts", import.meta.url).href;
 
 /** A listening server and what tests ask of it. */
 export interface TestServer {

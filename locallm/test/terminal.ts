@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { compileCache } from "../../scripts/compile-cache.ts";
+import { compileCache } from "../../testing/compile-cache.ts";
 import { until } from "./server-process.ts";
 
 /** Whether this machine can create pseudo-terminals with util-linux's `script`. */

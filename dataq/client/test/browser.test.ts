@@ -5,7 +5,7 @@ import { createContext, Script } from "node:vm";
 import { type Browser, chromium } from "playwright-core";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chromiumArguments, chromiumPath } from "../../../scripts/chromium.ts";
+import { chromiumArguments, chromiumPath } from "../../../testing/chromium.ts";
 import { startInProcess } from "../../service/test/in-process.ts";
 
 const index = fileURLToPath(new URL("../src/index.ts", import.meta.url));

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { isFullSize } from "../../../scripts/test-size.ts";
+import { isFullSize } from "../../../testing/test-size.ts";
 import { ConfigurationError, DataQuerySync, RateLimitError, TimeoutError } from "../src/index.ts";
 import { caseKey, startScriptedServer } from "./client-case.ts";
 

@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { chromiumPath } from "../../../scripts/chromium.ts";
+import { chromiumPath } from "../../../testing/chromium.ts";
 import { openBrowser } from "../test/browser.ts";
 import { enter, makePast } from "../test/console-tour.ts";
 import { startService } from "../test/service-process.ts";

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "nod
 import { join } from "node:path";
 import { createSmallStore } from "../../../locallm/test/model-store.ts";
 import { startServer } from "../../../locallm/test/server-process.ts";
-import { chromiumPath } from "../../../scripts/chromium.ts";
+import { chromiumPath } from "../../../testing/chromium.ts";
 import { type Language, openBrowser, type TestBrowser } from "../test/browser.ts";
 import {
   enter,

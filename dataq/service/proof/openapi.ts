@@ -1,4 +1,4 @@
-import { hasSchemathesis } from "../../../scripts/schemathesis.ts";
+import { hasSchemathesis } from "../../../testing/schemathesis.ts";
 import { startInProcess } from "../test/in-process.ts";
 import { fuzz, fuzzOthers } from "../test/schemathesis.ts";
 import { startService } from "../test/service-process.ts";

@@ -4,7 +4,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { installGlobally } from "../../../scripts/packed-project.ts";
+import { installGlobally } from "../../../testing/packed-project.ts";
 
 export const title =
   "The packed service, installed with npm install --global: console, a call, no other Node";

@@ -1,6 +1,6 @@
 import { consoleRoutes, routes as contractRoutes, type Route } from "@dataq/contract/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isFullSize } from "../../../scripts/test-size.ts";
+import { isFullSize } from "../../../testing/test-size.ts";
 import { type Action, actions } from "../src/accounts/principal.ts";
 import { type Role, rights, roles, type Scope, scopes } from "../src/accounts/scope.ts";
 import { mayDoTooMuch, type RouteAccess, routeAccess } from "../src/http/access.ts";

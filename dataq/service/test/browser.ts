@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
-import { chromiumArguments, chromiumPath } from "../../../scripts/chromium.ts";
+import { chromiumArguments, chromiumPath } from "../../../testing/chromium.ts";
 
 export type Theme = "light" | "dark" | "system";
 export type Language = "en" | "zh";

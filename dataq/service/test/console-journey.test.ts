@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chromiumPath } from "../../../scripts/chromium.ts";
+import { chromiumPath } from "../../../testing/chromium.ts";
 import { openBrowser, type TestBrowser, visit } from "./browser.ts";
 import { faultsOf } from "./faults.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";

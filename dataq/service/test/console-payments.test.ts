@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { captureOutput } from "../../../locallm/test/captured-output.ts";
-import { chromiumPath } from "../../../scripts/chromium.ts";
+import { chromiumPath } from "../../../testing/chromium.ts";
 import { runCommandLine } from "../src/cli/command-line.ts";
 import { openBrowser, type TestBrowser, visit } from "./browser.ts";
 import { enter } from "./console-tour.ts";

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { chromiumPath } from "../../../scripts/chromium.ts";
+import { chromiumPath } from "../../../testing/chromium.ts";
 import { openBrowser, type TestBrowser, visit } from "./browser.ts";
 import { signUp } from "./console-tour.ts";
 import { faultsOf } from "./faults.ts";

@@ -9,7 +9,7 @@ import { type FakeRegistry, fakeRegistry } from "../../../locallm/test/fake-regi
 import { createSmallStore, type ModelStore } from "../../../locallm/test/model-store.ts";
 import { startServerHere, type TestServer } from "../../../locallm/test/server-process.ts";
 import { smallLlama } from "../../../locallm/test/small-llama.ts";
-import { chromiumPath } from "../../../scripts/chromium.ts";
+import { chromiumPath } from "../../../testing/chromium.ts";
 import { openBrowser, settle, type TestBrowser, visit } from "./browser.ts";
 import { makePast, type Sight, sights, signUp } from "./console-tour.ts";
 import { openFolder } from "./data-folder.ts";

@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import lockfile from "proper-lockfile";
-import { compileCache } from "../../../scripts/compile-cache.ts";
+import { compileCache } from "../../../testing/compile-cache.ts";
 import { type Database, openDatabase } from "../src/database/database.ts";
 import { migrate } from "../src/database/migrations.ts";
 import { migrations } from "../src/schema.ts";

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chromiumPath } from "../../../scripts/chromium.ts";
-import { openDocumentation } from "../../../scripts/documentation-page.ts";
+import { chromiumPath } from "../../../testing/chromium.ts";
+import { openDocumentation } from "../../../testing/documentation-page.ts";
 import { openBrowser, type TestBrowser } from "./browser.ts";
 import { faultsOf } from "./faults.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";

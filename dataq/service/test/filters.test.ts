@@ -1,7 +1,7 @@
 import { findOperation, type OperationName, type Params, readParams } from "@dataq/contract";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isFullSize } from "../../../scripts/test-size.ts";
+import { isFullSize } from "../../../testing/test-size.ts";
 import type { Database } from "../src/database/database.ts";
 import { judgmentDocument } from "../src/operations/legal/cases/corpus.ts";
 import { sampleJudgment } from "../src/operations/legal/cases/sample/judgments.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { commandsIn, runCommands } from "../../../scripts/guide-commands.ts";
+import { commandsIn, runCommands } from "../../../testing/guide-commands.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
 
 const program = {

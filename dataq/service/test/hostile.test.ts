@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { routes as contractRoutes, type Route } from "@dataq/contract/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isFullSize } from "../../../scripts/test-size.ts";
+import { isFullSize } from "../../../testing/test-size.ts";
 import { routeAccess } from "../src/http/access.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
 

@@ -1,4 +1,4 @@
-import { watchServerHere } from "../../../scripts/event-loop-watch.ts";
+import { watchServerHere } from "../../../testing/event-loop-watch.ts";
 import { readConfig } from "../src/config.ts";
 import type { Database } from "../src/database/database.ts";
 import type { RouteName } from "../src/http/app.ts";

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { type Operation, operations } from "@dataq/contract";
 import type { CallToolResult, Client as McpClient, Tool } from "@modelcontextprotocol/client";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { compileCache } from "../../../scripts/compile-cache.ts";
+import { compileCache } from "../../../testing/compile-cache.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
 import { Client, StdioClientTransport, StreamableHTTPClientTransport } from "./mcp-client.ts";
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { besideServer } from "../../../scripts/event-loop-watch.ts";
+import { besideServer } from "../../../testing/event-loop-watch.ts";
 import type { Database } from "../src/database/database.ts";
 import { readRows } from "../src/importer/format/read-rows.ts";
 import type { ImportReport } from "../src/importer/import-file.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { hasSchemathesis } from "../../../scripts/schemathesis.ts";
+import { hasSchemathesis } from "../../../testing/schemathesis.ts";
 import { startInProcess } from "./in-process.ts";
 import { fuzz, fuzzOthers } from "./schemathesis.ts";
 

@@ -1,4 +1,4 @@
-import { type Effort, schemathesis } from "../../../scripts/schemathesis.ts";
+import { type Effort, schemathesis } from "../../../testing/schemathesis.ts";
 import type { CallResult } from "./service-process.ts";
 
 interface FuzzedService {

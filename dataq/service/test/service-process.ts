@@ -6,7 +6,7 @@ import { environmentOf, makeDataFolder, removeDataFolder } from "./data-folder.t
 import { useVendor } from "./vendor.ts";
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
-const watch = new URL("../../../scripts/watched-process.ts", import.meta.url).href;
+const watch = new URL("../../../testing/watched-process.ts", import.meta.url).href;
 
 export interface ServiceOptions {
   /** Settings in addition to a free port and a new data folder. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { chromiumPath } from "../../../scripts/chromium.ts";
+import { chromiumPath } from "../../../testing/chromium.ts";
 import { readSsoSettings } from "../src/people/sso-settings.ts";
 import { openBrowser } from "./browser.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";

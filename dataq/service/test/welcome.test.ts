@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { chromiumPath } from "../../../scripts/chromium.ts";
+import { chromiumPath } from "../../../testing/chromium.ts";
 import { openBrowser, type TestBrowser } from "./browser.ts";
 import { faultsOf } from "./faults.ts";
 import { startInProcess } from "./in-process.ts";

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { compileCache } from "../../../scripts/compile-cache.ts";
+import { compileCache } from "../../../testing/compile-cache.ts";
 import type { ModelStore } from "../model-store.ts";
 import { startServerHere, type TestServer } from "../server-process.ts";
 import { installedClients } from "./installed.ts";

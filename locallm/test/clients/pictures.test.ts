@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { compileCache } from "../../../scripts/compile-cache.ts";
+import { compileCache } from "../../../testing/compile-cache.ts";
 import { noise, startSeeing, wave } from "../seeing.ts";
 import { installedClients } from "./installed.ts";
 

@@ -1,6 +1,6 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Effort, schemathesis } from "../../../scripts/schemathesis.ts";
+import { type Effort, schemathesis } from "../../../testing/schemathesis.ts";
 import { createModelStore } from "../model-store.ts";
 import { startServerHere } from "../server-process.ts";
 import { smallEncoder, smallSpec, smallTensor } from "../small-llama.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isFullSize } from "../../../scripts/test-size.ts";
+import { isFullSize } from "../../../testing/test-size.ts";
 import type { Runner } from "../../src/runner/handle.ts";
 import type { GenerateJob } from "../../src/wire/inference/generate.ts";
 import { smallLlama } from "../small-llama.ts";

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { isFullSize } from "../../../scripts/test-size.ts";
+import { isFullSize } from "../../../testing/test-size.ts";
 import { KeptConversations } from "../../src/conversations/conversations.ts";
 import { StateFiles } from "../../src/conversations/state-files.ts";
 import type { Runner } from "../../src/runner/handle.ts";

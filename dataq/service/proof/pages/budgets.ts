@@ -1,5 +1,5 @@
 import { chromium } from "playwright-core";
-import { chromiumArguments, chromiumPath } from "../../../../scripts/chromium.ts";
+import { chromiumArguments, chromiumPath } from "../../../../testing/chromium.ts";
 
 /** A page that people open first, and the most that it may send. */
 export interface Budget {

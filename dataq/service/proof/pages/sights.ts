@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { keepConversation } from "../../../../locallm/test/kept-conversation.ts";
-import { openDocumentation } from "../../../../scripts/documentation-page.ts";
+import { openDocumentation } from "../../../../testing/documentation-page.ts";
 
 export type Language = "en" | "zh";
 

@@ -1,7 +1,7 @@
 import type { UsageGroup } from "@dataq/contract/wire";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { isFullSize } from "../../../../scripts/test-size.ts";
+import { isFullSize } from "../../../../testing/test-size.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "../../test/data-folder.ts";
 import type { Database } from "../database/database.ts";
 import { charge, hold } from "../ledger/hold.ts";
