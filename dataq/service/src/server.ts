@@ -69,6 +69,7 @@ import { commonLaws } from "./operations/legal/question/meanings.ts";
 import { type RealData, realData } from "./operations/open-data.ts";
 import { isOfSamples } from "./operations/sample-corpora.ts";
 import { createSources, searchedByMeaning } from "./operations/sources.ts";
+import { tellFailedCharges } from "./payments/auto-top-up.ts";
 import type { PaymentFailpoint } from "./payments/failpoint.ts";
 import { Payments } from "./payments/payments.ts";
 import { readPaymentSettings } from "./payments/settings.ts";
@@ -267,7 +268,6 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       publicUrl,
       onWarning: (text, error) => logger.warn({ err: error.message }, text),
       failpoint: failpointOf<PaymentFailpoint>(config.failpoint),
-      onFailedCharge: (failed) => people.tellOfFailedCharge(failed),
     });
     if (payments.options.length > 0)
       progress(`Customers can pay by ${payments.options.map(({ name }) => name).join(", ")}.`);
@@ -372,6 +372,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       askPayments: async () => {
         await payments.chargeDue();
         await payments.askDue();
+        await tellFailedCharges(database, (failed) => people.tellOfFailedCharge(failed));
       },
       dropAbsent: async () => {
         await people.tellOfEndedKeys((await sso?.dropAbsent()) ?? []);

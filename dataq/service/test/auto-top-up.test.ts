@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { topUp } from "../src/ledger/movement.ts";
-import type { FailedCharge } from "../src/payments/auto-top-up.ts";
+import { type FailedCharge, tellFailedCharges } from "../src/payments/auto-top-up.ts";
 import type { PaymentFailpoint } from "../src/payments/failpoint.ts";
 import { PaymentRig } from "./payment-rig.ts";
 
 const DAY = 86_400_000;
 const LOW = 100_000;
 let rig: PaymentRig;
-const told: FailedCharge[] = [];
+let told: FailedCharge[] = [];
 beforeAll(async () => {
-  rig = await PaymentRig.start({}, async (failed) => void told.push(failed));
+  rig = await PaymentRig.start();
 }, 60_000);
 afterAll(() => rig?.[Symbol.asyncDispose]());
 beforeEach(() => {
   rig.providers.charges = "made";
   rig.providers.losesAnswers = false;
   rig.providers.isDown = false;
-  told.length = 0;
+  told = [];
 });
 
 /** An account that allows charges of 20 CNY below two yuan, and at most 50 CNY a month. */
@@ -45,8 +45,11 @@ const paymentsOf = async (id: string) =>
       [id],
     )
   ).rows;
+/** What the sweeper does, of two services. */
 const chargeAndPass = async (ms = 1_000) => {
   await rig.payments.chargeDue();
+  const tell = () => tellFailedCharges(rig.database, async (failed) => void told.push(failed));
+  await Promise.all([tell(), tell()]);
   rig.nowMs += ms;
 };
 
@@ -89,7 +92,12 @@ test("nothing is charged without a card, above the mark, after the end, or from 
 
 test("a declined card is tried three times with pauses, the owners are told, and then nothing is charged until they allow it", async () => {
   const id = await saver();
-  rig.providers.charges = "declined";
+  rig.providers.charges = "card_declined";
+  await rig.database.query(
+    `insert into webhook (id, account_id, url, events, enabled, secret, created_at)
+     values ('wh_' || $1, $1, 'https://shop.example', '{top_up.failed}', true, '', $2)`,
+    [id, new Date(rig.nowMs)],
+  );
   for (const pauseHours of [6, 12]) {
     await chargeAndPass(pauseHours * 3_600_000 - 2);
     await chargeAndPass(2);
@@ -97,12 +105,21 @@ test("a declined card is tried three times with pauses, the owners are told, and
   await chargeAndPass(DAY);
   await chargeAndPass();
   expect((await paymentsOf(id)).map(({ state }) => state)).toEqual(["failed", "failed", "failed"]);
-  expect(told.filter(({ accountId }) => accountId === id).map(({ isStopped }) => isStopped)).toEqual([
-    false,
-    false,
-    true,
-  ]);
-  expect(await rig.payments.autoTopUp(id)).toMatchObject({ state: "stopped", failures: 3 });
+  const reason = "card_declined";
+  expect(told).toEqual([false, false, true].map((isStopped) => ({ accountId: id, reason, isStopped })));
+  const messages = await rig.database.query<{ body: string }>(
+    "select body from webhook_message where account_id = $1 order by created_at",
+    [id],
+  );
+  const [first, , last] = messages.rows.map(({ body }) => JSON.parse(body));
+  expect(first).toMatchObject({
+    type: "top_up.failed",
+    data: { amount_fen: 2_000, reason, state: "on", failures: 1 },
+  });
+  expect(Date.parse(first.data.retry_at) - Date.parse(first.timestamp)).toBe(6 * 3_600_000);
+  expect(last.data).toMatchObject({ state: "stopped", failures: 3, retry_at: null });
+  expect(messages.rows).toHaveLength(3);
+  expect(await rig.payments.autoTopUp(id)).toMatchObject({ state: "stopped", failures: 3, reason });
   rig.providers.charges = "made";
   await chargeAndPass();
   expect(await paidOf(id)).toBe(0);
@@ -132,9 +149,39 @@ test("a slow charge is the only one, and is credited once whether it is heard of
   const id = await saver();
   await chargeAndPass();
   const [payment] = await paymentsOf(id);
-  await rig.deliver(rig.providers.endCharge(payment!.id, "closed"));
-  expect(await rig.payments.autoTopUp(id)).toMatchObject({ failures: 1 });
+  const refused = rig.providers.endCharge(payment!.id, "closed", "card_declined");
+  await rig.deliver(refused);
+  // A charge in between is another one, and the old notice says nothing of it.
+  await chargeAndPass(6 * 3_600_000);
+  await chargeAndPass();
+  await rig.deliver(rig.providers.endCharge(payment!.id, "closed", "authentication_required"));
+  expect(await rig.payments.autoTopUp(id)).toMatchObject({
+    state: "on",
+    failures: 1,
+    reason: "card_declined",
+  });
+  expect((await paymentsOf(id)).map(({ state }) => state)).toEqual(["failed", "open"]);
+  expect(told).toEqual([{ accountId: id, reason: "card_declined", isStopped: false }]);
   expect(await paidOf(id)).toBe(0);
+});
+
+test("a bank that wants to see the customer stops the charges at once, however that is heard of", async () => {
+  for (const isSlow of [false, true]) {
+    const id = await saver();
+    rig.providers.charges = isSlow ? "slow" : "authentication_required";
+    await chargeAndPass();
+    const [payment] = await paymentsOf(id);
+    const refused = rig.providers.endCharge(payment!.id, "closed", "authentication_required");
+    for (let times = 0; times < 2; times++) await rig.deliver(refused.again!());
+    await chargeAndPass(31 * DAY);
+    await chargeAndPass();
+    expect((await paymentsOf(id)).map(({ state }) => state)).toEqual(["failed"]);
+    const reason = "authentication_required";
+    expect(told.filter(({ accountId }) => accountId === id)).toEqual([
+      { accountId: id, reason, isStopped: true },
+    ]);
+    expect(await rig.payments.autoTopUp(id)).toMatchObject({ state: "stopped", failures: 1, reason });
+  }
 });
 
 test.each<PaymentFailpoint | "answer" | "down">([

@@ -39,7 +39,17 @@ export async function killDuringPayment(
 
   let id: string;
   let expected = AMOUNT;
-  if (failpoint.endsWith("create_payment")) {
+  if (failpoint.endsWith("_charge")) {
+    // The other service stands still meanwhile, because it would charge the card itself.
+    process.kill(other.pid, "SIGSTOP");
+    const auto = { low_tokens: 1e12, amount_fen: AMOUNT, most_fen: AMOUNT, consent: true };
+    const { url } = (await doomed.call("/v1/auto-top-up", { method: "PATCH", body: auto })).body;
+    await deliver(doomed, providers.saveCard(url));
+    await doomed.ended;
+    process.kill(other.pid, "SIGCONT");
+    id = (await other.call("/v1/payments?limit=1")).body.data[0].id;
+    await other.call("/v1/auto-top-up", { method: "DELETE" });
+  } else if (failpoint.endsWith("create_payment")) {
     await dies(begin(doomed));
     id = (await other.call("/v1/payments?limit=1")).body.data[0].id;
     // The provider heard of it, so somebody might pay. Stripe cannot be asked without its number, which died with the
@@ -76,6 +86,7 @@ export async function killDuringPayment(
     await sweeper.askDue();
   }
   const [ledger, there] = [await ledgerFen(database, id), providers.balanceFen(id)];
+  if (providers.chargedTwice > 0) throw new Error(`${failpoint}: the card was charged twice`);
   if (ledger !== expected || there !== expected)
     throw new Error(`${failpoint}, ${provider}: ${there} fen are at the provider, ${ledger} in the ledger`);
 }

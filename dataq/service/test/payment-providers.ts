@@ -24,10 +24,15 @@ interface Trade {
   readonly amountFen: number;
   readonly refunds: TradeRefund[];
   state: "open" | "paid" | "closed";
+  /** Of the charge of a card that was not made. */
+  refusal?: Refusal | undefined;
   /** What the customer's bank has taken. */
   disputeFen: number;
   wasDisputed: boolean;
 }
+
+/** Why a bank does not pay, as Stripe names it. */
+export type Refusal = "card_declined" | "authentication_required";
 
 interface TradeRefund {
   readonly number: string;
@@ -60,7 +65,9 @@ export class PaymentProviders implements AsyncDisposable {
   /** The server answers 503 and does nothing. */
   isDown = false;
   /** What the bank says to a charge of a saved card. */
-  charges: "made" | "declined" | "slow" = "made";
+  charges: "made" | "slow" | Refusal = "made";
+  /** Charges that were asked for again after Stripe had forgotten the first. */
+  chargedTwice = 0;
   /** Pages where cards are saved, by their number, and whether one was. */
   readonly setups = new Map<string, boolean>();
   /** Refunds are refused. */
@@ -73,7 +80,10 @@ export class PaymentProviders implements AsyncDisposable {
   readonly #apiKey = randomBytes(16).toString("hex");
   readonly #secret = `whsec_${randomBytes(12).toString("hex")}`;
   /** Stripe answers a repeated idempotency key as it did the first time. */
-  readonly #idempotent = new Map<string, object>();
+  readonly #idempotent = new Map<
+    string,
+    { readonly made: object; readonly status: number; readonly atMs: number }
+  >();
   #serial = 0;
 
   private constructor(clock: () => number) {
@@ -405,21 +415,27 @@ export class PaymentProviders implements AsyncDisposable {
     const fields = new URLSearchParams(body);
     const key = String(request.headers["idempotency-key"]);
     const known = this.#idempotent.get(key);
-    if (known) return answer(200, known);
+    // Stripe forgets a key after a day.
+    if (known && known.atMs > this.#clock() - 86_400_000) return answer(known.status, known.made);
     let made: object;
+    const keep = (status: number, what: object) => {
+      this.#idempotent.set(key, { status, made: what, atMs: this.#clock() });
+      return answer(status, what);
+    };
     if (path === "/payment_intents") {
-      if (this.charges === "declined")
-        return answer(402, { error: { code: "card_declined", message: "Your card was declined." } });
       if (fields.get("off_session") !== "true" || fields.get("payment_method") !== "pm_1")
         return refused("card");
-      const trade = this.#open(
-        "stripe",
-        fields.get("metadata[payment]") ?? "",
-        Number(fields.get("amount")),
-        "auto",
-      );
+      const id = fields.get("metadata[payment]") ?? "";
+      if (this.trades.has(id)) this.chargedTwice += 1;
+      const trade = this.#open("stripe", id, Number(fields.get("amount")), "auto");
       if (this.charges === "made") trade.state = "paid";
-      return answer(200, chargeOf(trade));
+      else if (this.charges !== "slow") {
+        trade.state = "closed";
+        trade.refusal = this.charges;
+        const charge = chargeOf(trade);
+        return keep(402, { error: { ...refusalOf(trade), payment_intent: charge } });
+      }
+      return keep(200, chargeOf(trade));
     }
     if (fields.get("mode") === "setup") {
       const number = this.#number("cs_setup");
@@ -439,8 +455,7 @@ export class PaymentProviders implements AsyncDisposable {
       if (!refund) return refused("not refundable");
       made = stripeRefund(trade!, refund);
     }
-    this.#idempotent.set(key, made);
-    return answer(200, made);
+    return keep(200, made);
   }
 
   #setupSession(number: string): object {
@@ -463,9 +478,10 @@ export class PaymentProviders implements AsyncDisposable {
   }
 
   /** The bank has made a slow charge, or not. */
-  endCharge(id: string, state: "paid" | "closed"): Notice {
+  endCharge(id: string, state: "paid" | "closed", refusal?: Refusal): Notice {
     const trade = this.#trade(id);
     trade.state = state;
+    trade.refusal = refusal;
     return this.stripeEvent(
       `payment_intent.${state === "paid" ? "succeeded" : "payment_failed"}`,
       chargeOf(trade),
@@ -602,10 +618,15 @@ function chargeOf(trade: Trade): object {
     ...intentOf(trade),
     status,
     amount,
-    amount_received: amount,
+    amount_received: trade.state === "paid" ? amount : 0,
+    last_payment_error: trade.refusal === undefined ? null : refusalOf(trade),
     currency: "cny",
     metadata: { payment: trade.id, auto: "1" },
   };
+}
+
+function refusalOf({ refusal = "card_declined" }: Trade): object {
+  return { code: refusal, decline_code: "generic_decline", message: "The bank said no." };
 }
 
 function stripeRefund(trade: Trade, { id, number, amountFen, state }: TradeRefund): object {

@@ -2,7 +2,6 @@ import { createAccount } from "../src/accounts/account.ts";
 import type { Database } from "../src/database/database.ts";
 import { inTransaction } from "../src/database/transaction.ts";
 import { verifyLedger } from "../src/ledger/verify.ts";
-import type { FailedCharge } from "../src/payments/auto-top-up.ts";
 import type { PaymentFailpoint } from "../src/payments/failpoint.ts";
 import { Payments } from "../src/payments/payments.ts";
 import { readPaymentSettings } from "../src/payments/settings.ts";
@@ -30,10 +29,7 @@ export class PaymentRig implements AsyncDisposable {
     this.payments = payments;
   }
 
-  static async start(
-    more: object = {},
-    onFailedCharge?: (failed: FailedCharge) => Promise<void>,
-  ): Promise<PaymentRig> {
+  static async start(more: object = {}): Promise<PaymentRig> {
     const folder = await makeDataFolder("tables");
     const database = await openFolder(folder);
     const made: { rig?: PaymentRig } = {};
@@ -46,7 +42,6 @@ export class PaymentRig implements AsyncDisposable {
       clock,
       publicUrl: () => "https://data.example",
       onWarning: (text, error) => made.rig!.warnings.push(`${text}: ${error.message}`),
-      ...(onFailedCharge && { onFailedCharge }),
       failpoint: (at) => {
         if (at !== made.rig!.killAt) return;
         made.rig!.killAt = undefined;

@@ -73,6 +73,17 @@ export type PaymentNews = (typeof paymentNews)[number];
 export const autoTopUpStates = ["off", "waiting", "on", "stopped"] as const;
 export type AutoTopUpState = (typeof autoTopUpStates)[number];
 
+/** Why a saved card was not charged. */
+export const chargeFailures = [
+  "card_declined",
+  "insufficient_funds",
+  "expired_card",
+  "authentication_required",
+  "no_answer",
+  "other",
+] as const;
+export type ChargeFailure = (typeof chargeFailures)[number];
+
 /** Why money of a payment went back. */
 export const moneyReturns = ["refund", "chargeback"] as const;
 export type MoneyReturnKind = (typeof moneyReturns)[number];
@@ -119,6 +130,7 @@ export const webhookEvents = [
   "key.near_cap",
   "key.unusual",
   "project.near_budget",
+  "top_up.failed",
   "watch.found",
   "watch.stopped",
   "import.done",

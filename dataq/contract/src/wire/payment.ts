@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Received } from "./answer.ts";
 import {
   autoTopUpStates,
+  chargeFailures,
   moneyReturnStates,
   moneyReturns,
   paymentNews,
@@ -109,7 +110,8 @@ export const autoTopUp = z.strictObject({
   url: z.string().nullable().meta({ description: "Where the card is saved, at the provider" }),
   consented_at: moment.nullable(),
   failures: z.number().int().meta({ description: "Charges in a row that were not made" }),
-  reason: z.string().nullable().meta({ description: "Why the last one was not made" }),
+  reason: z.enum(chargeFailures).nullable().meta({ description: "Why the last one was not made" }),
+  retry_at: moment.nullable().meta({ description: "When the card may be charged again after a failure" }),
 });
 export type AutoTopUp = Received<typeof autoTopUp>;
 

@@ -1,5 +1,5 @@
 import { chinaMonth, instantInChina } from "@dataq/contract";
-import type { AutoTopUpState } from "@dataq/contract/wire";
+import { type AutoTopUpState, type ChargeFailure, chargeFailures } from "@dataq/contract/wire";
 import { type Author, writeAudit } from "../accounts/audit.ts";
 import type { Queries } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
@@ -22,7 +22,10 @@ export interface AutoTopUp {
   readonly label: string | null;
   readonly consentedAt: Date;
   readonly failures: number;
-  readonly reason: string | null;
+  /** Why the last charge was not made. */
+  readonly reason: ChargeFailure | null;
+  /** After a failure: when the card may be charged again. */
+  readonly notBefore: Date | null;
 }
 
 /** So many charges in a row may fail. */
@@ -33,13 +36,15 @@ const LIFE_MS = 86_400_000;
 const FIRST_ASK_MS = 30_000;
 
 const COLUMNS = `account_id as "accountId", state, low_tokens as "lowTokens", amount_fen as "amountFen", most_fen as "mostFen",
-  setup_id as "setupId", setup_url as "setupUrl", customer, method, label, consented_at as "consentedAt", failures, reason`;
+  setup_id as "setupId", setup_url as "setupUrl", customer, method, label, consented_at as "consentedAt", failures, reason,
+  not_before as "notBefore"`;
 
 export async function findAutoTopUp(queries: Queries, accountId: string): Promise<AutoTopUp | undefined> {
   const found = await queries.query<AutoTopUp>(`select ${COLUMNS} from auto_top_up where account_id = $1`, [
     accountId,
   ]);
-  return found.rows[0];
+  const [row] = found.rows;
+  return row && { ...row, reason: row.reason && failureOf(row.reason) };
 }
 
 /** Stores the consent with its time and address. With a saved card it counts at once. */
@@ -54,7 +59,7 @@ export async function allowAutoTopUp(
     `insert into auto_top_up as t (account_id, state, low_tokens, amount_fen, most_fen, consented_at, consented_by, consented_ip)
      values ($1, 'waiting', $2, $3, $4, $5, $6, $7)
      on conflict (account_id) do update set low_tokens = $2, amount_fen = $3, most_fen = $4, consented_at = $5,
-       consented_by = $6, consented_ip = $7, failures = 0, reason = null, not_before = null,
+       consented_by = $6, consented_ip = $7, failures = 0, reason = null, not_before = null, tell_failure = false,
        state = case when t.method is null then 'waiting' else 'on' end
      returning ${COLUMNS}`,
     [accountId, lowTokens, amountFen, mostFen, author.now, author.actor, author.ip ?? null],
@@ -94,19 +99,26 @@ export async function noteCard(
 ): Promise<void> {
   await queries.query(
     `update auto_top_up set customer = $2, method = $3, label = $4, setup_id = null, setup_url = null, failures = 0,
-       reason = null, not_before = null, state = 'on' where setup_id = $1`,
+       reason = null, not_before = null, tell_failure = false, state = 'on' where setup_id = $1`,
     [setupId, customer, method, label],
   );
 }
 
-/** Charged this month, or about to be, in fen. */
+/** Charged this month, or perhaps charged, in fen: of an expired charge nobody could say whether it was made. */
 export async function chargedThisMonth(queries: Queries, accountId: string, now: Date): Promise<number> {
   const found = await queries.query<{ fen: number }>(
     `select coalesce(sum(amount_fen), 0)::bigint as fen from payment
-     where account_id = $1 and card is not null and state in ('open', 'paid') and created_at >= $2`,
+     where account_id = $1 and card is not null and state in ('open', 'paid', 'expired') and created_at >= $2`,
     [accountId, new Date(instantInChina(`${chinaMonth(now)}-01`, "00:00:00"))],
   );
   return found.rows[0]!.fen;
+}
+
+/** When the next month begins in China. */
+function nextMonth(now: Date): Date {
+  const [year, month] = chinaMonth(now).split("-").map(Number) as [number, number];
+  const next = month === 12 ? `${year + 1}-01` : `${year}-${String(month + 1).padStart(2, "0")}`;
+  return new Date(instantInChina(`${next}-01`, "00:00:00"));
 }
 
 /** Accounts whose balance is low and whose owner has allowed a charge. */
@@ -114,7 +126,7 @@ export async function findLow(queries: Queries, now: Date): Promise<string[]> {
   const found = await queries.query<{ id: string }>(
     `select account_id as id from auto_top_up t join wallet w using (account_id)
      where t.state = 'on' and t.attempt is null and (t.not_before is null or t.not_before <= $1) and not w.frozen
-       and w.trial + w.paid + w.credit < t.low_tokens limit 100`,
+       and w.trial + w.paid + w.credit < t.low_tokens order by t.not_before nulls first limit 100`,
     [now],
   );
   return found.rows.map(({ id }) => id);
@@ -142,7 +154,14 @@ export async function beginCharge(
     [accountId],
   );
   if (wallet.rows[0]!.balance >= lowTokens) return undefined;
-  if ((await chargedThisMonth(transaction, accountId, now)) + amountFen > mostFen) return undefined;
+  if ((await chargedThisMonth(transaction, accountId, now)) + amountFen > mostFen) {
+    // So that accounts whose month is used up do not take the places of others.
+    await transaction.query("update auto_top_up set not_before = $2 where account_id = $1", [
+      accountId,
+      nextMonth(now),
+    ]);
+    return undefined;
+  }
   const id = makeIdentifier("pay", now);
   await transaction.query(
     `insert into payment (id, account_id, provider, amount_fen, tokens, actor, created_at, expires_at, ask_at, card)
@@ -171,7 +190,7 @@ export async function beginCharge(
 /** The charge was made: the next one may begin when the balance is low again. */
 export async function noteCharged(queries: Queries, paymentId: string): Promise<void> {
   await queries.query(
-    "update auto_top_up set attempt = null, failures = 0, reason = null, not_before = null where attempt = $1",
+    "update auto_top_up set attempt = null, failures = 0, reason = null, not_before = null, tell_failure = false where attempt = $1",
     [paymentId],
   );
 }
@@ -179,24 +198,51 @@ export async function noteCharged(queries: Queries, paymentId: string): Promise<
 /** What the owners of an account are told of a charge that was not made. */
 export interface FailedCharge {
   readonly accountId: string;
-  readonly reason: string;
+  readonly reason: ChargeFailure;
   readonly isStopped: boolean;
 }
 
-/** The charge was not made. After some in a row, nothing is charged until the customer says so. */
+/**
+ * The charge was not made. After some in a row, or at once if only the customer can mend it, nothing is charged until the
+ * customer says so. Writes the message to webhooks; `tellFailedCharges` sends the emails.
+ */
 export async function noteFailed(
-  queries: Queries,
-  paymentId: string,
-  reason: string,
+  transaction: Transaction,
+  payment: { readonly id: string; readonly amountFen: number },
+  named: string | undefined,
   now: Date,
-): Promise<FailedCharge | undefined> {
-  const found = await queries.query<{ accountId: string; isStopped: boolean }>(
-    `update auto_top_up set attempt = null, failures = failures + 1, reason = $2,
-       not_before = $3::timestamptz + (failures + 1) * $4 * interval '1 millisecond',
-       state = case when failures + 1 >= ${MOST_FAILURES} then 'stopped' else state end
-     where attempt = $1 returning account_id as "accountId", state = 'stopped' as "isStopped"`,
-    [paymentId, reason, now, PAUSE_MS],
+): Promise<void> {
+  const reason = failureOf(named);
+  await transaction.query(
+    `with failed as (
+       update auto_top_up set attempt = null, failures = failures + 1, reason = $2, tell_failure = true,
+         state = case when $5 or failures + 1 >= ${MOST_FAILURES} then 'stopped' else state end,
+         not_before = $3::timestamptz + (failures + 1) * $4 * interval '1 millisecond'
+       where attempt = $1 returning *
+     )
+     select webhook_send(account_id, 'top_up.failed', $1, jsonb_build_object(
+       'payment_id', $1::text, 'amount_fen', $6::bigint, 'reason', reason, 'failures', failures, 'state', state,
+       'retry_at', case when state = 'on' then to_char(not_before at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end
+     ), $3)::text from failed`,
+    [payment.id, reason, now, PAUSE_MS, mendedByCustomer.includes(reason), payment.amountFen],
   );
-  const [failed] = found.rows;
-  return failed && { ...failed, reason };
+}
+
+/** Another try is of no use. */
+const mendedByCustomer: readonly ChargeFailure[] = ["expired_card", "authentication_required"];
+
+function failureOf(named: string | null | undefined): ChargeFailure {
+  return chargeFailures.find((known) => known === named) ?? "other";
+}
+
+/** Tells by email whose card could not be charged, once. `tell` sends to the owners of an account. */
+export async function tellFailedCharges(
+  queries: Queries,
+  tell: (failed: FailedCharge) => Promise<void>,
+): Promise<void> {
+  const found = await queries.query<{ accountId: string; reason: string | null; isStopped: boolean }>(
+    `update auto_top_up set tell_failure = false where tell_failure and state in ('on', 'stopped')
+     returning account_id as "accountId", reason, state = 'stopped' as "isStopped"`,
+  );
+  for (const failed of found.rows) await tell({ ...failed, reason: failureOf(failed.reason) });
 }

@@ -108,4 +108,9 @@ create table auto_top_up (
 );
 `,
   },
+  {
+    name: "payments/5-told-failures",
+    // The owners are to be told by email of the last failure.
+    up: "alter table auto_top_up add column tell_failure boolean not null default false",
+  },
 ];

@@ -50,11 +50,13 @@ export async function bookNews(
   const payment = await lockPayment(transaction, news.paymentId);
   if (!payment) return "unknown";
   if (news.kind === "closed") {
-    if (payment.state === "open")
-      await transaction.query("update payment set state = 'expired', ask_at = null where id = $1", [
+    const isCard = payment.card !== null;
+    if (payment.state === "open" || (isCard && payment.state === "expired"))
+      await transaction.query("update payment set state = $2, ask_at = null where id = $1", [
         payment.id,
+        isCard ? "failed" : "expired",
       ]);
-    if (payment.card !== null) await noteFailed(transaction, payment.id, "declined", author.now);
+    if (isCard) await noteFailed(transaction, payment, news.reason, author.now);
     return "booked";
   }
   if (news.kind === "paid") {

@@ -11,7 +11,6 @@ import {
   type AutoTopUp,
   allowAutoTopUp,
   beginCharge,
-  type FailedCharge,
   findAutoTopUp,
   findLow,
   noteCard,
@@ -55,8 +54,6 @@ export interface PaymentParts {
   readonly publicUrl: () => string;
   readonly onWarning: (text: string, error: Error) => void;
   readonly failpoint: (at: PaymentFailpoint) => void;
-  /** Tells an account that its card could not be charged. */
-  readonly onFailedCharge?: (failed: FailedCharge) => Promise<void>;
 }
 
 /** Tokens of one fen. */
@@ -358,7 +355,7 @@ export class Payments {
 
   /** Charges the card of a payment, or asks what became of it. Any other error than a refusal leaves it open. */
   async #charge(payment: Payment): Promise<void> {
-    const { clock, failpoint } = this.#parts;
+    const { clock, failpoint, onWarning } = this.#parts;
     const provider = this.#providers.get(payment.provider);
     if (!provider?.charge || payment.card === null) return;
     let news: News | undefined;
@@ -367,22 +364,22 @@ export class Payments {
       failpoint("after_charge");
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      return this.#endCharge(payment.id, "failed", error.message.slice(0, 200));
+      onWarning(`${provider.name} did not charge for the payment ${payment.id}`, error);
+      return this.#endCharge(payment, "failed", error.code);
     }
     if (news) await this.#book(provider, news, "question");
-    else if (payment.expiresAt <= clock()) await this.#endCharge(payment.id, "expired", "no answer");
+    else if (payment.expiresAt <= clock()) await this.#endCharge(payment, "expired", "no_answer");
   }
 
-  async #endCharge(id: string, state: "failed" | "expired", reason: string): Promise<void> {
-    const { database, clock, onFailedCharge } = this.#parts;
-    const failed = await inTransaction(database, async (transaction) => {
+  async #endCharge(payment: Payment, state: "failed" | "expired", reason?: string): Promise<void> {
+    const { database, clock } = this.#parts;
+    await inTransaction(database, async (transaction) => {
       await transaction.query(
         "update payment set state = $2, ask_at = null where id = $1 and state = 'open'",
-        [id, state],
+        [payment.id, state],
       );
-      return noteFailed(transaction, id, reason, clock());
+      await noteFailed(transaction, payment, reason, clock());
     });
-    if (failed) await onFailedCharge?.(failed);
   }
 
   async #askPayment({ id, ended }: { readonly id: string; readonly ended: boolean }): Promise<void> {

@@ -42,8 +42,8 @@ export type News = { readonly paymentId: string } & (
       readonly amountFen: number;
       readonly currency: string;
     }
-  /** It can no longer be paid. */
-  | { readonly kind: "closed" }
+  /** It can no longer be paid. Of the charge of a card: why, as the provider names it. */
+  | { readonly kind: "closed"; readonly reason?: string | undefined }
   /** `refundId` is ours; null for a refund that somebody made at the provider. */
   | ({ readonly kind: "refund"; readonly refundId: string | null; readonly amountFen: number } & RefundState)
   /** The customer's bank took the money (`done`), or has given it back to us (`failed`). */
@@ -109,7 +109,15 @@ export interface Provider {
 }
 
 /** The provider answered that it does not do this. */
-export class Refused extends Error {}
+export class Refused extends Error {
+  /** Why, as the provider names it. */
+  readonly code: string | undefined;
+
+  constructor(message: string, code?: string) {
+    super(message);
+    this.code = code;
+  }
+}
 
 /** A notification that the provider did not sign, or signed too long ago. */
 export class NotGenuine extends Error {

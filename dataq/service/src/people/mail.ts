@@ -1,4 +1,5 @@
 import { counted } from "@dataq/contract";
+import type { ChargeFailure } from "@dataq/contract/wire";
 import type { Transporter } from "nodemailer";
 import type { NearBudget, NearCap, Unusual, VendorFailing } from "../alerts/alerts.ts";
 
@@ -65,11 +66,11 @@ export const letters = {
     text: `The terms of use ${version} count from ${from}: ${url}\nNo owner of your account has accepted them yet. From that day on, calls are refused until one does, in the console:\n使用条款（${version}）将于 ${from} 生效：${url}\n您账户的所有者尚未同意。自该日起，调用会被拒绝，直到一位所有者在控制台同意：\n\n${link}\n`,
   }),
   failedCharge: (
-    { reason, isStopped }: { readonly reason: string; readonly isStopped: boolean },
+    { reason, isStopped }: { readonly reason: ChargeFailure; readonly isStopped: boolean },
     link: string,
   ) => ({
     subject: "dataq: the automatic top-up failed · 自动充值失败",
-    text: `Your saved card could not be charged: ${reason}. ${isStopped ? "After three failures in a row, nothing is charged until you allow it again" : "It is tried again in some hours"}. Top up by hand, or save another card:\n未能从已保存的银行卡扣款（${reason}）。${isStopped ? "已连续失败三次，自动充值已停止，需重新开启" : "数小时后会再次尝试"}。请手动充值，或更换银行卡：\n\n${link}\n`,
+    text: `Your saved card could not be charged: ${chargeFailureWords[reason][0]}. ${isStopped ? "Nothing is charged until you allow it again" : "It is tried again in some hours"}. Top up by hand, or save another card:\n未能从已保存的银行卡扣款：${chargeFailureWords[reason][1]}。${isStopped ? "自动充值已停止，需重新开启" : "数小时后会再次尝试"}。请手动充值，或更换银行卡：\n\n${link}\n`,
   }),
   nearBudget: ({ name, month, spent, budget }: NearBudget, link: string) => ({
     subject: "dataq: a project is near its budget · 项目预算即将用完",
@@ -88,6 +89,15 @@ export const letters = {
     text: `The endpoint at ${host} did not accept a message for a day, or answered 410 Gone, so its webhook was disabled. Repair the endpoint, enable the webhook again, and redeliver what it missed:\n${host} 的接收地址持续约一天未能接收消息，或返回了 410 Gone，对应的 Webhook 已停用。请修复后重新启用，并重新发送遗漏的消息：\n\n${link}\n`,
   }),
 } as const;
+
+const chargeFailureWords: Record<ChargeFailure, readonly [string, string]> = {
+  card_declined: ["the bank declined it", "银行拒绝扣款"],
+  insufficient_funds: ["the card has too little money", "卡内余额不足"],
+  expired_card: ["the card has expired", "银行卡已过期"],
+  authentication_required: ["the bank wants you to confirm the payment", "银行要求您本人确认付款"],
+  no_answer: ["no answer came from the bank", "银行没有回应"],
+  other: ["the payment provider refused it", "支付平台拒绝扣款"],
+};
 
 function grouped(value: number): string {
   return value.toLocaleString("en");

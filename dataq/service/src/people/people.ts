@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Failure } from "@dataq/contract";
+import type { ChargeFailure } from "@dataq/contract/wire";
 import { type Account, createAccount, findAccount, type NewAccount } from "../accounts/account.ts";
 import { type Author, writeAudit } from "../accounts/audit.ts";
 import type { EndedKeys } from "../accounts/key.ts";
@@ -167,9 +168,9 @@ export class People {
   /** Tells the owners of an account that their card could not be charged. */
   async tellOfFailedCharge(failed: {
     readonly accountId: string;
-    readonly reason: string;
+    readonly reason: ChargeFailure;
     readonly isStopped: boolean;
-  }) {
+  }): Promise<void> {
     await this.#tellOwners(
       failed.accountId,
       letters.failedCharge(failed, `${this.publicUrl}/console/top-up`),

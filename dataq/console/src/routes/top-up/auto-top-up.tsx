@@ -17,6 +17,8 @@ export function AutomaticTopUp() {
   const client = useQueryClient();
   const { data } = useQuery(autoTopUpQuery);
   if (!data?.available) return null;
+  const { state, amount_fen: amountFen, most_fen: mostFen } = data;
+  const isUsed = state === "on" && data.charged_fen + (amountFen ?? 0) > (mostFen ?? Infinity);
   const fields = [
     ["low", t.auto.low, data.low_tokens === null ? 20 : data.low_tokens / TOKENS_PER_YUAN],
     ["amount", t.auto.amount, data.amount_fen === null ? 100 : data.amount_fen / 100],
@@ -26,11 +28,13 @@ export function AutomaticTopUp() {
     <Panel title={t.auto.title} about={t.auto.about}>
       <div className="flex flex-col gap-4">
         <Notice
-          tone={data.state === "on" ? "good" : "warn"}
-          title={[t.auto.states[data.state], data.card].filter(Boolean).join(" · ")}
+          tone={state === "on" && !data.reason && !isUsed ? "good" : "warn"}
+          title={[t.auto.states[state], data.card].filter(Boolean).join(" · ")}
         >
           {data.charged_fen > 0 && <p>{t.auto.charged(format.yuan(data.charged_fen * TOKENS_PER_FEN))}</p>}
-          {data.reason && <p>{t.auto.failed(data.reason)}</p>}
+          {data.reason && <p>{t.auto.failed(t.auto.reasons[data.reason])}</p>}
+          {data.retry_at && <p>{t.auto.retry(format.moment(data.retry_at))}</p>}
+          {isUsed && <p>{t.auto.used}</p>}
         </Notice>
         {data.url && (
           <a href={data.url} className={buttonClass()}>
@@ -40,12 +44,13 @@ export function AutomaticTopUp() {
         <SettingForm
           key={data.consented_at ?? ""}
           action={t.auto.allow}
-          onSend={async ({ low = "", amount = "", most = "" }) => {
+          onSend={async ({ low = "", amount = "", most = "", another }) => {
             const allowed = await allowAutoTopUp({
               low_tokens: Math.round(Number(low) * TOKENS_PER_YUAN),
               amount_fen: Math.round(Number(amount) * 100),
               most_fen: Math.round(Number(most) * 100),
               consent: true,
+              new_card: another !== undefined,
             });
             client.setQueryData(autoTopUpQuery.queryKey, allowed);
             if (allowed.url) location.assign(allowed.url);
@@ -69,9 +74,10 @@ export function AutomaticTopUp() {
               </Field>
             ))}
           </div>
+          {data.card !== null && <Checkbox name="another" label={t.auto.another} />}
           <Checkbox label={t.auto.consent} required />
         </SettingForm>
-        {data.state !== "off" && (
+        {state !== "off" && (
           <Button
             kind="danger"
             className="self-start"

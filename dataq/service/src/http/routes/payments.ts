@@ -73,6 +73,7 @@ export function addPaymentRoutes(app: FastifyInstance, parts: HttpParts, payment
       consented_at: found?.consentedAt ?? null,
       failures: found?.failures ?? 0,
       reason: found?.reason ?? null,
+      retry_at: found?.state === "on" && found.failures > 0 ? found.notBefore : null,
     };
   };
   app.get("/v1/auto-top-up", async (request) => autoBody(principalOf(request).account.id));

@@ -20,6 +20,13 @@ import { verifySignature } from "./signature.ts";
 /** The version of the API whose fields this file reads. */
 const VERSION = "2024-06-20";
 
+/** Why a card was not charged. Stripe has a name of its own for it, and the bank's name for a declined one. */
+interface StripeRefusal {
+  readonly code?: string;
+  readonly decline_code?: string;
+  readonly message?: string;
+}
+
 /** The fields of Stripe's objects that are read here (https://docs.stripe.com/api). */
 interface StripeObject {
   readonly id: string;
@@ -30,7 +37,7 @@ interface StripeObject {
     readonly id: string;
     readonly card?: { readonly brand: string; readonly last4: string };
   };
-  readonly last_payment_error?: { readonly code?: string } | null;
+  readonly last_payment_error?: StripeRefusal | null;
   readonly amount_received?: number;
   readonly status?: string | null;
   readonly url?: string | null;
@@ -120,7 +127,7 @@ export class Stripe implements Provider {
         "metadata[auto]": "1",
       }));
     const news = newsOfCharge(intent);
-    if (news?.kind === "closed") throw new Refused(intent.last_payment_error?.code ?? "declined");
+    if (news?.kind === "closed") throw new Refused("Stripe did not charge the card", news.reason);
     return news;
   }
 
@@ -215,12 +222,12 @@ export class Stripe implements Provider {
       },
       ...(body !== undefined && { body }),
     });
-    const answer = JSON.parse(text) as StripeObject & { readonly error?: { readonly message?: string } };
+    const answer = JSON.parse(text) as StripeObject & { readonly error?: StripeRefusal };
     if (status === 200) return answer;
     const said = `Stripe answered ${status}: ${answer.error?.message ?? "no reason"}`;
     // 409 and 429 ask for another try; so does everything that is not the caller's fault.
     throw status >= 400 && status < 500 && status !== 409 && status !== 429
-      ? new Refused(said)
+      ? new Refused(said, nameOf(answer.error))
       : new Error(said);
   }
 }
@@ -237,7 +244,15 @@ function newsOfCharge(intent: StripeObject): News | undefined {
       amountFen: intent.amount_received ?? intent.amount ?? 0,
       currency: (intent.currency ?? "").toUpperCase(),
     };
-  return intent.status === "processing" ? undefined : { kind: "closed", paymentId };
+  return intent.status === "processing"
+    ? undefined
+    : { kind: "closed", paymentId, reason: nameOf(intent.last_payment_error) };
+}
+
+/** The bank's own names are left out, such as that of a stolen card, except the one that a customer can do something about. */
+function nameOf(refusal: StripeRefusal | null | undefined): string | undefined {
+  const { code, decline_code: bank } = refusal ?? {};
+  return bank === "insufficient_funds" ? bank : code;
 }
 
 function newsOfSession(session: StripeObject): News | undefined {
