@@ -179,7 +179,8 @@ export class Peer {
 
   async #isReady(): Promise<boolean> {
     try {
-      await this.#call("GET", this.command?.[0]?.includes("llama-server") ? "/health" : "/");
+      // A llama-server without its page has nothing at "/".
+      await this.#call("GET", "/health").catch(() => this.#call("GET", "/"));
       return true;
     } catch {
       return false;

@@ -18,7 +18,13 @@ const slot = (changes: Partial<Planned> = {}): Planned => ({
 const prompt = (length: number, changes: Partial<Planned> = {}) =>
   slot({ pending: Array.from({ length }, (_, index) => index), untilStop: length, ...changes });
 const answer = (changes: Partial<Planned> = {}) => slot({ isGenerating: true, ...changes });
-const budget = { rows: 512, promptRows: 512, sharedPromptRows: 64, mostAnswers: null };
+const budget = {
+  rows: 512,
+  promptRows: 512,
+  sharedPromptRows: 64,
+  mostSharedPromptRows: 200,
+  mostAnswers: null,
+};
 const rowsOf = (parts: readonly Part<Planned>[]) => parts.map(({ slot, tokens }) => [slot.index, tokens]);
 
 /** Up to 16 slots in random states. */
@@ -57,6 +63,7 @@ describe("planStep", () => {
             rows,
             promptRows: sharedPromptRows,
             sharedPromptRows,
+            mostSharedPromptRows: 4 * sharedPromptRows,
             mostAnswers: null,
           });
           expect(parts.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(rows);
@@ -82,7 +89,13 @@ describe("planStep", () => {
         const all = slots.reduce((sum, { pending }) => sum + pending.length, 0);
         let computed = 0;
         for (let turn = 10; ; turn++) {
-          const parts = planStep(slots, { rows, promptRows: 48, sharedPromptRows: 64, mostAnswers: null });
+          const parts = planStep(slots, {
+            rows,
+            promptRows: 48,
+            sharedPromptRows: 64,
+            mostSharedPromptRows: 200,
+            mostAnswers: null,
+          });
           if (parts.length === 0) break;
           for (const { slot, tokens } of parts) {
             computed += tokens;
@@ -162,7 +175,13 @@ describe("planStep", () => {
         const alone = slots.filter(({ pending, isAlone }) => pending.length > 0 && isAlone).length;
         const seen = new Set<string>();
         for (let turn = 10; turn < 13 + alone; turn++) {
-          const parts = planStep(slots, { rows, promptRows: 200, sharedPromptRows: 64, mostAnswers: null });
+          const parts = planStep(slots, {
+            rows,
+            promptRows: 200,
+            sharedPromptRows: 64,
+            mostSharedPromptRows: 200,
+            mostAnswers: null,
+          });
           const [first] = parts;
           if (first === undefined) break;
           const { kind, isAlone } = first.slot;

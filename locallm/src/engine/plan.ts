@@ -21,14 +21,19 @@ export interface Budget {
   readonly rows: number;
   /** The maximum number of prompt rows in a step without answers. Does not apply to a slot that runs alone. */
   readonly promptRows: number;
-  /** The maximum number of prompt rows in a step that also computes answers. */
+  /** The maximum number of rows of one prompt in a step that also computes answers, if these have not more rows. */
   readonly sharedPromptRows: number;
+  /** The same for several prompts together, if it is not less than `mostPromptShare` for each answer. */
+  readonly mostSharedPromptRows: number;
   /**
    * The maximum number of answers in one step, which then has no rows of prompts. Null if there is no limit, and steps
    * have both.
    */
   readonly mostAnswers: number | null;
 }
+
+/** The prompts of a step that also computes answers have at most this many rows for each answer. */
+const mostPromptShare = 4;
 
 /** The minimum number of tokens with which another prompt joins a step, unless fewer remain. */
 const leastPart = 32;
@@ -55,7 +60,7 @@ export function planStep<Planned extends Plannable>(
   if (first === undefined) return [];
   const { kind } = first;
   const together = first.isAlone ? [first] : ready.filter((slot) => !slot.isAlone && slot.kind === kind);
-  const isAwaited = ready.some((slot) => slot.isGenerating && !slot.isAlone);
+  const awaited = ready.filter((slot) => slot.isGenerating && !slot.isAlone).length;
   const parts: Part<Planned>[] = [];
   let rows = 0;
   const add = (slot: Planned, tokens: number) => {
@@ -72,9 +77,9 @@ export function planStep<Planned extends Plannable>(
     return parts.sort((a, b) => a.slot.index - b.slot.index);
   }
   if (mostAnswers === null) for (const slot of answers) add(slot, slot.pending.length);
-  const promptRows = isAwaited ? budget.sharedPromptRows : budget.promptRows;
-  const limit = first.isAlone ? budget.rows : Math.min(budget.rows, rows + promptRows);
   const prompts = together.filter((slot) => !slot.isGenerating).sort((a, b) => a.arrived - b.arrived);
+  const promptRows = awaited === 0 ? budget.promptRows : sharedRows(budget, prompts.length, awaited);
+  const limit = first.isAlone ? budget.rows : Math.min(budget.rows, rows + promptRows);
   for (const [index, slot] of prompts.entries()) {
     if (kind === "whole picture") {
       // The engine cuts a step where one of its sequences ends, so it has no other one.
@@ -90,4 +95,14 @@ export function planStep<Planned extends Plannable>(
   }
   // The engine computes sequences together only if their numbers are consecutive.
   return parts.sort((a, b) => a.slot.index - b.slot.index);
+}
+
+/**
+ * How many prompt rows a step may have beside answers. Where one prompt waits, it holds them up little. Where several
+ * do, they get more than as much each: of streams that arrive together, the last one would otherwise wait for the answers
+ * of all others.
+ */
+function sharedRows(budget: Budget, prompts: number, answers: number): number {
+  const all = prompts ** 2 * Math.max(budget.sharedPromptRows, answers);
+  return Math.min(all, Math.max(budget.mostSharedPromptRows, answers * mostPromptShare));
 }

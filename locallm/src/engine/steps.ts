@@ -18,8 +18,10 @@ export interface StepsRequest {
   readonly now: () => number;
 }
 
-/** Prompt rows may lengthen a step that also computes answers by about this much. */
+/** A prompt may lengthen a step that also computes answers by about this much, if no other one waits. */
 const sharedPromptNs = 100e6;
+/** Several prompts may lengthen it by about this much. */
+const mostSharedPromptNs = 1e9;
 const leastPromptRows = 32;
 /** A step of prompt rows takes about this long while numbers of threads are compared. */
 const measuredPromptNs = 150e6;
@@ -51,6 +53,7 @@ export class Steps {
       rows: context.capacity,
       promptRows: threads.measuresPrompts ? this.#rowsIn(measuredPromptNs) : context.capacity,
       sharedPromptRows: this.#rowsIn(sharedPromptNs),
+      mostSharedPromptRows: this.#rowsIn(mostSharedPromptNs),
       mostAnswers: context.sharedCells === null ? null : answersOfSharedCache,
     });
     const [first] = parts;
