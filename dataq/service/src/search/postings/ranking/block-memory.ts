@@ -103,7 +103,6 @@ export class BlockMemory {
       this.#tidy(chunk);
       if (chunk.usedBytes === 0 && this.#chunks.length > this.#mostChunks) {
         this.#chunks.splice(this.#hand, 1);
-        if (this.#current === chunk) this.#current = undefined;
       } else if (hasRoom(chunk)) {
         this.#current = chunk;
         return chunk;
