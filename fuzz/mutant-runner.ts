@@ -12,7 +12,8 @@ export type Answered = { readonly failed: string | null };
 
 /**
  * Runs the tests that are named in the arguments once for each message of the parent, in one process: a start of Vitest
- * takes longer than most tests. The quickest file is first, after the one that has the name of the changed file.
+ * takes longer than most tests. First is the file that has the name of the changed file, then those that notice much in
+ * little time.
  */
 const root = fileURLToPath(new URL("../", import.meta.url));
 const vitest = await createVitest("test", {
@@ -25,6 +26,8 @@ const vitest = await createVitest("test", {
 });
 const specifications = await vitest.globTestSpecifications(process.argv.slice(2));
 const took = new Map<TestSpecification, number>();
+/** How many mutants each file noticed. */
+const noticed = new Map<TestSpecification, number>();
 
 process.on("message", ({ asked }: Question) => {
   void answer(asked).then((answered) => process.send?.(answered));
@@ -38,7 +41,8 @@ async function answer(asked: Asked): Promise<Answered> {
   if (asked === null) return { failed: await firstToFail(specifications) };
   vitest.invalidateFile(asked.changed);
   const name = `${basename(asked.changed, ".ts")}.test.ts`;
-  const rank = (one: TestSpecification) => (basename(one.moduleId) === name ? -1 : (took.get(one) ?? 0));
+  const rank = (one: TestSpecification) =>
+    basename(one.moduleId) === name ? -1 : (took.get(one) ?? 0) / (1 + (noticed.get(one) ?? 0));
   const failed = await firstToFail(specifications.toSorted((one, other) => rank(one) - rank(other)));
   // The parent puts it back before it asks again.
   vitest.invalidateFile(asked.changed);
@@ -54,10 +58,12 @@ async function firstToFail(inOrder: readonly TestSpecification[]): Promise<strin
     const failed = testModules.filter(({ moduleId }) => moduleId === one.moduleId).filter((one) => !one.ok());
     const reasons = [...unhandledErrors, ...failed.flatMap((module) => module.errors())];
     const cases = failed.flatMap((module) => [...module.children.allTests("failed")]);
-    if (failed.length > 0 || reasons.length > 0)
+    if (failed.length > 0 || reasons.length > 0) {
+      noticed.set(one, 1 + (noticed.get(one) ?? 0));
       return [one.moduleId, ...cases.map(told), ...reasons.map((error) => (error as Error).message)].join(
         ": ",
       );
+    }
   }
   return null;
 }

@@ -642,6 +642,48 @@ test("recovery voids the holds of a dead instance, and not those of a live one",
   await living.close();
 });
 
+test("a service that closes while it connects again leaves no session behind that proves it alive", async () => {
+  let connect = () => {};
+  const asked = new Promise<void>((resolve) => {
+    connect = resolve;
+  });
+  let go = () => {};
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  let isFirst = true;
+  const instance = await startInstance(
+    {
+      ...database,
+      connect: async () => {
+        if (!isFirst) {
+          connect();
+          await gate;
+        }
+        isFirst = false;
+        return database.connect();
+      },
+    },
+    now,
+  );
+  await database.pool.query(
+    "select pg_terminate_backend(pid, 30000) from pg_locks where locktype = 'advisory' and objid = $1",
+    [instance.id],
+  );
+  await asked;
+  await instance.close();
+  go();
+  // Its row is back, and whoever recovers finds nobody behind it.
+  const rows = () => database.pool.query("select from instance where id = $1", [instance.id]);
+  await expect.poll(async () => (await rows()).rowCount).toBe(1);
+  await expect
+    .poll(async () => {
+      await recover(database, now);
+      return (await rows()).rowCount;
+    })
+    .toBe(0);
+});
+
 describe("the budget of a session", () => {
   const budget = { session: "id a", tokens: 20_000 };
   const spent = async (accountId: string, at = now) => {

@@ -362,6 +362,21 @@ test("L6 a call is charged a price that was in effect, or the first one before i
   await owner.query("update price set version = 1, effective_from = 'epoch'");
   await owner.query("update entry set price_version = 1 where price_version = 2");
   expect(await broken()).toBe(0);
+  // Twice the price is right only where an operation is paid by its parts.
+  const operationIs = (operation: string) =>
+    owner.query(
+      "update entry set operation = $1 where request_id = (select request_id from entry where kind = 'capture' limit 1)",
+      [operation],
+    );
+  await owner.query(
+    "insert into price values ('legal_citation_check', 1, 2500, 1250, 'epoch', 'test'), ('legal_cases', 1, 2500, 1250, 'epoch', 'test')",
+  );
+  await operationIs("legal_citation_check");
+  expect(await broken()).toBe(0);
+  await operationIs("legal_cases");
+  expect(await broken()).toBe(1);
+  await operationIs("legal_laws");
+  expect(await broken()).toBe(0);
 });
 
 test("what an account has used of its credit line is counted on from a verified point", async () => {
