@@ -370,7 +370,7 @@ test("a filter that a caller writes cannot become another filter, another field 
 });
 
 test("what a caller writes stays the value of a match, and a number is looked up as one", async () => {
-  await using _ = await connected("lens");
+  await using _ = await connected("lens", { limits: { per_minute: 6_000 } });
   const sent = () => JSON.parse(sources.requests.at(-1)!.body).query.bool.must;
   await ask("research_patent_search", { query: 'x" } OR *:*' }, { cache: "bypass" });
   expect(sent()).toEqual([
