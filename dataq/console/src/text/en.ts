@@ -41,6 +41,9 @@ export const en = {
   /** A number of tokens, which is formatted already. */
   amount: (tokens: string) => counted(tokens, "token"),
   example: "Example",
+  exampleOf: (text: string) => `For example, ${text}`,
+  daysLong: (days: string) => counted(days, "day"),
+  units: { tokens: "tokens", yuan: "yuan", days: "days" },
   csv: "Download CSV",
   anyState: "All statuses",
 
@@ -802,9 +805,18 @@ export const en = {
     title: "Automatic top-up",
     about:
       "Charges your saved card when the balance is low. Only Stripe can; Alipay, WeChat Pay and bank transfers cannot.",
-    low: "Below (yuan)",
-    amount: "Amount (yuan)",
-    most: "At most a month (yuan)",
+    limits: "Within which limits",
+    low: "When less is left than",
+    amount: "Charge",
+    most: "At most a month",
+    hints: {
+      low: "From 0.01 yuan. Enough for the calls of an hour is a good beginning.",
+      amount: "Each time. From 0.01 yuan, and not more than in a month.",
+      most: "In a calendar month, China time. What you charge by hand does not count.",
+    },
+    outcome: ({ low, amount, most, times }: Record<"low" | "amount" | "most" | "times", string>) =>
+      `As it stands: below ${low} the card is charged ${amount}, at most ${counted(times, "time")} a month (${most}).`,
+    never: "With these numbers nothing is ever charged: a month must hold at least one charge.",
     consent: "I allow the operator to charge this card without me, within these limits, until I end it.",
     allow: "Allow",
     end: "End",
@@ -841,9 +853,17 @@ export const en = {
     ends: "Ends",
     ended: "Ended",
     tokens: "Tokens",
-    price: "Price (yuan)",
-    days: "Days",
+    price: "Price",
+    days: "Valid for",
     none: "No packages",
+    new: "A new package",
+    tokensHint: "At least 50,000 for each yuan of the price.",
+    priceHint: "From 0.01 yuan.",
+    daysHint: "1 to 1,096, counted from the payment.",
+    outcome: ({ price, offer, usual, saved }: Record<"price" | "offer" | "usual" | "saved", string>) =>
+      `${price} buys ${offer}. At the usual price that is ${usual}, so customers save ${saved}.`,
+    tooDear: (usual: string) =>
+      `Without a package so many tokens cost ${usual}: take more tokens or a lower price.`,
     operatorAbout:
       "Tokens bought in advance, used before the balance. They end so many days after the payment. At least 50,000 tokens for each yuan.",
     create: "Offer package",
@@ -914,6 +934,10 @@ export const en = {
       connector: "Connector",
       none: "Not available",
     },
+    samplesOnly: (count: string) => `${counted(count, "operation")} with samples only`,
+    samplesAbout:
+      "Samples are generated, each says so, and they are free. The prices below hold as soon as the operator imports or connects real data.",
+    needs: (what: string) => `Real answers need ${what}.`,
     free: "free",
     listPrice: (tokens: string) => `${counted(tokens, "token")} with real data`,
     building: (progress: string) => `building ${progress}`,

@@ -6,8 +6,8 @@ import { mayOperate, useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
-import { Field, Input } from "../../ui/field.tsx";
-import { TOKENS_PER_FEN, useFormat } from "../../ui/format.tsx";
+import { TOKENS_PER_FEN, TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
+import { FieldGroup, NumberField } from "../../ui/number-field.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
@@ -29,11 +29,6 @@ export function PackageOffers() {
     await client.invalidateQueries({ queryKey: ["packages"] });
     say(t.plans.published);
   };
-  const fields = [
-    ["tokens", t.packages.tokens, 1, undefined],
-    ["yuan", t.packages.price, 0.01, undefined],
-    ["days", t.packages.days, 1, 30],
-  ] as const;
   return (
     <Panel title={t.packages.title} about={t.packages.operatorAbout} isFlush>
       <Loaded query={query} lines={2}>
@@ -52,7 +47,11 @@ export function PackageOffers() {
                   isNumber: true,
                   cell: ({ price_fen }) => format.yuan(price_fen * TOKENS_PER_FEN),
                 },
-                { name: t.packages.days, isNumber: true, cell: ({ days }) => format.number(days) },
+                {
+                  name: t.packages.days,
+                  isNumber: true,
+                  cell: ({ days }) => t.daysLong(format.number(days)),
+                },
                 {
                   name: t.actions,
                   cell: ({ id }) =>
@@ -82,23 +81,7 @@ export function PackageOffers() {
             await changed();
           }}
         >
-          <div className="grid gap-4 sm:grid-cols-3">
-            {fields.map(([name, label, step, value]) => (
-              <Field key={name} label={label}>
-                {(attributes) => (
-                  <Input
-                    {...attributes}
-                    name={name}
-                    type="number"
-                    min={step}
-                    step={step}
-                    required
-                    defaultValue={value}
-                  />
-                )}
-              </Field>
-            ))}
-          </div>
+          <NewPackage />
         </SettingForm>
       </ForFinance>
       {ending !== null && (
@@ -115,5 +98,67 @@ export function PackageOffers() {
         />
       )}
     </Panel>
+  );
+}
+
+const example = { tokens: "5000000", yuan: "80", days: "365" };
+
+/** The fields of a package, and what a customer saves by it: of the example until they are filled in. */
+function NewPackage() {
+  const t = useText();
+  const format = useFormat();
+  const [values, setValues] = useState({ tokens: "", yuan: "", days: "" });
+  const set = (name: keyof typeof values) => (value: string) => setValues({ ...values, [name]: value });
+  const isFilled = Object.values(values).every((value) => Number(value) > 0);
+  const shown = isFilled ? values : example;
+  const tokens = Number(shown.tokens);
+  const paid = Number(shown.yuan) * TOKENS_PER_YUAN;
+  const isDear = tokens < paid;
+  const text = t.packages.outcome({
+    price: format.yuan(paid),
+    offer: t.packages.offer(format.tokens(tokens), format.number(Number(shown.days))),
+    usual: format.yuan(tokens),
+    saved: format.percent(1 - paid / tokens),
+  });
+  return (
+    <FieldGroup
+      title={t.packages.new}
+      outcome={isDear ? t.packages.tooDear(format.yuan(tokens)) : isFilled ? text : t.exampleOf(text)}
+      isWrong={isDear}
+    >
+      <NumberField
+        name="tokens"
+        label={t.packages.tokens}
+        unit={t.units.tokens}
+        hint={t.packages.tokensHint}
+        example={example.tokens}
+        value={values.tokens}
+        onValue={set("tokens")}
+        step={1}
+        max={1e12}
+      />
+      <NumberField
+        name="yuan"
+        label={t.packages.price}
+        unit={t.units.yuan}
+        hint={t.packages.priceHint}
+        example={example.yuan}
+        value={values.yuan}
+        onValue={set("yuan")}
+        step={0.01}
+        max={1e8}
+      />
+      <NumberField
+        name="days"
+        label={t.packages.days}
+        unit={t.units.days}
+        hint={t.packages.daysHint}
+        example={example.days}
+        value={values.days}
+        onValue={set("days")}
+        step={1}
+        max={1096}
+      />
+    </FieldGroup>
   );
 }

@@ -45,8 +45,9 @@ export function Pricing() {
         </div>
       )}
       <Loaded query={catalog} lines={10}>
-        {(operations) =>
-          [...new Set(operations.map(({ domain }) => domain))].map((domain) => (
+        {(operations) => [
+          <SamplesOnly key="samples" count={operations.filter(({ data }) => data === "sample").length} />,
+          ...[...new Set(operations.map(({ domain }) => domain))].map((domain) => (
             <Panel
               key={domain}
               title={t.domains[domain as keyof typeof t.domains] ?? domain}
@@ -95,15 +96,23 @@ export function Pricing() {
                   },
                   {
                     name: t.pricing.freshness,
-                    isExtra: true,
                     className: "sm:w-60",
-                    cell: ({ name }) => <Freshness status={status.data} operation={name} />,
+                    cell: ({ name, data, needs }) => (
+                      <>
+                        <Freshness status={status.data} operation={name} />
+                        {(data === "sample" || data === "none") && (
+                          <span className="mt-1 block text-xs text-faint">
+                            {t.pricing.needs(textIn(needs, language))}
+                          </span>
+                        )}
+                      </>
+                    ),
                   },
                 ]}
               />
             </Panel>
-          ))
-        }
+          )),
+        ]}
       </Loaded>
       {volume && volume.steps.length > 0 && (
         <p className="mb-2 text-sm text-soft">
@@ -126,6 +135,20 @@ export function Pricing() {
       )}
       <p className="text-sm text-faint">{t.pricing.foot}</p>
     </>
+  );
+}
+
+/** Whoever reads prices must know which answers are not facts yet. */
+function SamplesOnly({ count }: { readonly count: number }) {
+  const t = useText();
+  const format = useFormat();
+  if (count === 0) return null;
+  return (
+    <div className="mb-5">
+      <Notice tone="warn" title={t.pricing.samplesOnly(format.number(count))}>
+        <p>{t.pricing.samplesAbout}</p>
+      </Notice>
+    </div>
   );
 }
 

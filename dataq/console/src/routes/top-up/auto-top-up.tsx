@@ -1,9 +1,12 @@
+import type { AutoTopUp } from "@dataq/contract/wire";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import { allowAutoTopUp, autoTopUpQuery, endAutoTopUp } from "../../service/auto-top-up.ts";
 import { useText } from "../../text/text.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
-import { Checkbox, Field, Input } from "../../ui/field.tsx";
+import { Checkbox } from "../../ui/field.tsx";
 import { TOKENS_PER_FEN, TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
+import { FieldGroup, NumberField } from "../../ui/number-field.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
 import { Notice } from "../../ui/states.tsx";
@@ -19,11 +22,6 @@ export function AutomaticTopUp() {
   if (!data?.available) return null;
   const { state, amount_fen: amountFen, most_fen: mostFen } = data;
   const isUsed = state === "on" && data.charged_fen + (amountFen ?? 0) > (mostFen ?? Infinity);
-  const fields = [
-    ["low", t.auto.low, data.low_tokens === null ? 20 : data.low_tokens / TOKENS_PER_YUAN],
-    ["amount", t.auto.amount, data.amount_fen === null ? 100 : data.amount_fen / 100],
-    ["most", t.auto.most, data.most_fen === null ? 500 : data.most_fen / 100],
-  ] as const;
   return (
     <Panel title={t.auto.title} about={t.auto.about}>
       <div className="flex flex-col gap-4">
@@ -57,23 +55,7 @@ export function AutomaticTopUp() {
             else say(t.settings.saved);
           }}
         >
-          <div className="grid gap-4 sm:grid-cols-3">
-            {fields.map(([name, label, value]) => (
-              <Field key={name} label={label}>
-                {(attributes) => (
-                  <Input
-                    {...attributes}
-                    name={name}
-                    type="number"
-                    min={0.01}
-                    step={0.01}
-                    required
-                    defaultValue={value}
-                  />
-                )}
-              </Field>
-            ))}
-          </div>
+          <Limits of={data} />
           {data.card !== null && <Checkbox name="another" label={t.auto.another} />}
           <Checkbox label={t.auto.consent} required />
         </SettingForm>
@@ -92,5 +74,49 @@ export function AutomaticTopUp() {
         )}
       </div>
     </Panel>
+  );
+}
+
+/** When the card is charged, how much, and how often that can happen in a month. */
+function Limits({ of: { low_tokens: low, amount_fen: amount, most_fen: most } }: { readonly of: AutoTopUp }) {
+  const t = useText();
+  const format = useFormat();
+  const [values, setValues] = useState({
+    low: String(low === null ? 20 : low / TOKENS_PER_YUAN),
+    amount: String(amount === null ? 100 : amount / 100),
+    most: String(most === null ? 500 : most / 100),
+  });
+  const yuan = (name: keyof typeof values) => format.yuan(Number(values[name]) * TOKENS_PER_YUAN);
+  const times = Math.floor(Number(values.most) / Number(values.amount));
+  const isWrong = !(Number.isFinite(times) && times >= 1 && Number(values.low) > 0);
+  return (
+    <FieldGroup
+      title={t.auto.limits}
+      isWrong={isWrong}
+      outcome={
+        isWrong
+          ? t.auto.never
+          : t.auto.outcome({
+              low: yuan("low"),
+              amount: yuan("amount"),
+              most: yuan("most"),
+              times: format.number(times),
+            })
+      }
+    >
+      {(["low", "amount", "most"] as const).map((name) => (
+        <NumberField
+          key={name}
+          name={name}
+          label={t.auto[name]}
+          unit={t.units.yuan}
+          hint={t.auto.hints[name]}
+          value={values[name]}
+          onValue={(value) => setValues({ ...values, [name]: value })}
+          step={0.01}
+          max={name === "low" ? 2e7 : 1e8}
+        />
+      ))}
+    </FieldGroup>
   );
 }

@@ -117,7 +117,7 @@ const zh: WelcomeText = {
   lawsTitle: "查法律条文",
   lawsLabel: "用大白话提问，或写明法律和条号",
   questions: ["违约金过高怎么办", "民法典 第五百八十五条", "试用期最长多久", "网购七天无理由退货"],
-  search: "查询",
+  search: "检索",
   checkTitle: "核查引注",
   checkLabel: "法律意见书、判决书或聊天机器人的回答，最多 1000 字",
   opinion:
