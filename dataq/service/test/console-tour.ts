@@ -281,6 +281,14 @@ const ownerStates: readonly Sight[] = [
     await at.locator("main form [role=status]").waitFor();
   }),
   state("operation-missing", (at) => visit(at, "/pricing/no_such_operation")),
+  state("pricing-samples", async (at) => {
+    await at.route("**/v1/catalog", async (route) => {
+      const { data } = (await (await route.fetch()).json()) as { data: { domain: string; data: string }[] };
+      const some = data.map((one) => (one.domain === "legal" ? one : { ...one, data: "sample" }));
+      await route.fulfill({ json: { data: some } });
+    });
+    await visit(at, "/pricing");
+  }),
   state("projects-make", async (at) => {
     await visit(at, "/keys");
     await at.getByRole("button", { name: /Create project|创建项目/ }).click();
@@ -305,9 +313,13 @@ const ownerStates: readonly Sight[] = [
       await route.fulfill({ json: { ...prices, packages: packages.offers } });
     });
     await visit(at, "/admin/prices");
-    await at.locator("input[name=yuan]").fill("100");
-    await at.locator("input[name=days]").fill("90");
-    await at.locator("input[name=tokens]").fill("400000");
+    const form = at.locator("form", { has: at.locator("input[name=yuan]") });
+    for (const [name, value] of [
+      ["yuan", "100"],
+      ["days", "90"],
+      ["tokens", "400000"],
+    ] as const)
+      await form.locator(`input[name=${name}]`).fill(value);
   }),
   state("sign-in-sso", (at) => asSession(at, "/sign-in", { sso: { name: "北京某某律师事务所" } }), "nobody"),
   state(

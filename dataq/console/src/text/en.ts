@@ -805,7 +805,8 @@ export const en = {
     title: "Automatic top-up",
     about:
       "Charges your saved card when the balance is low. Only Stripe can; Alipay, WeChat Pay and bank transfers cannot.",
-    limits: "Within which limits",
+    limits: "Limits",
+    change: "Change limits",
     low: "When less is left than",
     amount: "Charge",
     most: "At most a month",

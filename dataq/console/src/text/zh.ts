@@ -765,6 +765,7 @@ export const zh: Text = {
     title: "自动充值",
     about: "余额不足时从已保存的银行卡扣款。仅 Stripe 支持，支付宝、微信支付和银行转账不支持。",
     limits: "扣款规则",
+    change: "更改规则",
     low: "余额低于",
     amount: "每次扣款",
     most: "每月最多",
@@ -1050,7 +1051,7 @@ export const zh: Text = {
   },
 
   board: {
-    about: "仅统计客户，按中国日历日。所有数字来自账本、调用日志和对供应商的请求。",
+    about: "仅统计客户，按北京时间的自然日。所有数字来自账本、调用日志和对供应商的请求。",
     income: "收入",
     ofTrials: (yuan) => `另有 ${yuan} 来自试用，无人付费`,
     trials: "来自试用",
@@ -1168,7 +1169,7 @@ export const zh: Text = {
   plans: {
     published: "已发布。",
     free: "免费次数",
-    freeAbout: "每个账户每天（中国时间）可免费调用的次数。",
+    freeAbout: "每个账户每天（北京时间）可免费调用的次数。",
     noFree: "没有免费次数",
     callsADay: "每天次数",
     callsHint: "填 0 即取消。",

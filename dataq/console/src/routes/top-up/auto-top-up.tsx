@@ -41,7 +41,7 @@ export function AutomaticTopUp() {
         )}
         <SettingForm
           key={data.consented_at ?? ""}
-          action={t.auto.allow}
+          action={state === "on" ? t.auto.change : t.auto.allow}
           onSend={async ({ low = "", amount = "", most = "", another }) => {
             const allowed = await allowAutoTopUp({
               low_tokens: Math.round(Number(low) * TOKENS_PER_YUAN),

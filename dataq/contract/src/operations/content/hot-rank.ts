@@ -23,7 +23,7 @@ export const contentHotRank = defineOperation({
     }),
     date: calendarDate({
       en: "Date of the ranking; default: today in China",
-      zh: "榜单日期，留空为中国时间今日",
+      zh: "榜单日期，留空为北京时间今日",
     }).optional(),
   }),
   complete: completeDay,

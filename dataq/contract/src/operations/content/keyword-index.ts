@@ -22,7 +22,7 @@ export const contentKeywordIndex = defineOperation({
     keyword: text({ en: "Keyword", zh: "关键词" }),
     date: calendarDate({
       en: "Last day of the trend; default: today in China",
-      zh: "趋势的最后一天，留空为中国时间今日",
+      zh: "趋势的最后一天，留空为北京时间今日",
     }).optional(),
   }),
   complete: completeDay,

@@ -51,7 +51,7 @@ export const legalCitationCheck = defineOperation({
     }),
     date: calendarDate({
       en: "The laws in force on this date are used; default: today in China",
-      zh: "以该日期有效的法律为准，留空为中国时间今日",
+      zh: "以该日期有效的法律为准，留空为北京时间今日",
     }).optional(),
   }),
   complete: fillDate,
