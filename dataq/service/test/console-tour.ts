@@ -597,6 +597,7 @@ const card = {
   consented_at: "2026-03-01T04:00:00.000Z",
   failures: 0,
   reason: null,
+  retry_at: null,
 };
 const automatic = {
   off: {
@@ -605,7 +606,7 @@ const automatic = {
     consented_at: null,
   },
   on: { ...card, state: "on" },
-  stopped: { ...card, state: "stopped", failures: 3, reason: "Your card was declined." },
+  stopped: { ...card, state: "stopped", failures: 3, reason: "card_declined" },
 };
 
 const packages = {
