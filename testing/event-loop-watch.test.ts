@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { canWatch, longestTaskMs, timesTooLong } from "./event-loop-watch.ts";
 import type { LongTask } from "./event-loop-watchdog.ts";
-import { holdingsBudget, openDescriptors, overBudgetSuffix } from "./process-holdings.ts";
+import { holdingsBudget, leftOpenSuffix, openDescriptors, overBudgetSuffix } from "./process-holdings.ts";
 
 /** A server that listens, then does the work, and ends. */
 const program = (work: string) => `
@@ -16,7 +16,9 @@ const program = (work: string) => `
   // On a slow machine the limit is as much more as the fixed work takes more.
   function busy(ms) { use(ms); for (let worked = 0; worked < ms; worked += fixedWorkMs) fixedWork(); }
   const wait = () => new Promise((resolve) => setTimeout(resolve, 300));
-  createServer().listen(0, "127.0.0.1", async () => { await wait(); ${work}; await wait(); process.exit(); });`;
+  const server = createServer().listen(0, "127.0.0.1", async () => {
+    await wait(); ${work}; await wait(); server.close(); process.exit();
+  });`;
 
 /** The reports of a server that does the work, by the names of their files. */
 function reportsOf(work: string): [name: string, text: string][] {
@@ -33,6 +35,11 @@ function reportsOf(work: string): [name: string, text: string][] {
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** What servers left open that did this and then ended as if they had closed. */
+function leftAfter(work: string): string[] {
+  return reportsOf(work).flatMap(([name, text]) => (name.endsWith(leftOpenSuffix) ? [text] : []));
 }
 
 function tasksOf(work: string): LongTask[] {
@@ -61,6 +68,24 @@ test.skipIf(openDescriptors() === null)(
       /^a heap of \d+ MiB; \d+ MiB when it began to listen$/,
     );
     expect(heldAfter(`${open(descriptors / 2)}; (() => { let ${fill("garbage")}; })()`)).toEqual([]);
+  },
+);
+
+test.skipIf(openDescriptors() === null)(
+  "what a server that closed left open is told: files, sockets that listen, processes",
+  () => {
+    const path = new URL(import.meta.url).pathname;
+    const [told, ...others] = leftAfter(`
+      (await import("node:fs")).openSync(${JSON.stringify(path)});
+      createServer().listen(0);
+      createServer().listen("\\0left-open-" + process.pid);
+      const { spawn } = await import("node:child_process");
+      spawn("true");
+      process.once("exit", (end => () => end.kill())(spawn("sleep", ["60"])))`);
+    expect(others).toEqual([]);
+    const socket = "socket:\\[\\d+\\], which listens";
+    expect(told).toMatch(new RegExp(`^the file ${path}; ${socket}; ${socket}; the process sleep 60$`));
+    expect(leftAfter("")).toEqual([]);
   },
 );
 

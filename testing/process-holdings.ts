@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
@@ -17,6 +17,9 @@ export const holdingsBudget = { descriptors: 64, heapMib: 256 };
 
 /** The end of the name of a report of a process that is over its budget. */
 export const overBudgetSuffix = ".holds";
+
+/** The end of the name of a report of a server that closed, and left something open. */
+export const leftOpenSuffix = ".left";
 
 /** Garbage is collected only if the heap is over its budget, because that takes longer than the end of most servers. */
 export function holdings(): Holdings {
@@ -60,4 +63,64 @@ export function openDescriptors(): string[] | null {
         return [];
       }
     });
+}
+
+/**
+ * What a server that has closed must not have any more, in words: files that it opened, sockets that listen, and
+ * processes that it started. `before` is what was open when it began to listen.
+ */
+export function leftOpen(before: Holdings): string[] {
+  const now = openDescriptors();
+  if (now === null || before.descriptors === null) return [];
+  const listening = listeningSockets();
+  const files = more(now.filter(isFile), before.descriptors).map((path) => `the file ${path}`);
+  const sockets = now.filter((socket) => listening.has(socket)).map((socket) => `${socket}, which listens`);
+  return [...files, ...sockets, ...runningChildren().map((words) => `the process ${words}`)];
+}
+
+/** Those of `now` that `earlier` does not have as often. */
+export function more(now: readonly string[], earlier: readonly string[]): string[] {
+  const left = [...earlier];
+  return now.filter((one) => {
+    const place = left.indexOf(one);
+    if (place !== -1) left.splice(place, 1);
+    return place === -1;
+  });
+}
+
+/** A file by its path, and no device. */
+export function isFile(path: string): boolean {
+  return path.startsWith("/") && !path.startsWith("/dev/") && !path.startsWith("/proc/");
+}
+
+/** As `openDescriptors` names them. */
+function listeningSockets(): Set<string> {
+  const inodes = ["tcp", "tcp6"].flatMap((kind) => {
+    const rows = read(`/proc/self/net/${kind}`).split("\n").slice(1);
+    const fields = rows.map((row) => row.trim().split(/\s+/));
+    return fields.filter(([, , , state]) => state === "0A").map((row) => row[9]);
+  });
+  // Those with this flag accept connections.
+  const local = read("/proc/self/net/unix").split("\n").slice(1);
+  const accepting = local.map((row) => row.split(/\s+/)).filter(([, , , flags]) => flags === "00010000");
+  return new Set([...inodes, ...accepting.map((row) => row[6])].map((inode) => `socket:[${inode}]`));
+}
+
+/** The command lines of the processes that this one started and that run. */
+function runningChildren(): string[] {
+  const threads = readdirSync("/proc/self/task");
+  const children = threads.flatMap((thread) => read(`/proc/self/task/${thread}/children`).trim().split(" "));
+  return children.flatMap((child) => {
+    if (child === "" || / Z /.test(read(`/proc/${child}/stat`).replace(/^.*\)/s, ""))) return [];
+    const words = read(`/proc/${child}/cmdline`).replaceAll("\0", " ").trim();
+    return words === "" ? [] : [words.slice(0, 200)];
+  });
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
 }

@@ -5,7 +5,7 @@ import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "vitest";
 import { timesTooLong } from "./event-loop-watch.ts";
 import type { LongTask } from "./event-loop-watchdog.ts";
-import { openDescriptors, overBudgetSuffix } from "./process-holdings.ts";
+import { isFile, leftOpenSuffix, more, openDescriptors, overBudgetSuffix } from "./process-holdings.ts";
 
 declare module "vitest" {
   interface TaskMeta {
@@ -19,7 +19,8 @@ declare module "vitest" {
 /**
  * Runs around each file of live tests. A server, in this process or in one of its own, that keeps its event loop busy
  * much too long fails the file with the stack of the task; and the file must end with the open files, timers and
- * handles that it began with. What a server in a process of its own holds at its end over its budget is told.
+ * handles that it began with. A server in a process of its own must not have files, listening sockets or processes any
+ * more when it has closed; what else it holds at its end over its budget is told.
  */
 const reports = mkdtempSync(join(tmpdir(), "event-loop-"));
 let before: readonly string[] = [];
@@ -33,13 +34,15 @@ beforeAll(() => {
 // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the pattern to know what a hook wants.
 afterAll(async ({}, file) => {
   const tasks = readTasks(reports);
-  const overBudget = readOverBudget(reports);
+  const overBudget = readReports(reports, overBudgetSuffix);
+  const left = readReports(reports, leftOpenSuffix);
   rmSync(reports, { recursive: true, force: true });
   const tooLong = tasks.filter(isTooLong);
   if (tooLong.length > 0)
     throw new Error(
       `${tooLong.length} task(s) kept an event loop busy for more than ${timesTooLong} times what a task may take:\n\n${tooLong.map(inWords).join("\n\n")}`,
     );
+  expect(left, "is left open by servers of this file that closed").toEqual([]);
   file.meta.longTasks = tasks.map(inWords);
   file.meta.overBudget = overBudget;
   // Connections to servers that stopped close a moment later.
@@ -56,23 +59,12 @@ function held(): string[] {
 
 /** Files by path. Sockets and pipes are left out: what matters of them is among the handles. */
 function openFiles(): string[] {
-  return (openDescriptors() ?? []).filter(
-    (path) => path.startsWith("/") && !path.startsWith("/dev/") && !path.startsWith("/proc/"),
-  );
-}
-
-function more(now: readonly string[], earlier: readonly string[]): string[] {
-  const left = [...earlier];
-  return now.filter((one) => {
-    const place = left.indexOf(one);
-    if (place !== -1) left.splice(place, 1);
-    return place === -1;
-  });
+  return (openDescriptors() ?? []).filter(isFile);
 }
 
 function readTasks(folder: string): LongTask[] {
   return readdirSync(folder).flatMap((name) => {
-    if (name.endsWith(overBudgetSuffix)) return [];
+    if (!name.endsWith(".jsonl")) return [];
     return readFileSync(join(folder, name), "utf8")
       .split("\n")
       .filter((line) => line !== "")
@@ -81,8 +73,8 @@ function readTasks(folder: string): LongTask[] {
   });
 }
 
-function readOverBudget(folder: string): string[] {
-  const reports = readdirSync(folder).filter((name) => name.endsWith(overBudgetSuffix));
+function readReports(folder: string, suffix: string): string[] {
+  const reports = readdirSync(folder).filter((name) => name.endsWith(suffix));
   return reports.map((name) => readFileSync(join(folder, name), "utf8"));
 }
 

@@ -1,5 +1,5 @@
+import { type LogDestination, logOutput } from "@locallm/autostart/log-output";
 import pino, { type Logger } from "pino";
-import { type LogDestination, logOutput } from "./log-output.ts";
 
 /** The log of a server. */
 export interface ServerLog {

@@ -43,6 +43,8 @@ interface TestServerOptions {
 export interface ServerOptions extends TestServerOptions {
   /** Starts it with the small heap that users have. */
   readonly hasSmallHeap?: true;
+  /** An open file that gets its log. `log` stays empty. */
+  readonly logTo?: number;
 }
 
 /**
@@ -69,7 +71,8 @@ export async function startServerHere(options: TestServerOptions = {}): Promise<
 
 export async function startServer(options: ServerOptions = {}): Promise<ServerProcess> {
   const { env, removeModels } = await serverEnvironment(options);
-  const started = launch(["serve"], env, { nodeOptions: options.hasSmallHeap ? smallHeap : [] });
+  const { hasSmallHeap, logTo } = options;
+  const started = launch(["serve"], env, { nodeOptions: hasSmallHeap ? smallHeap : [], logTo });
   const { child } = started;
   const { url } = await new Promise<{ url: string }>((resolve, reject) => {
     child.on("message", ({ ready }: { ready?: { url: string } }) => ready && resolve(ready));
@@ -80,7 +83,8 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
   // The IPC message may arrive before the log lines.
   await until("its first lines are here", () => {
     return (
-      started.stdout().includes("Models run on") && started.log.some((line) => line["msg"] === "backend")
+      started.stdout().includes("Models run on") &&
+      (logTo !== undefined || started.log.some((line) => line["msg"] === "backend"))
     );
   });
   return {
@@ -153,13 +157,15 @@ interface LaunchOptions {
   readonly folder?: string;
   /** Starts a process group, which a test can interrupt as a terminal does. */
   readonly isGroup?: true;
+  /** An open file that gets what it writes to standard error. */
+  readonly logTo?: number | undefined;
 }
 
 /** Starts a locallm command as a process, in an environment without this machine's settings. */
 export function launch(
   args: readonly string[],
   env: Record<string, string> = {},
-  { input, nodeOptions = [], folder, isGroup }: LaunchOptions = {},
+  { input, nodeOptions = [], folder, isGroup, logTo }: LaunchOptions = {},
 ) {
   const child: ChildProcess = spawn(
     process.execPath,
@@ -168,7 +174,7 @@ export function launch(
       cwd: folder,
       detached: isGroup,
       env: { ...cleanEnvironment(), ...env },
-      stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", "ipc"],
+      stdio: [input === undefined ? "ignore" : "pipe", "pipe", logTo ?? "pipe", "ipc"],
     },
   );
   child.stdin?.end(input);

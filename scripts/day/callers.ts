@@ -103,7 +103,8 @@ export async function askModels(traffic: Traffic, models: Models, random: Random
         );
       else if (response.status === 200)
         traffic.faults.push(`an answer of locallm without an end: ${text.slice(-200)}`);
-      else if ([400, 500, 502, 503].includes(response.status)) count(`status ${response.status} of locallm`);
+      else if ([400, 500, 502, 503, 504].includes(response.status))
+        count(`status ${response.status} of locallm`);
       else traffic.faults.push(`locallm answered ${response.status}: ${text.slice(0, 300)}`);
     } catch (error) {
       if (leaving.signal.aborted) count("answers of locallm that were left");

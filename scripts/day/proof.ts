@@ -27,11 +27,14 @@ import { ggufBytes } from "../../locallm/test/tiny-gguf.ts";
 import { Bookkeeping } from "./bookkeeping.ts";
 import { askModels, payForAnswers, type Traffic } from "./callers.ts";
 import { Kept } from "./kept.ts";
+import { RotatedLogs } from "./rotated-logs.ts";
+import { TlsFront } from "./tls-front.ts";
 
-export const title = "A day: both products under traffic, kills, full disks and clocks that jump";
+export const title =
+  "A day: both products behind TLS, under traffic, kills, full disks, clocks that jump, new certificates and rotated logs";
 
 /**
- * As root on Linux, with Debian's `faketime`. `--minutes` (60) is how long the day takes; its events come in rounds whose
+ * As root on Linux, with Debian's `faketime`, `nginx`, `openssl` and `logrotate`. `--minutes` (60) is how long the day takes; its events come in rounds whose
  * order follows from `--seed` (1).
  */
 export async function run(
@@ -68,8 +71,8 @@ interface Day {
 
 async function day({ print, random, end, disk, clock }: Day): Promise<void> {
   const faults: string[] = [];
-  const errors = new Errors();
   const [dataqPort, locallmPort] = [await freePort(), await freePort()];
+  const logs = new RotatedLogs(disk.folder, ["dataq", "locallm"]);
   const store = await createModelStore();
   for (const [name, bytes] of [
     ["small", smallLlama(1)],
@@ -84,8 +87,12 @@ async function day({ print, random, end, disk, clock }: Day): Promise<void> {
   const folder = mkdtempSync(join(disk.folder, "dataq-"));
   execFileSync("chmod", ["711", disk.folder, folder]);
   const dataq = new Kept("dataq", async () => {
-    const env = { DATAQ_HOST: `127.0.0.1:${dataqPort}`, ...clock.environment };
-    const started = await startService({ folder, vendor: true, env });
+    const env = {
+      DATAQ_HOST: `127.0.0.1:${dataqPort}`,
+      DATAQ_TRUSTED_PROXIES: "127.0.0.1",
+      ...clock.environment,
+    };
+    const started = await logs.into("dataq", (logTo) => startService({ folder, vendor: true, env, logTo }));
     return {
       ...started,
       ended: started.ended.then(() => {}),
@@ -101,39 +108,64 @@ async function day({ print, random, end, disk, clock }: Day): Promise<void> {
       LOCALLM_RESPONSES_FOLDER: join(disk.folder, "responses"),
       ...clock.environment,
     };
-    const started = await startServer({ models: store.folder, hasSmallHeap: true, env });
+    const options = { models: store.folder, hasSmallHeap: true, env } as const;
+    const started = await logs.into("locallm", (logTo) => startServer({ ...options, logTo }));
     return { ...started, ended: started.exited.then(() => {}), term: () => started.signal("SIGTERM") };
+  });
+  const front = new TlsFront({
+    dataq: { front: await freePort(), product: dataqPort },
+    locallm: { front: await freePort(), product: locallmPort },
+    plain: await freePort(),
   });
   const first = await dataq.start();
   await locallm.start();
-  const books = await Bookkeeping.open(first.url, first.key);
+  const books = await Bookkeeping.open(front.urls.dataq, first.key);
+  const models = {
+    // Nobody asks while it starts.
+    get url() {
+      return locallm.url === undefined ? undefined : front.urls.locallm;
+    },
+    counts: locallm.counts,
+  };
   const traffic: Traffic = { stopping: false, faults };
   const began = listed(disk.folder);
   const callers = [
     ...Array.from({ length: 4 }, (__, n) => payForAnswers(traffic, books, new Random(100 + n))),
-    ...Array.from({ length: 6 }, (__, n) => askModels(traffic, locallm, new Random(200 + n))),
+    ...Array.from({ length: 6 }, (__, n) => askModels(traffic, models, new Random(200 + n))),
   ];
-  const events: Record<string, { times: number; do: () => Promise<void> }> = {
-    "dataq's process is killed": { times: 0, do: async () => dataq.kill() },
-    "dataq's PostgreSQL is killed": { times: 0, do: async () => killFirst(postgresOf(folder)) },
-    "dataq is updated: stopped with its calls, and started": { times: 0, do: () => dataq.restart() },
-    "locallm's process is killed": { times: 0, do: async () => locallm.kill() },
-    "a model's process is killed": { times: 0, do: async () => killFirst(childrenOf(locallm.pid)) },
-    "locallm is updated": { times: 0, do: () => locallm.restart() },
-    "the disk is full for 10 seconds": { times: 0, do: () => disk.fullFor(10_000) },
-    "the clock jumps ahead or back": { times: 0, do: async () => clock.jump(random) },
+  // nginx answers for a product that is not there.
+  const unanswered = () =>
+    [...books.counts(), ...Object.entries(locallm.counts)].reduce(
+      (sum, [what, count]) => sum + (/connection broke|status 50[24]/.test(what) ? count : 0),
+      0,
+    );
+  const does: Record<string, () => Promise<void>> = {
+    "dataq's process is killed": async () => dataq.kill(),
+    "dataq's PostgreSQL is killed": async () => killFirst(postgresOf(folder)),
+    "dataq is updated: stopped with its calls, and started": () => dataq.restart(),
+    "locallm's process is killed": async () => locallm.kill(),
+    "a model's process is killed": async () => killFirst(childrenOf(locallm.pid)),
+    "locallm is updated": () => locallm.restart(),
+    "the disk is full for 10 seconds": () => disk.fullFor(10_000),
+    "the clock jumps ahead or back": async () => clock.jump(random),
+    "the certificate is renewed": () => front.renew(),
+    "the logs are copied and truncated": () => logs.copy(),
+    "the logs are moved, and SIGHUP": () => logs.move([dataq.pid, locallm.pid].filter((pid) => pid > 0)),
   };
+  const events = Object.entries(does).map(([what, act]) => ({ what, act, times: 0, missed: 0 }));
   const memory = new Memory();
   try {
     while (Date.now() < end) {
-      for (const event of shuffled(Object.values(events), random)) {
+      for (const event of shuffled(events, random)) {
         if (Date.now() >= end) break;
-        await sleep(6_000 + random.below(6_000));
-        await event.do();
+        const before = unanswered();
+        await event.act().catch((error) => faults.push(`${event.what}: ${error}`));
         event.times++;
         await Promise.all([dataq.ready(), locallm.ready()]).catch((error) => faults.push(String(error)));
         memory.note("dataq", dataq.pid);
         memory.note("locallm", locallm.pid);
+        await sleep(6_000 + random.below(6_000));
+        event.missed += unanswered() - before;
       }
     }
     // A quiet end: what is held is released, and memory is what one life needs.
@@ -145,15 +177,17 @@ async function day({ print, random, end, disk, clock }: Day): Promise<void> {
     ]);
     memory.note("dataq", dataq.pid);
     memory.note("locallm", locallm.pid);
-    for (const [what, { times }] of Object.entries(events)) if (times === 0) faults.push(`never: ${what}`);
+    for (const { what, times } of events) if (times === 0) faults.push(`never: ${what}`);
     // The hold of a call whose database died ends with its deadline, which is a time of day: the clock stays now.
     const quiet = Date.now();
     while ((await books.held()) > 0 && Date.now() < quiet + 240_000) await sleep(1_000);
     const releasedS = Math.round((Date.now() - quiet) / 1_000);
     faults.push(...(await books.faults()));
-    print("| what happened | times |");
+    print("| what happened | times | calls without an answer until the next |");
+    print("| --- | --: | --: |");
+    for (const { what, times, missed } of events) print(`| ${what} | ${times} | ${missed} |`);
+    print("\n| what | count |");
     print("| --- | --: |");
-    for (const [what, { times }] of Object.entries(events)) print(`| ${what} | ${times} |`);
     print(`| dataq's starts | ${dataq.starts} |`);
     print(`| locallm's starts | ${locallm.starts} |`);
     for (const [what, count] of [...books.counts(), ...Object.entries(locallm.counts)])
@@ -164,7 +198,10 @@ async function day({ print, random, end, disk, clock }: Day): Promise<void> {
     traffic.stopping = true;
     await dataq.stop();
     await locallm.stop();
+    await front.stop();
   }
+  logs.end();
+  for (const [name, lines] of Object.entries(logs.lines)) print(`| lines in ${name}'s logs | ${lines} |`);
   const database = await openFolder(folder);
   try {
     const { findings } = await verifyLedger(database);
@@ -179,14 +216,14 @@ async function day({ print, random, end, disk, clock }: Day): Promise<void> {
   print(`| files that are left behind | ${left.length} |`);
   faults.push(...left.slice(0, 20).map((path) => `left behind: ${path}`));
   await store.remove();
-  for (const [what, times] of errors.counts) console.log(`${times} times in dataq's log: ${what}`);
+  for (const [what, times] of logs.errors) console.log(`${times} times in the logs: ${what}`);
   for (const fault of new Set(faults)) print(`\n- ${fault}`);
   if (faults.length > 0) throw new Error(`${faults.length} faults`);
 }
 
 /** What a product keeps on purpose: conversations, indexes and the database. And what names the vendor of each start. */
 const mayStay =
-  /^(kept|responses)\/|\/vendor-[-\w]+\.json$|\/(search|indexes|downloads|postgres(ql)?|pgdata|database)\//;
+  /^(kept|responses|logs)\/|\/vendor-[-\w]+\.json$|\/(search|indexes|downloads|postgres(ql)?|pgdata|database)\//;
 
 /** A file system in memory that can be full. */
 class SmallDisk {
@@ -277,16 +314,6 @@ class Memory {
       yield `| ${name}'s memory, the largest of each life, MiB | ${least} to ${most} |`;
       if (most > mostMib) faults.push(`${name} took ${most} MiB`);
     }
-  }
-}
-
-/** The errors of a log, which tell more than what callers see. */
-class Errors {
-  readonly counts = new Map<string, number>();
-
-  read(log: string): void {
-    for (const [, message] of log.matchAll(/"err":\{[^\n]*?"message":"((?:[^"\\]|\\.)*)"/g))
-      this.counts.set(message!, (this.counts.get(message!) ?? 0) + 1);
   }
 }
 

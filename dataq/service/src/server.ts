@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { counted } from "@dataq/contract";
 import type { KeptSocket } from "@locallm/autostart";
+import { logOutput } from "@locallm/autostart/log-output";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
 import { lastSeal, sealAudit } from "./accounts/audit-chain.ts";
@@ -490,7 +491,8 @@ function createLogger(
     config.search?.credentials?.password ?? "",
   ].filter((secret) => secret.length >= 4);
   const clean = (line: string) => secrets.reduce((text, secret) => text.replaceAll(secret, "…"), scrub(line));
-  const destination = logTo ?? process.stderr;
+  // A stream would end the service when the disk of its log is full, or when nobody reads it any more.
+  const destination = logTo ?? logOutput(2, { waitMs: 0 });
   return pino({ base: null }, { write: (line) => void destination.write(clean(line)) });
 }
 

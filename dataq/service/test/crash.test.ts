@@ -1,5 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
@@ -12,17 +13,19 @@ import { callUrl, type ServiceProcess, startService } from "./service-process.ts
 let folder: string;
 /** Keeps the embedded server running, so that only services are killed and they start quickly. */
 let database: Database;
-/** Two services that are never killed. */
+/** Two services that are never killed. The disk of the second one's log is full. */
 let one: ServiceProcess;
 let two: ServiceProcess;
 
 beforeAll(async () => {
   folder = await makeDataFolder("first start");
   database = await openFolder(folder);
+  const full = process.platform === "linux" ? { logTo: openSync("/dev/full", "w") } : {};
   [one, two] = await Promise.all([
     startService({ folder, vendor: true }),
-    startService({ folder, vendor: true }),
+    startService({ folder, vendor: true, ...full }),
   ]);
+  if (full.logTo !== undefined) closeSync(full.logTo);
 });
 afterAll(async () => {
   await Promise.all([one, two].map((service) => service?.[Symbol.asyncDispose]()));

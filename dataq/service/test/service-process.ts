@@ -20,6 +20,8 @@ export interface ServiceOptions {
    * A vendor answers every operation, or all except the named ones, so that calls cost their price; see vendor.ts.
    */
   readonly vendor?: true | { readonly without: readonly OperationName[] };
+  /** An open file that gets its log. `log` stays empty. */
+  readonly logTo?: number;
 }
 
 /** `dataq serve` as a user starts it: a process, called over HTTP. */
@@ -78,7 +80,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       ...(options.args ?? []),
     ],
     {
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", "pipe", options.logTo ?? "pipe"],
       env: {
         ...environmentOf(folder),
         DATAQ_HOST: "127.0.0.1:0",
@@ -90,7 +92,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     },
   );
   let log = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     log += text;
   });
   const ended = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));

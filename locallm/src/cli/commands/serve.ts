@@ -1,4 +1,5 @@
 import { KeptSocket } from "@locallm/autostart";
+import { type LogDestination, logOutput, outliveOutput } from "@locallm/autostart/log-output";
 import { watchForUpdates } from "@locallm/updates";
 import { Command, Option } from "commander";
 import { type Config, readConfig, settings } from "../../config.ts";
@@ -22,6 +23,7 @@ export function serveCommand(): Command {
     )
     .addHelpText("after", `\nEnvironment variables:\n${settingsTable()}`)
     .action(async ({ starterModel = false, logFormat }: Options) => {
+      outliveOutput();
       const isText = logFormat === undefined ? process.stderr.isTTY : logFormat === "text";
       await serve(readConfig(), starterModel, isText);
     });
@@ -49,7 +51,7 @@ async function serve(config: Config, wantsStarter: boolean, isText: boolean): Pr
   const { hostname, port } = config.host;
   // biome-ignore lint/style/noProcessEnv: systemd passes sockets here
   const socket = await KeptSocket.take(process.env, `${hostname ?? "*"}:${port}`);
-  const server = await createServer(config, { socket, ...(isText && { logTo: textLog }) });
+  const server = await createServer(config, { socket, ...(isText && { logTo: textLog() }) });
   const stopping = new AbortController();
   stopOnSignals(server, stopping);
   tellParent("listening", { url: server.url });
@@ -69,12 +71,15 @@ function tellParent<Kind extends keyof Messages>(kind: Kind, message: Messages[K
   process.send?.({ [kind]: message });
 }
 
-const textLog = {
-  write(json: string): void {
-    const line = logLine(json);
-    if (line !== null) process.stderr.write(`${plain(line)}\n`);
-  },
-};
+function textLog(): LogDestination {
+  const output = logOutput(2);
+  return {
+    write(json) {
+      const line = logLine(json);
+      if (line !== null) output.write(`${plain(line)}\n`);
+    },
+  };
+}
 
 function backendText({ backend, why, wanted }: Server["backend"]): string {
   const advice =

@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { KeptSocket } from "@locallm/autostart";
+import { logOutput, outliveOutput } from "@locallm/autostart/log-output";
 import { watchForUpdates } from "@locallm/updates";
 import { Command } from "commander";
 import { readConfig } from "../../config.ts";
@@ -19,6 +20,9 @@ export function serveCommand(): Command {
     .description("start the service; settings come from the environment (docs/dataq/operating.md)")
     .option("--json", "print one line of JSON when ready: {url, key, console}")
     .action(async (options: { json?: boolean }) => {
+      outliveOutput();
+      const errorOutput = logOutput(2, { waitMs: 0 });
+      const progress = (line: string) => errorOutput.write(`${line}\n`);
       const config = readConfig();
       // Imported here, so that the other commands start faster.
       const { createService } = await import("../../server.ts");
@@ -28,7 +32,7 @@ export function serveCommand(): Command {
         process.on(event, () => stopping.resolve());
       // biome-ignore lint/style/noProcessEnv: systemd passes sockets here
       const socket = await KeptSocket.take(process.env, `${config.host}:${config.port}`);
-      const starting = createService(config, { socket, progress: (line) => console.error(line) });
+      const starting = createService(config, { socket, progress });
       const service = await Promise.race([starting, stopping.promise]);
       if (service) {
         // A first start is still importing laws. Calls that need them wait, all others are answered.
@@ -38,13 +42,13 @@ export function serveCommand(): Command {
           setTimeout(knownAfterMs, false, { ref: false }),
         ]);
         tell.ready(isPrepared, await service.firstCall());
-        if (config.checksForUpdates) watchForUpdates(updatable(), (line) => console.error(line));
+        if (config.checksForUpdates) watchForUpdates(updatable(), progress);
         const prepared = isPrepared
           ? undefined
           : service.firstData.then(service.firstCall).then(tell.prepared);
         void Promise.resolve(prepared)
           .then(() => service.realData())
-          .then(tell.realData, (error: Error) => console.error(`Real data: ${error.message}`));
+          .then(tell.realData, (error: Error) => progress(`Real data: ${error.message}`));
         void service.firstData.then(() =>
           setTimeout(WARM_AFTER_MS, undefined, { ref: false }).then(() => service.warm()),
         );

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { closeSync, constants, openSync, readFileSync, readSync, rmSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync, readSync, rmSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -23,6 +23,21 @@ it("writes all lines in order, whatever their length and however far apart", asy
   }
   await expect.poll(() => readFileSync(path, "utf8").length).toBe(lines.join("").length);
   expect(readFileSync(path, "utf8") === lines.join("").toWellFormed()).toBe(true);
+  closeSync(fd);
+  rmSync(path);
+});
+
+it("writes each line at once where lines do not wait for others", () => {
+  const path = join(tmpdir(), `locallm-log-once-${process.pid}`);
+  const fd = openSync(path, "a");
+  const output = logOutput(fd, { waitMs: 0 });
+  for (const line of ["first\n", "第二\n"]) {
+    output.write(line);
+    expect(readFileSync(path, "utf8").endsWith(line)).toBe(true);
+  }
+  truncateSync(path);
+  output.write("after a rotation\n");
+  expect(readFileSync(path, "utf8")).toBe("after a rotation\n");
   closeSync(fd);
   rmSync(path);
 });
@@ -62,7 +77,8 @@ it.skipIf(process.platform !== "linux")("keeps running when nothing can be writt
     ${withLogOutput}
     const { openSync } = await import("node:fs");
     const { setTimeout } = await import("node:timers/promises");
-    for (const output of [logOutput(openSync("/dev/full", "w")), logOutput(9999)])
+    const [full, at, once] = [openSync("/dev/full", "w"), 9999, { waitMs: 0 }];
+    for (const output of [logOutput(full), logOutput(at), logOutput(full, once), logOutput(at, once)])
       for (let line = 0; line < 200_000; line++) output.write("a line of some length\\n");
     await setTimeout(150);
     console.log("runs");`;

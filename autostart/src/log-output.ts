@@ -5,8 +5,8 @@ export interface LogDestination {
   write(json: string): void;
 }
 
-/** A line waits this long at most for others. */
-const waitMs = 10;
+/** What could not be written is tried again after this time. */
+const againMs = 10;
 const gatheredBytes = 64 * 1024;
 /**
  * While a disk or a pipe is full, lines are kept up to this length and written later. Further lines are lost, and so is
@@ -17,11 +17,19 @@ const mostKept = 4 * 2 ** 20;
 const passing: ReadonlySet<string | undefined> = new Set(["EAGAIN", "ENOSPC", "EDQUOT", "EFBIG"]);
 
 /**
- * Writes the log to an open file. The lines of a few milliseconds are written together, because a write takes longer
- * than all else that a small request needs for its line. They wait outside of V8's heap: its collector would move them
- * to the old heap, which then has to be collected more often.
+ * Standard output and standard error are streams, and a stream that cannot write ends the program: when the disk is full,
+ * or when nobody reads a pipe any more. A server goes on without its words.
  */
-export function logOutput(fd: number): LogDestination {
+export function outliveOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+}
+
+/**
+ * Writes the log to an open file. The lines of `waitMs` milliseconds are written together, because a write takes longer
+ * than all else that a small request needs for its line; with 0, each is written at once. They wait outside of V8's
+ * heap: its collector would move them to the old heap, which then has to be collected more often.
+ */
+export function logOutput(fd: number, { waitMs = 10 } = {}): LogDestination {
   // The system provides this memory when it is first used.
   const gathered = Buffer.alloc(mostKept);
   let length = 0;
@@ -34,7 +42,7 @@ export function logOutput(fd: number): LogDestination {
     gathered.copyWithin(0, written, length);
     length -= written;
     isFull = length > 0;
-    if (isFull) timer = setTimeout(flush, waitMs).unref();
+    if (isFull) timer = setTimeout(flush, againMs).unref();
   };
   process.on("exit", flush);
   return {
@@ -44,6 +52,7 @@ export function logOutput(fd: number): LogDestination {
       if (length + most > gatheredBytes && !isFull) flush();
       if (length + most > mostKept) return;
       length += gathered.write(json, length);
+      if (waitMs === 0 && !isFull) return flush();
       timer ??= setTimeout(flush, waitMs).unref();
     },
   };
