@@ -786,7 +786,7 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     await page.click("#open-models");
     for (const [name, problem] of [
       ["///", "模型名称无效"],
-      ["127.0.0.1:9/none/such", "连接不上 127.0.0.1:9"],
+      ["127.0.0.1:9/none/such", "连接不上 127.0.0.1:9：连接被拒绝（ECONNREFUSED）"],
     ] as const) {
       await page.fill("#pull-name", name);
       await page.keyboard.press("Enter");

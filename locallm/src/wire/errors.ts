@@ -1,3 +1,5 @@
+import { reasonInChinese } from "./reasons.ts";
+
 /**
  * Every error of locallm: code → HTTP status and message. `{name}` in a message is replaced by the error's detail of
  * that name, and `{name|singular|plural}` by a count with its noun. Code throws these codes; only `http/` turns them into
@@ -594,7 +596,12 @@ export class LocallmError<Code extends ErrorCode = ErrorCode> extends Error {
   /** The message in Chinese where there is one. */
   get chinese(): string {
     const row = errors[this.code];
-    return "zh" in row ? fill(row.zh, this.details) : this.message;
+    if (!("zh" in row)) return this.message;
+    const said = Object.entries(this.details).map(([name, value]) => [
+      name,
+      typeof value === "string" && reasonDetails.has(name) ? reasonInChinese(value) : value,
+    ]);
+    return fill(row.zh, Object.fromEntries(said) as typeof this.details);
   }
 
   get field(): string | null {
@@ -602,6 +609,11 @@ export class LocallmError<Code extends ErrorCode = ErrorCode> extends Error {
     return typeof field === "string" ? field : null;
   }
 }
+
+/** Details that are clauses of a sentence. Others are names and counts, which no language changes. */
+const reasonDetails: ReadonlySet<string> = new Set([
+  ...["reason", "reasons", "problem", "advice", "ability", "limit"],
+]);
 
 function fill(message: string, details: Readonly<Record<string, string | number>>): string {
   return message.replace(
