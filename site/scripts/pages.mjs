@@ -79,6 +79,35 @@ function withAnchors(markdown, ids) {
     .join("");
 }
 
+/** Columns that a line of code has on a wide screen. */
+const codeColumns = 76;
+
+/**
+ * Where a comment behind a command would not fit its line, all comments of the block stand above their commands. The
+ * files keep them behind, where they are read in an editor.
+ */
+export function commentsAbove(markdown) {
+  return markdown.replaceAll(/^( *)```sh[^\n]*\n.*?^\1```/gms, (block) => {
+    const isWide = block.split("\n").some((line) => widthOf(line) > codeColumns && behind.test(line));
+    if (!isWide || block.includes("<<")) return block;
+    return block
+      .split("\n")
+      .map((line) => {
+        const [, indent, command, comment] = behind.exec(line) ?? [];
+        const isOpen = ["'", '"'].some((quote) => (command?.split(quote).length ?? 1) % 2 === 0);
+        return command === undefined || isOpen ? line : `${indent}# ${comment}\n${indent}${command}`;
+      })
+      .join("\n");
+  });
+}
+
+const behind = /^( *)([^#\s].*?)\s+# (\S.*)$/;
+
+/** Chinese characters are as wide as two others. */
+function widthOf(line) {
+  return line.length + (line.match(/[\u2e80-\uffef]/g)?.length ?? 0);
+}
+
 /** Whether the Chinese page says what the English one says now. */
 function twinState(english, chinese) {
   if (chinese === null) return "missing";
@@ -108,7 +137,7 @@ export function layOut(folder) {
       // Only pages with calls load what sends them.
       const calls = /^ *```sh$[^`]*\bcurl /m.test(markdown);
       const head = `---\ntwin: ${twin}\ncalls: ${calls}\ndescription: ${JSON.stringify(descriptionOf(page))}\n---\n\n`;
-      write(join(folder, `${address}.md`), head + page.anchored);
+      write(join(folder, `${address}.md`), head + commentsAbove(page.anchored));
       beside.set(`${address}.md`, plainMarkdown(markdown));
     }
     const start = language === "zh" ? "zh/index.md" : "index.md";
