@@ -437,16 +437,14 @@ function unknownLaw(
 ): { readonly name: string; readonly length: number; readonly after: number } | undefined {
   const found = endsLikeLaw.test(before.slice(-8)) ? nameBefore.exec(before) : null;
   if (found === null) return undefined;
-  const [written, run = "", tail = ""] = found;
+  const [, run = "", tail = ""] = found;
   let name = run;
   for (const lead of [strongLead, weakLead]) {
     const cut = Math.max(...[...name.matchAll(lead)].map((each) => each.index + each[0].length), 0);
     if (cut > 0 && name.length - cut >= 3) name = name.slice(cut);
   }
   name = name.replace(othersBracket, "");
-  // A run that fills the window may start before it.
-  const isWhole = written.length < longestUnquoted || name !== run;
-  if (!isWhole || name.length < 4 || notALaw.test(name) || genericName.test(name)) return undefined;
+  if (name.length < 4 || notALaw.test(name) || genericName.test(name)) return undefined;
   return { name, length: name.length, after: tail.length };
 }
 

@@ -8,6 +8,19 @@ const interpretation = /^(.{2,}?)(?:司法)?解释(\([一二三四五六七八�
 const onLaw =
   /^最高人民法院关于(?:贯彻执行|适用)(.{2,30}?)(?:若干问题)?的(?:规定|解释|意见)(?:\(试行\))?(\([一二三四五六七八九十]+\))?$/;
 
+/** 最高法关于… is 最高人民法院关于…. */
+function withIssuer(name: string): string {
+  const short = /^(?:最高[法检]|全国人大(?:常委会)?)(?=关于)/.exec(name)?.[0] ?? "";
+  return (issuers.get(short) ?? short) + name.slice(short.length);
+}
+
+const issuers = new Map([
+  ["最高法", "最高人民法院"],
+  ["最高检", "最高人民检察院"],
+  ["全国人大", "全国人民代表大会"],
+  ["全国人大常委会", "全国人民代表大会常务委员会"],
+]);
+
 /** The laws that a citation may mean: those whose text is in the data, and national laws known by name. */
 export class LawRegister {
   readonly #held: LawNames;
@@ -58,7 +71,7 @@ export class LawRegister {
    * issued it.
    */
   keyOf(name: string): string {
-    const key = this.#all.keyOf(name);
+    const key = this.#all.keyOf(withIssuer(name));
     if (this.#all.has(key)) return key;
     const [, law, ordinal = ""] = interpretation.exec(key) ?? [];
     if (law !== undefined) {

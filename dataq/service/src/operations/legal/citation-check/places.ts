@@ -46,9 +46,9 @@ export function placesAt(
     end = after;
     const join = match(joining, text, end);
     if (join === undefined) break;
-    // A number after a comma need not be an article.
+    // A number after a comma need not be an article; 第十条至十二条 is a range.
     const start = end + join.length;
-    if (text[start] !== "第" && !/^(?:、|和|与|及)$/.test(join)) break;
+    if (text[start] !== "第" && !/^(?:、|和|与|及|至|到)$/.test(join)) break;
     isRange = /^[至到~—–-]/.test(join);
     next = start;
   }
@@ -167,7 +167,7 @@ function articlesIn(found: string, at: number): NamedPlace[] {
     const last = places.at(-1)?.article;
     const isRange = /[-~—–至到]/.test(join) && last !== undefined && subNumber === null;
     // 133-1 is not a range; it means 第一百三十三条之一.
-    if (isRange && number <= last.number) {
+    if (isRange && number <= last.number && !/[至到]/.test(join)) {
       const whole = places.pop() as NamedPlace;
       put(whole.from - at, to, last.number, number);
     } else {
