@@ -258,7 +258,7 @@ const ownerStates: readonly Sight[] = [
   }),
   state("requests-none-found", async (at) => {
     await visit(at, "/requests");
-    await at.locator("main select").nth(1).selectOption("504");
+    await at.locator('main select:has(option[value="504"])').selectOption("504");
     await settle(at);
   }),
   state("ledger-empty", async (at) => {
@@ -286,6 +286,11 @@ const ownerStates: readonly Sight[] = [
       const { data } = (await (await route.fetch()).json()) as { data: { domain: string; data: string }[] };
       const some = data.map((one) => (one.domain === "legal" ? one : { ...one, data: "sample" }));
       await route.fulfill({ json: { data: some } });
+    });
+    await at.route("**/v1/status", async (route) => {
+      const { data } = (await (await route.fetch()).json()) as { data: { operations: { data: string }[] } };
+      for (const one of data.operations.slice(4)) one.data = "sample";
+      await route.fulfill({ json: { data } });
     });
     await visit(at, "/pricing");
   }),

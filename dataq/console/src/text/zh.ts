@@ -169,7 +169,7 @@ export const zh: Text = {
     wrongOrUnverified: "邮箱或密码不正确，或邮箱尚未验证。如果刚刚注册，请先打开邮件中的链接。",
     signInLocal: "如果服务由您自己运行，请使用启动时打印的链接登录。",
     signIn: "登录",
-    sso: (name: string) => `使用 ${name} 登录`,
+    sso: (name: string) => `使用${/^[\w]/.test(name) ? " " : ""}${name}${/\w$/.test(name) ? " " : ""}登录`,
     orPassword: "或使用密码",
     ssoAway: (name: string) => `${name} 无响应，请稍后再试。`,
     ssoRefused: {

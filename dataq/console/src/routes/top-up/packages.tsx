@@ -83,22 +83,24 @@ function Offers({
           );
         })}
       </ul>
-      <Field label={t.pay.way}>
-        {(attributes) => (
-          <Select
-            {...attributes}
-            className="max-w-56"
-            value={provider}
-            onChange={(event) => setProvider(event.target.value as PaymentProvider)}
-          >
-            {options.providers.map(({ name }) => (
-              <option key={name} value={name}>
-                {t.pay.providers[name]}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      {options.providers.length > 1 && (
+        <Field label={t.pay.way}>
+          {(attributes) => (
+            <Select
+              {...attributes}
+              className="max-w-56"
+              value={provider}
+              onChange={(event) => setProvider(event.target.value as PaymentProvider)}
+            >
+              {options.providers.map(({ name }) => (
+                <option key={name} value={name}>
+                  {t.pay.providers[name]}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+      )}
       {buy.error && <Failure error={buy.error} />}
     </div>
   );
@@ -108,19 +110,22 @@ function Own({ packages }: { readonly packages: readonly BoughtPackage[] }) {
   const t = useText();
   const format = useFormat();
   return (
-    <Table
-      label={t.packages.own}
-      rows={packages}
-      keyOf={({ id }) => id}
-      columns={[
-        { name: t.packages.tokens, isNumber: true, cell: ({ tokens }) => format.tokens(tokens) },
-        { name: t.packages.left, isNumber: true, cell: ({ left }) => format.tokens(left) },
-        {
-          name: t.packages.ends,
-          className: "tabular whitespace-nowrap",
-          cell: ({ ends_at, ended_at }) => (ended_at ? t.packages.ended : format.moment(ends_at)),
-        },
-      ]}
-    />
+    <>
+      <h3 className="border-t border-line px-4 pt-4 font-semibold sm:px-5">{t.packages.own}</h3>
+      <Table
+        label={t.packages.own}
+        rows={packages}
+        keyOf={({ id }) => id}
+        columns={[
+          { name: t.packages.tokens, isNumber: true, cell: ({ tokens }) => format.tokens(tokens) },
+          { name: t.packages.left, isNumber: true, cell: ({ left }) => format.tokens(left) },
+          {
+            name: t.packages.ends,
+            className: "tabular whitespace-nowrap",
+            cell: ({ ends_at, ended_at }) => (ended_at ? t.packages.ended : format.moment(ends_at)),
+          },
+        ]}
+      />
+    </>
   );
 }
