@@ -258,7 +258,7 @@ const ownerStates: readonly Sight[] = [
   }),
   state("requests-none-found", async (at) => {
     await visit(at, "/requests");
-    await at.locator('main select:has(option[value="504"])').selectOption("504");
+    await at.locator('main select:has(option:text-is("504"))').selectOption("504");
     await settle(at);
   }),
   state("ledger-empty", async (at) => {

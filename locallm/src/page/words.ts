@@ -83,7 +83,7 @@ const texts = {
   toolCall: ["Calls the tool", "调用工具"],
   toolResult: ["Result of the tool", "工具返回结果"],
   toolResultHint: [
-    "The tool runs at your side: type here what it returned, and the model goes on.",
+    "You run the tool yourself. Type what it returned, and the model goes on.",
     "工具由你运行：在这里填写它返回的内容，模型会继续回答。",
   ],
   sendResults: ["Send results", "提交结果"],
