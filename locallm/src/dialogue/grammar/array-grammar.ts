@@ -10,7 +10,10 @@ const mostContained = 16;
 
 interface Lengths {
   readonly prefix: readonly Conjuncts[];
+  /** What the items after the prefix satisfy. */
   readonly rest: Conjuncts;
+  /** The same without `unevaluatedItems`, which says nothing of items that satisfy `contains`. */
+  readonly known: Conjuncts;
   readonly least: number;
   readonly most: number;
 }
@@ -34,29 +37,32 @@ export class ArrayGrammar {
       shape.lists.flatMap((list) => list.prefix[index] ?? list.rest ?? []),
     );
     const others = shape.lists.some(({ rest }) => rest !== null) ? [] : shape.otherItems;
-    const rest = [...shape.lists.flatMap((list) => list.rest ?? []), ...others];
+    const known = shape.lists.flatMap((list) => list.rest ?? []);
+    const rest = [...known, ...others];
+    const isContainable = ({ item }: { readonly item: Conjunct }) =>
+      length === 0 && !this.#writing.isEmpty([...known, item]);
     let most = shape.maxItems;
     const firstEmpty = prefix.findIndex((item) => this.#writing.isEmpty(item));
     if (firstEmpty >= 0) most = Math.min(most, firstEmpty);
-    if (most > length && this.#writing.isEmpty(rest)) most = length;
+    if (most > length && this.#writing.isEmpty(rest) && !shape.contains.some(isContainable)) most = length;
     const least = shape.minItems;
     const needed = shape.contains.some(
       (each) =>
         each.least > most ||
         each.least > each.most ||
-        (each.least > 0 && length === 0 && this.#writing.isEmpty([...rest, each.item])),
+        (each.least > 0 && length === 0 && !isContainable(each)),
     );
     if (least > most || needed) return null;
     if (shape.unique !== null && length === 0) {
-      const values = this.#finiteValues(rest);
+      const values = this.#finiteValues(shape.contains.length > 0 ? known : rest);
       if (values !== null) most = Math.min(most, values.length);
       if (least > most) return null;
     }
-    return { prefix, rest, least, most };
+    return { prefix, rest, known, least, most };
   }
 
   body(shape: Shape, path: string): string {
-    const { prefix, rest, least, most } = this.#lengths(shape)!;
+    const { prefix, rest, known, least, most } = this.#lengths(shape)!;
     if (shape.otherItems.length > 0 && shape.othersUncertain)
       this.#writing.ignored.add(shape.otherItems[0]!.path);
     if (most === 0) return `"[" ${space(this.#writing.rules)} "]"`;
@@ -65,7 +71,7 @@ export class ArrayGrammar {
       if (shape.unique !== null) this.#writing.ignored.add(shape.unique);
       return anyArray(this.#writing.rules);
     }
-    if (shape.contains.length > 0) return this.#containing(shape, rest, least, most, path);
+    if (shape.contains.length > 0) return this.#containing(shape, { rest, known, least, most }, path);
     if (shape.unique !== null && most > 1) {
       const values = this.#finiteValues(rest);
       if (values !== null && values.length <= mostUnique)
@@ -113,10 +119,10 @@ export class ArrayGrammar {
   }
 
   /** Writes lists in which some items satisfy `contains`. */
-  #containing(shape: Shape, rest: Conjuncts, least: number, most: number, path: string): string {
+  #containing(shape: Shape, lengths: Omit<Lengths, "prefix">, path: string): string {
+    const { rest, known, least, most } = lengths;
     const [first, ...others] = shape.contains;
     if (shape.unique !== null && most > 1) this.#writing.ignored.add(shape.unique);
-    if (shape.otherItems.length > 0) this.#writing.ignored.add(wordAt(path, "unevaluatedItems"));
     for (const each of others) this.#writing.ignored.add(each.path);
     const { item, least: needed, path: own } = first!;
     const allowed = first!.most >= most ? Infinity : first!.most;
@@ -128,7 +134,7 @@ export class ArrayGrammar {
       if (this.#canSplit(rest, not)) between = [...rest, not];
       else this.#writing.ignored.add(own);
     }
-    const found = [...rest, item];
+    const found = [...known, item];
     if (this.#writing.isEmpty(between)) {
       const end = Math.min(most, allowed);
       if (Math.max(least, count) > end) this.#writing.ignored.add(own);

@@ -195,7 +195,7 @@ class Check {
     const patterns = Object.entries(isObject(schema["patternProperties"]) ? schema["patternProperties"] : {});
     const { additionalProperties, propertyNames, unevaluatedProperties } = schema;
     for (const key of keys) {
-      const place = `${at}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      const place = placeOf(at, key);
       const check = (part: unknown) => {
         evaluated.add(key);
         faults.push(...this.faults(value[key], part, place, depth + 1));
@@ -228,10 +228,15 @@ class Check {
       for (const key of keys)
         if (!evaluated.has(key)) {
           evaluated.add(key);
-          faults.push(...this.faults(value[key], unevaluatedProperties, `${at}/${key}`, depth + 1));
+          faults.push(...this.faults(value[key], unevaluatedProperties, placeOf(at, key), depth + 1));
         }
     return faults;
   }
+}
+
+/** A JSON pointer. */
+function placeOf(at: string, key: string): string {
+  return `${at}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
 function number(value: number, schema: SchemaObject, fault: (problem: string) => void): void {

@@ -337,16 +337,87 @@ describe("everyday schemas", () => {
     expect(invalidTexts(schema, 2, 7)).toEqual([]);
   });
 
+  const one = { const: 1 };
+  const named = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, one]));
+  const set = (count: number) =>
+    list({ items: { enum: Array.from({ length: count }, (_, at) => at) }, uniqueItems: true });
+  const object = (changes: object) => ({ type: "object", ...changes });
+  const above = (count: number) =>
+    Array.from({ length: count }, (_, at) => ({ type: "integer", minimum: at }));
+
   test.each<[object, string[]]>([
     [{ type: "string", pattern: "(a)\\1" }, ["pattern"]],
     [{ type: "string", pattern: "\\ba" }, ["pattern"]],
     [{ properties: { a: { type: "string", format: "phone" } } }, ["properties.a.format"]],
-    [{ type: "array", items: { type: "integer" }, uniqueItems: true }, ["uniqueItems"]],
-    [{ type: "object", minProperties: 2 }, ["minProperties"]],
-    [{ $ref: "https://example.org/x" }, ["$ref"]],
-    [{ type: "string", minLength: 5000 }, ["minLength"]],
-    [{ type: "integer", multipleOf: 123457 }, ["multipleOf"]],
+    [{ type: "string", minLength: 2000 }, []],
+    [{ type: "string", minLength: 2001 }, ["minLength"]],
+    [text({ pattern: "^a+$", minLength: 3000 }), ["pattern"]],
+    [text({ format: "uri", minLength: 4000 }), ["format"]],
+    [text({ not: { const: "a" }, minLength: 4000 }), ["minLength"]],
+    [text({ format: "date", pattern: "^a$" }), ["format"]],
+    [text({ not: { format: "date" } }), ["not"]],
+    [text({ not: { const: { a: 1 } } }), []],
+    [{ type: "integer", multipleOf: 1249 }, ["multipleOf"]],
+    [{ type: "integer", not: { multipleOf: 1251 } }, ["not.multipleOf"]],
+    [{ type: "number", multipleOf: 0.001 }, []],
     [{ type: "string", minLenght: 5 }, ["minLenght"]],
+    [{ type: "null", "x-note": 1, description: "" }, []],
+    [list({ items: { type: "integer" }, uniqueItems: true }), ["uniqueItems"]],
+    [list({ uniqueItems: true }), ["uniqueItems"]],
+    [list({ uniqueItems: true, minItems: 1 }), ["uniqueItems"]],
+    [list({ prefixItems: [one, {}], uniqueItems: true }), ["uniqueItems"]],
+    [list({ contains: one, uniqueItems: true }), ["uniqueItems"]],
+    [list({ contains: one, uniqueItems: true, maxItems: 1 }), []],
+    [set(6), []],
+    [set(7), ["uniqueItems"]],
+    [list({ items: one, minItems: 2000 }), []],
+    [list({ items: one, minItems: 2001 }), ["minItems"]],
+    [list({ prefixItems: [one], items: {}, minItems: 2000 }), []],
+    [list({ prefixItems: [one], items: {}, minItems: 2001 }), ["minItems"]],
+    [list({ prefixItems: one, items: {} }), ["prefixItems"]],
+    [list({ prefixItems: [one], contains: one }), ["contains"]],
+    [list({ prefixItems: [one], contains: one, unevaluatedItems: false }), ["contains", "unevaluatedItems"]],
+    [list({ prefixItems: [one], unevaluatedItems: false }), []],
+    [list({ allOf: [{ prefixItems: [one], unevaluatedItems: false }] }), ["allOf[0].unevaluatedItems"]],
+    [list({ contains: one, minContains: 16 }), []],
+    [list({ contains: one, minContains: 17 }), ["contains"]],
+    [list({ contains: one, minContains: 0 }), []],
+    [list({ contains: one, minContains: 0, maxContains: 1 }), ["contains"]],
+    [list({ contains: one, allOf: [{ contains: {} }] }), ["allOf[0].contains"]],
+    [list({ not: { const: [1] } }), ["not"]],
+    [list({ not: { const: null } }), []],
+    [{ not: { const: { a: 1 } } }, ["not"]],
+    [object({ minProperties: 1 }), []],
+    [object({ minProperties: 2 }), ["minProperties"]],
+    [object({ properties: { a: one }, minProperties: 2 }), ["minProperties"]],
+    [object({ properties: named(44), minProperties: 2 }), []],
+    [object({ properties: named(45), minProperties: 2 }), ["minProperties"]],
+    [object({ properties: named(50), maxProperties: 40 }), []],
+    [object({ properties: named(50), maxProperties: 41 }), ["maxProperties"]],
+    [object({ properties: named(60), minProperties: 2, required: ["k0", "k1"] }), []],
+    [object({ properties: { a: one }, unevaluatedProperties: false }), []],
+    [object({ not: { required: ["a"] }, properties: { b: {} }, unevaluatedProperties: false }), []],
+    [object({ allOf: [{ unevaluatedProperties: false }] }), ["allOf[0].unevaluatedProperties"]],
+    [object({ patternProperties: { "^x": one }, unevaluatedProperties: false }), ["unevaluatedProperties"]],
+    [{ $ref: "#/$defs/a", title: "", $defs: { a: object({ unevaluatedProperties: false }) } }, []],
+    [
+      { $ref: "#/$defs/a", minProperties: 0, $defs: { a: object({ unevaluatedProperties: false }) } },
+      ["$ref.unevaluatedProperties"],
+    ],
+    [object({ propertyNames: { anyOf: [{ minLength: 2 }, { pattern: "a" }] } }), ["propertyNames"]],
+    [object({ propertyNames: { pattern: "\\ba" } }), ["propertyNames.pattern"]],
+    [object({ propertyNames: { minLength: 4000 } }), ["propertyNames"]],
+    [object({ patternProperties: { "\\ba": one } }), ["patternProperties.\\ba"]],
+    [{ $ref: "https://example.org/x" }, ["$ref"]],
+    [{ $ref: "http://[" }, ["$ref"]],
+    [{ $dynamicRef: "#n", $defs: { n: { $dynamicAnchor: "n", type: "null" } } }, ["$dynamicRef"]],
+    [{ type: "integer", if: { format: "x" }, else: { minimum: 1 } }, ["if"]],
+    [{ type: "integer", if: { format: "x" } }, []],
+    [{ oneOf: above(3) }, []],
+    [{ oneOf: above(41) }, ["oneOf"]],
+    [{ oneOf: [text({ format: "date" }), text({ maxLength: 20 })] }, ["oneOf"]],
+    [{ oneOf: [text({ format: "date" }), { type: "integer" }] }, []],
   ])("names the keyword that it cannot enforce: %j", (schema, ignored) => {
     expect(write(schema).ignored).toEqual(ignored);
   });
@@ -382,6 +453,62 @@ describe("schemas that are rejected with a clear error", () => {
     [{ $ref: "#" }, null],
   ])("%j", (schema, message) => {
     expect(refusal(schema)).toBe(message);
+  });
+
+  test.each<[object, string]>([
+    ...["$ref", "$dynamicRef", "pattern", "format"].map((word): [object, string] => [
+      { [word]: 5 },
+      `${word} must be a string`,
+    ]),
+    ...[[], 5, ["null", "nope"], "constructor"].map((type): [object, string] => [
+      { type },
+      `type must be a type or a list of types, not ${JSON.stringify(type)}`,
+    ]),
+    [{ enum: 5 }, "enum must be a list with values"],
+    ...["allOf", "anyOf", "oneOf"].flatMap((word) =>
+      [{}, []].map((value): [object, string] => [{ [word]: value }, `${word} must be a list of schemas`]),
+    ),
+    [{ prefixItems: 5 }, "prefixItems must be a list of schemas"],
+    [{ allOf: [5] }, "allOf[0] must be an object or a boolean"],
+    [{ items: [5] }, "items[0] must be an object or a boolean"],
+    ...["items", "not"].map((word): [object, string] => [
+      { [word]: 5 },
+      `${word} must be an object or a boolean`,
+    ]),
+    [{ if: 5, else: {} }, "if must be an object or a boolean"],
+    ...["properties", "patternProperties", "dependencies", "dependentRequired", "dependentSchemas"].map(
+      (word): [object, string] => [{ [word]: [] }, `${word} must be an object`],
+    ),
+    [{ required: [1] }, "required must be a list of names"],
+    [{ required: "a" }, "required must be a list of names"],
+    ...["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"].flatMap((word) =>
+      [-1, 1.5, "1", null].map((value): [object, string] => [
+        { [word]: value },
+        `${word} must be a whole number, 0 or more`,
+      ]),
+    ),
+    [{ contains: {}, minContains: -1 }, "minContains must be a whole number, 0 or more"],
+    [{ contains: {}, maxContains: 0.5 }, "maxContains must be a whole number, 0 or more"],
+    ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"].map(
+      (word): [object, string] => [{ [word]: "1" }, `${word} must be a number`],
+    ),
+    [{ minimum: true }, "minimum must be a number"],
+    [{ multipleOf: 0 }, "multipleOf must be above 0"],
+    [{ multipleOf: -1 }, "multipleOf must be above 0"],
+  ])("%j is wrong, and where that is allowed, the keyword is named", (schema, message) => {
+    expect(refusal(schema)).toBe(message);
+    expect(write(schema, true).ignored).toEqual([message.split(" ")[0]]);
+  });
+
+  test.each([
+    { prefixItems: [], type: "null" },
+    { required: true, type: "null" },
+    { exclusiveMinimum: true, type: "null" },
+    { $ref: "#/%24defs/a%20b", $defs: { "a b": { type: "null" } } },
+    { $ref: "#/x/a%zz", x: { "a%zz": { type: "null" } } },
+  ])("%j is read as older drafts and loose writers mean it", (schema) => {
+    const { grammar } = write(schema);
+    expect([grammar.accepts("null"), grammar.accepts("1")]).toEqual([true, false]);
   });
 
   const nested = (depth: number, wrap: (inner: unknown) => unknown): unknown =>

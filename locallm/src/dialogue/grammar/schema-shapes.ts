@@ -205,12 +205,14 @@ class Expansion {
 
   /** Returns for each branch what distinguishes it from the others. */
   #exactlyOne(all: Conjuncts, path: string): Action[] {
+    // To compare all of them with each other takes too long.
     const many = all.length > 40;
     return all.map((one, index) => {
-      if (many) return pushing(one);
-      const others = all.filter((other, place) => place !== index && !this.#parts.areDisjoint(one, other));
+      const others = all.filter(
+        (other, place) => place !== index && (many || !this.#parts.areDisjoint(one, other)),
+      );
       if (others.length === 0) return pushing(one);
-      if (!this.#withNegations || !others.every(({ schema }) => canNegate(schema))) {
+      if (many || !this.#withNegations || !others.every(({ schema }) => canNegate(schema))) {
         return (branch) => {
           this.#ignored.add(path);
           branch.open.push(one);
