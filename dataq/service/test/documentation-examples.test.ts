@@ -104,6 +104,12 @@ describe.skipIf(!chromiumPath)("examples of the documentation, in Debian's chrom
       .toContain('"operation": "research_paper_search"');
     await routes.first().locator("details.fields summary").click();
     expect(await faultsOf(page)).toEqual([]);
+    // What can be tried stands in the place of the page's own table; the other product's routes are a table here.
+    expect(await page.locator(".vp-doc table").isVisible()).toBe(false);
+    await visit("locallm/reference");
+    await page.locator(".http-reference.elsewhere").waitFor();
+    await page.locator(".vp-doc td", { hasText: "POST /api/chat" }).first().waitFor();
+    expect(await routes.count()).toBe(0);
     await visit("zh/dataq/reference");
     await routes.first().waitFor();
     await page.getByRole("searchbox").fill("退还一次调用");

@@ -216,6 +216,36 @@ describe.skipIf(!chromiumPath)("the page for visitors, in Debian's chromium", ()
     expect(browser.complaints).toEqual([]);
   });
 
+  test("a question that waits says so, dims the answer before it, and brings its place into view", async () => {
+    const { page } = browser;
+    await page.setViewportSize({ width: 390, height: 640 });
+    await page.goto("/?language=zh", { waitUntil: "networkidle" });
+    const laws = page.locator("form[data-operation=legal_laws]");
+    await laws.locator("article").first().waitFor();
+    let answer = () => {};
+    const mayAnswer = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route("**/v1/try", async (route) => {
+      await mayAnswer;
+      await route.continue();
+    });
+    await laws.locator("[data-question]").nth(1).click();
+    await laws.getByText("检索中…").waitFor();
+    expect(await laws.locator("article:not([inert])").count()).toBe(0);
+    const top = () =>
+      laws.locator(".answer").evaluate((box: { getBoundingClientRect(): { top: number } }) => {
+        return box.getBoundingClientRect().top;
+      });
+    await expect.poll(top).toBeLessThan(640 - 100);
+    expect(await faultsOf(page)).toEqual([]);
+    answer();
+    await laws.locator("article:not([inert])", { hasText: "第五百八十五条" }).first().waitFor();
+    expect(await laws.getByText("检索中…").count()).toBe(0);
+    await page.unrouteAll();
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
   test("fits a telephone in both themes, and leads to the console in the reader's language and theme", async () => {
     const { page } = browser;
     await page.setViewportSize({ width: 390, height: 844 });
