@@ -190,7 +190,7 @@ const texts = {
     "Ctrl-K 查找一切，↑ 编辑上一个问题，Esc 停止回答。",
   ],
   palette: ["Go to", "快速跳转"],
-  paletteHint: ["Find a conversation, a model or a command", "查找对话、模型或命令"],
+  paletteHint: ["Conversation, model or command", "查找对话、模型或命令"],
   command: ["command", "命令"],
   conversation: ["conversation", "对话"],
   speed: ["{tokens|token|tokens}, {rate} per second", "{tokens} 个 token，每秒 {rate} 个"],

@@ -118,7 +118,7 @@ export default defineComponent(() => {
             onKeydown: onKey,
           }),
           h("div", { id: "hits", role: "listbox", "aria-label": word("search") }, hits.value.map(result)),
-          h("p", { class: "hint", role: "status" }, hint()),
+          h("p", { class: ["hint", { keys: hint() === word("searchHint") }], role: "status" }, hint()),
         ],
       ),
     ]);
