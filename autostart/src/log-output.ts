@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 
 /** Receives the log, one JSON line per call. */
-export interface LogDestination {
+interface LogDestination {
   write(json: string): void;
 }
 

@@ -1,5 +1,10 @@
-import { type LogDestination, logOutput } from "@locallm/autostart/log-output";
+import { logOutput } from "@locallm/autostart/log-output";
 import pino, { type Logger } from "pino";
+
+/** Receives the log, one JSON line per call. */
+export interface LogDestination {
+  write(json: string): void;
+}
 
 /** The log of a server. */
 export interface ServerLog {

@@ -3,7 +3,6 @@ import { chmod } from "node:fs/promises";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LogDestination } from "@locallm/autostart/log-output";
 import type { Logger } from "pino";
 import {
   baseUrl,
@@ -35,7 +34,7 @@ import { DerivedWeights, removeDerived } from "./library/derived.ts";
 import { makeFolder } from "./library/durable.ts";
 import { removeAbandonedQuantizations } from "./library/quantize.ts";
 import { Store } from "./library/store.ts";
-import { createLog, logTo, type ServerLog, silentLog } from "./log.ts";
+import { createLog, type LogDestination, logTo, type ServerLog, silentLog } from "./log.ts";
 import { RemoteConnections } from "./remotes/connection.ts";
 import { DrainedHosts } from "./remotes/drained-hosts.ts";
 import { engines } from "./remotes/engines.ts";

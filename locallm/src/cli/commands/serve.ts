@@ -1,8 +1,9 @@
 import { KeptSocket } from "@locallm/autostart";
-import { type LogDestination, logOutput, outliveOutput } from "@locallm/autostart/log-output";
+import { logOutput, outliveOutput } from "@locallm/autostart/log-output";
 import { watchForUpdates } from "@locallm/updates";
 import { Command, Option } from "commander";
 import { type Config, readConfig, settings } from "../../config.ts";
+import type { LogDestination } from "../../log.ts";
 import type { Server } from "../../server.ts";
 import { ensureStarterModel } from "../../sources/starter.ts";
 import { isLoopback } from "../../wire/address.ts";
