@@ -71,6 +71,35 @@ it("a Modelfile names a draft model, which guesses answers without changing them
   expect(Number(told)).toBe(accepted);
 });
 
+it("OpenAI's usage tells what was guessed ahead, for all prompts of a call together", async () => {
+  const prompt = ["It rained in the harbour.", "x = 1; y = 2;"];
+  const details = async (body: object) => {
+    const { usage } = await server.ask<{ usage: Usage }>("/v1/completions", {
+      max_tokens: 60,
+      temperature: 0,
+      ...body,
+    });
+    return usage.completion_tokens_details;
+  };
+  const [first, both] = [
+    await details({ model: "drafted", prompt: prompt[0] }),
+    await details({ model: "drafted", prompt }),
+  ];
+  expect(first.accepted_prediction_tokens).toBeGreaterThan(5);
+  expect(both.accepted_prediction_tokens).toBeGreaterThan(first.accepted_prediction_tokens! + 5);
+  expect(both.rejected_prediction_tokens).toBeGreaterThanOrEqual(0);
+  expect(await details({ model: "drafted", prompt: prompt[0], max_tokens: 1 })).toEqual({
+    reasoning_tokens: 0,
+  });
+});
+
+interface Usage {
+  readonly completion_tokens_details: {
+    readonly accepted_prediction_tokens?: number;
+    readonly rejected_prediction_tokens?: number;
+  };
+}
+
 it.each([
   ["adapter", "draft_files must be a whole model"],
   ["further", "draft_files must be a model with the same tokens"],

@@ -8,6 +8,7 @@ import type { Drafts } from "../src/engine/answer.ts";
 import type { Context } from "../src/engine/context.ts";
 import { KeptStates, type StateKeeper } from "../src/engine/kept/kept-states.ts";
 import { hasSharedMemory } from "../src/engine/kept/shared-memory.ts";
+import { fixedRowCost } from "../src/engine/row-cost.ts";
 import { type SlotEvent, Slots } from "../src/engine/slots.ts";
 import { fixedThreads } from "../src/engine/threads.ts";
 import { defaultSampling, type GenerateJob } from "../src/wire/inference/generate.ts";
@@ -143,7 +144,7 @@ class Simulation {
   /** Guesses of which most are right, unless a picture was seen or the window has moved. */
   #draftsOf(random: Random): Drafts {
     return {
-      rowCost: 0.1,
+      rowCost: fixedRowCost(0.1),
       model: null,
       guess: (prompt) => {
         const marks = marksOf([prompt]);

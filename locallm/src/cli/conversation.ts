@@ -146,6 +146,7 @@ export class Conversation {
 function figures(last: ChatLine): string {
   const seconds = (ns = 0) => `${(ns / 1e9).toFixed(3)}s`;
   const rate = (count = 0, ns = 0) => `${ns > 0 ? (count / (ns / 1e9)).toFixed(2) : "0"} tokens/s`;
+  const guessed = (count: number, right = 0) => `${count} token(s), ${right} of them right`;
   const rows = [
     ["total duration:", seconds(last.total_duration)],
     ["load duration:", seconds(last.load_duration)],
@@ -155,6 +156,7 @@ function figures(last: ChatLine): string {
     ["eval count:", `${last.eval_count ?? 0} token(s)`],
     ["eval duration:", seconds(last.eval_duration)],
     ["eval rate:", rate(last.eval_count, last.eval_duration)],
+    ...(last.draft_n ? [["guessed ahead:", guessed(last.draft_n, last.draft_n_accepted)]] : []),
   ];
   return rows.map(([name = "", value = ""]) => `${name.padEnd(22)}${value}\n`).join("");
 }

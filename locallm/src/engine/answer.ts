@@ -18,6 +18,7 @@ import type { Functions } from "./libllama/functions.ts";
 import { readLogits, tokenLogprobs } from "./logprobs.ts";
 import type { Pictures } from "./pictures.ts";
 import { cutPrompt } from "./prefix.ts";
+import type { RowCost } from "./row-cost.ts";
 import { Sampler } from "./sampler.ts";
 import { AnswerText } from "./text.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -39,7 +40,7 @@ export interface AnswerMakers {
 
 export interface Drafts {
   /** What a further row costs a step, as a share of what a step of one row costs. */
-  readonly rowCost: number;
+  readonly rowCost: RowCost;
   readonly guess: (prompt: readonly number[]) => Guesses;
   /** Guesses where the text does not. Null if there is none. */
   readonly model: Pick<DraftModel, "guess" | "progress" | "abort"> | null;

@@ -90,13 +90,18 @@ export class DraftModel {
   /** What a sequence lacks of what its slot holds and computes next. Empty if it cannot hold all of that. */
   #lacking({ index, cached, pending }: DraftWish["slot"]): Row[] {
     const { context, vocabSize } = this.#request;
-    const all = [...cached, ...pending];
+    const held = this.#held[index]!;
+    const length = cached.length + pending.length;
+    const tokenAt = (at: number) => (at < cached.length ? cached[at]! : pending[at - cached.length]!);
+    let common = commonLength(held, cached);
     // The last token is computed in any case, for what follows it.
-    const common = Math.min(commonLength(this.#held[index]!, all), all.length - 1);
-    const lacking = all.slice(common);
+    while (common < length - 1 && common < held.length && held[common] === tokenAt(common)) common++;
+    common = Math.min(common, length - 1);
+    // A conversation can be long, so only what is new is copied.
+    const lacking = Array.from({ length: length - common }, (_, at) => tokenAt(common + at));
     // Cells of a picture, or tokens that only the larger model has.
     const isForeign = lacking.some((token) => token < 0 || token >= vocabSize);
-    if (isForeign || all.length > context.contextPerSequence) return [];
+    if (isForeign || length > context.contextPerSequence) return [];
     this.#cut(index, common);
     return lacking.map((token, at) => ({ index, token, isLast: at === lacking.length - 1 }));
   }

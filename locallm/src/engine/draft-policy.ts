@@ -6,11 +6,14 @@ import type { GuessRule } from "./guesses.ts";
 /** When text that repeats is a guess, and what a row of a guess costs; measured in docs/decisions/0023. */
 export interface DraftPolicy extends GuessRule {
   readonly rowCost: number;
+  /** Whether what a row costs is measured while answers are computed. */
+  readonly isMeasured: boolean;
 }
 
-const onDevices: DraftPolicy = { least: 3, most: 15, rowCost: 0.1 };
-/** A row costs nearly half a step, so only long matches are worth it. */
-const onProcessor: DraftPolicy = { least: 8, most: 15, rowCost: 0.45 };
+/** Rows are cheap, and a repeat should be guessed in the same places. */
+const onDevices: DraftPolicy = { least: 3, most: 15, rowCost: 0.1, isMeasured: false };
+/** A row costs half a step to nearly a whole one, so only long matches are worth it. */
+const onProcessor: DraftPolicy = { least: 8, most: 15, rowCost: 0.6, isMeasured: true };
 
 type DraftedLoad = Pick<LoadRequest, "drafts" | "placement" | "slots">;
 

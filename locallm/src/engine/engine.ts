@@ -31,6 +31,7 @@ import { Model, poolingValue } from "./model.ts";
 import { Pictures } from "./pictures.ts";
 import { Pooler } from "./pooler.ts";
 import { Ranker } from "./ranker.ts";
+import { fixedRowCost, LearnedRowCost } from "./row-cost.ts";
 import { Scorer } from "./scorer.ts";
 import { type SlotEvent, Slots } from "./slots.ts";
 import { fixedThreads, SharedThreads, type Threads } from "./threads.ts";
@@ -281,7 +282,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
         grammars: new Grammars(library, vocabulary, candidates),
         dry: new DryStages(library, vocabulary),
         drafts: policy && {
-          rowCost: policy.rowCost,
+          rowCost: policy.isMeasured ? new LearnedRowCost(policy.rowCost) : fixedRowCost(policy.rowCost),
           guess: (prompt) => new TextGuesses(prompt, policy),
           model: draft && newDraftModel(library, draft, vocabulary, request.slots, threads),
         },

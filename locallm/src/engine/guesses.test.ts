@@ -71,13 +71,13 @@ describe("drafting", () => {
   };
 
   it("counts what it computed ahead and what the answer took of it", () => {
-    const drafting = new Drafting(always, 0.5);
+    const drafting = new Drafting(always, { value: 0.5 });
     play(drafting, [7, 7, 1, 7, 7, 7, 7, 7, 7, 2]);
     expect(drafting.counts).toEqual({ tokens: 12, accepted: 7 });
   });
 
   it("pauses where guesses cost more than they save, longer each time, and goes on where they save", () => {
-    const wrong = play(new Drafting(always, 0.5), Array(1000).fill(1));
+    const wrong = play(new Drafting(always, { value: 0.5 }), Array(1000).fill(1));
     const guessed = wrong.filter((length) => length > 0).length;
     expect(guessed).toBeGreaterThan(5);
     expect(guessed).toBeLessThan(40);
@@ -89,6 +89,21 @@ describe("drafting", () => {
     expect(pauses.length).toBeGreaterThan(2);
     for (const [at, pause] of pauses.entries())
       if (at > 0) expect(pause.length).toBeGreaterThan(pauses[at - 1]!.length);
-    expect(play(new Drafting(always, 0.5), Array(1000).fill(7))).not.toContain(0);
+    expect(play(new Drafting(always, { value: 0.5 }), Array(1000).fill(7))).not.toContain(0);
+  });
+
+  it("begins with a pause where rows cost nearly a step", () => {
+    expect(
+      play(new Drafting(always, { value: 0.85 }), Array(60).fill(7)).every((length) => length === 0),
+    ).toBe(true);
+    expect(play(new Drafting(always, { value: 0.85 }), Array(90).fill(7))).toContain(3);
+  });
+
+  it("a short answer with wrong guesses loses the time of a few rows, whatever these cost", () => {
+    for (const value of [0.1, 0.45, 0.9]) {
+      const drafting = new Drafting(always, { value });
+      play(drafting, Array(60).fill(1));
+      expect(drafting.counts.tokens * value).toBeLessThanOrEqual(3);
+    }
   });
 });

@@ -1,3 +1,5 @@
+import type { RowCost } from "./row-cost.ts";
+
 /** What may follow in an answer. A step computes such tokens beside the answer's last one, and sampling judges them. */
 export interface Guesses {
   /** Records the next token of the answer. */
@@ -74,10 +76,12 @@ export class TextGuesses implements Guesses {
 
 const nothing: readonly number[] = [];
 
-/** How much wrong guesses may cost at first, and what right ones save again, in rows of a step. */
-const allowance = 24;
-/** The same after a pause. */
-const laterAllowance = 8;
+/** How much wrong guesses may cost at first and after a pause, in steps of one row: a short answer has not many of them. */
+const allowance = 3;
+/** Where the row of a guess costs more than this, too few are right for a gain. */
+const worthwhile = 0.8;
+/** How much they may cost at most, after right ones. */
+const mostAllowance = 12;
 /** How many tokens the first pause lasts. Each further one lasts twice as long. */
 const firstPause = 64;
 
@@ -87,20 +91,22 @@ const firstPause = 64;
  */
 export class Drafting {
   readonly #guesses: Guesses;
-  readonly #rowCost: number;
+  readonly #rowCost: Pick<RowCost, "value">;
   #drafted = 0;
   #accepted = 0;
   /** What is left of the draft that a step computed, while the answer takes tokens from its outputs. */
   #judged: readonly number[] = nothing;
-  #credit = allowance;
+  #credit: number;
   #pause = firstPause;
   /** How many further tokens come without guesses. */
   #rest = 0;
 
   /** `rowCost` is what a further row costs a step, as a share of what a step of one row costs. */
-  constructor(guesses: Guesses, rowCost: number) {
+  constructor(guesses: Guesses, rowCost: Pick<RowCost, "value">) {
     this.#guesses = guesses;
     this.#rowCost = rowCost;
+    // Where a row costs so much, an answer begins with a pause. What it guesses later tells if that is still so.
+    this.#credit = rowCost.value > worthwhile ? 0 : allowance;
   }
 
   /** How many tokens were guessed and computed, and how many of them the answer took. */
@@ -108,14 +114,17 @@ export class Drafting {
     return { tokens: this.#drafted, accepted: this.#accepted };
   }
 
-  /** How many tokens may be guessed now, at most `most`. */
+  /** How many tokens may be guessed now, at most `most`, and at most what the credit pays if all of them are wrong. */
   room(most: number): number {
-    if (this.#credit < 0) {
+    const { value } = this.#rowCost;
+    let affordable = value === 0 ? most : Math.floor(this.#credit / value);
+    if (affordable < 1) {
       this.#rest = this.#pause;
       this.#pause *= 2;
-      this.#credit = laterAllowance;
+      this.#credit = Math.max(allowance, value);
+      affordable = 0;
     }
-    return this.#rest > 0 ? 0 : Math.max(0, most);
+    return this.#rest > 0 ? 0 : Math.max(0, Math.min(most, affordable));
   }
 
   next(most: number): readonly number[] {
@@ -126,7 +135,7 @@ export class Drafting {
   /** Records that a step has computed a draft. The next tokens that are added tell how much of it was right. */
   judge(draft: readonly number[]): void {
     this.#drafted += draft.length;
-    this.#credit -= draft.length * this.#rowCost;
+    this.#credit -= draft.length * this.#rowCost.value;
     this.#judged = draft;
   }
 
@@ -140,6 +149,6 @@ export class Drafting {
     }
     this.#judged = this.#judged.slice(1);
     this.#accepted++;
-    this.#credit = Math.min(allowance, this.#credit + 1);
+    this.#credit = Math.min(mostAllowance, this.#credit + 1);
   }
 }

@@ -96,7 +96,11 @@ export class Slots {
       ...{ context, checkpoints, slots, room, pictures: makers.pictures },
       longestKept: (prompt) => kept?.longestCommon(prompt) ?? 0,
     });
-    this.#steps = new Steps({ context, threads, adapters, now: makers.now, pictures: makers.pictures });
+    const rowCost = makers.drafts?.rowCost ?? null;
+    this.#steps = new Steps({
+      ...{ context, threads, adapters, rowCost },
+      ...{ now: makers.now, pictures: makers.pictures },
+    });
   }
 
   /** `cells` is the job's prompt if it is already encoded. */

@@ -3,6 +3,7 @@ import type { Adapters } from "./adapters.ts";
 import type { Context } from "./context.ts";
 import { type Pictures, positionInPicture } from "./pictures.ts";
 import { type Part, planStep } from "./plan.ts";
+import type { RowCost } from "./row-cost.ts";
 import type { Slot } from "./slot.ts";
 import type { Threads } from "./threads.ts";
 
@@ -14,6 +15,8 @@ export interface StepsRequest {
   readonly pictures: Pictures;
   readonly threads: Threads;
   readonly adapters: Pick<Adapters, "use">;
+  /** Learns what guesses cost. Null if nothing is guessed, or if it is not measured. */
+  readonly rowCost: Pick<RowCost, "saw"> | null;
   /** Nanoseconds since an arbitrary fixed time. */
   readonly now: () => number;
 }
@@ -98,6 +101,8 @@ export class Steps {
     // The time of a drafted step says nothing of one with a row for each answer.
     if (!isAlone) threads.end(endNs / 1e6, computed === "done" && drafted === 0 ? rows : 0);
     if (computed === "done") {
+      if (kind === "answers" && !isAlone)
+        this.#request.rowCost?.saw({ answers: parts.length, guessed: drafted, ns: endNs - beginNs });
       if (rows >= 16) this.#promptTokenNs = (endNs - beginNs) / rows;
       // A small step takes at most this long, so this is an upper bound.
       this.#stepNs = kind === "answers" ? endNs - beginNs : Math.min(this.#stepNs, endNs - beginNs);

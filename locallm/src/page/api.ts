@@ -85,6 +85,8 @@ export interface ChatLine {
   prompt_cached_count?: number;
   eval_count?: number;
   eval_duration?: number;
+  draft_n?: number;
+  draft_n_accepted?: number;
   truncated?: { messages: number; tokens: number };
   error?: string;
 }

@@ -38,6 +38,9 @@ export interface Figures {
   firstMs: number;
   promptTokens: number;
   reusedTokens: number;
+  /** Missing if nothing was guessed. */
+  guessedTokens?: number;
+  acceptedTokens?: number;
   droppedMessages: number;
   droppedTokens: number;
 }

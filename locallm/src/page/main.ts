@@ -612,6 +612,7 @@ function figuresOf(line: ChatLine, firstMs: number): Figures {
     firstMs: Math.round(firstMs),
     promptTokens: line.prompt_eval_count ?? 0,
     reusedTokens: line.prompt_cached_count ?? 0,
+    ...(line.draft_n ? { guessedTokens: line.draft_n, acceptedTokens: line.draft_n_accepted ?? 0 } : {}),
     droppedMessages: line.truncated?.messages ?? 0,
     droppedTokens: line.truncated?.tokens ?? 0,
   };

@@ -201,6 +201,9 @@ function figureTexts(figures: Figures): string[] {
         reused: countText(reusedTokens),
       }),
     );
+  const { guessedTokens = 0, acceptedTokens = 0 } = figures;
+  if (guessedTokens > 0)
+    texts.push(word("guessed", { tokens: countText(guessedTokens), right: countText(acceptedTokens) }));
   if (droppedMessages + droppedTokens > 0)
     texts.push(word("dropped", { messages: String(droppedMessages), tokens: String(droppedTokens) }));
   return texts;

@@ -200,6 +200,7 @@ const texts = {
     "prompt {tokens|token|tokens}, {reused} of them reused",
     "提示词 {tokens} 个 token，其中复用 {reused} 个",
   ],
+  guessed: ["{tokens|token|tokens} guessed ahead, {right} right", "预猜 {tokens} 个 token，猜中 {right} 个"],
   dropped: [
     "the window was full: {messages|message|messages} ({tokens|token|tokens}) left out",
     "窗口已满，略去了 {messages} 条消息（{tokens} 个 token）",

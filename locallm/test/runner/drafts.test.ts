@@ -9,6 +9,7 @@ import { loadEngine, measureEngine } from "../../src/engine/engine.ts";
 import type { Guesses } from "../../src/engine/guesses.ts";
 import { Model } from "../../src/engine/model.ts";
 import { quantizeFile } from "../../src/engine/quantize.ts";
+import { fixedRowCost } from "../../src/engine/row-cost.ts";
 import { defaultSampling, type GenerateJob } from "../../src/wire/inference/generate.ts";
 import type { LoadRequest } from "../../src/wire/inference/load.ts";
 import { smallLlama, smallModel } from "../small-llama.ts";
@@ -91,7 +92,7 @@ function requests(count: number): Request[] {
 function recalled(known: ReadonlyMap<string, readonly number[]>, seed: number): Drafts {
   const random = new Random(seed);
   return {
-    rowCost: 0,
+    rowCost: fixedRowCost(0),
     model: null,
     guess: (prompt): Guesses => {
       const answer = known.get(prompt.join()) ?? [];
@@ -185,7 +186,7 @@ describe("drafts", () => {
         isEnd: (token) => from.vocabulary.isEnd(token),
       });
       const none: Guesses = { add: () => {}, next: () => [] };
-      const bench = newBench({ rowCost: 0, guess: () => none, model: drafter }, 5);
+      const bench = newBench({ rowCost: fixedRowCost(0), guess: () => none, model: drafter }, 5);
       // Cells that a window has moved are other ones in the smaller model.
       const some = all.slice(0, 9).filter(({ changes }) => changes.shift !== true);
       const answers = await Promise.all(some.map(({ prompt, changes }) => bench.ask(prompt, changes)));

@@ -181,12 +181,26 @@ function finishReason(ended: GenerateDone, called: boolean): "stop" | "length" |
   return ended.reason === "length" ? "length" : called ? "tool_calls" : "stop";
 }
 
-export function usageOf(ended: GenerateDone, thinkingTokens = 0): Usage {
+/** OpenAI counts the tokens of a `prediction` so; here they are those that were guessed ahead. */
+function predictedTokens({ drafts }: Pick<GenerateDone, "drafts">) {
+  if (drafts === undefined) return {};
+  return {
+    accepted_prediction_tokens: drafts.accepted,
+    rejected_prediction_tokens: drafts.tokens - drafts.accepted,
+  };
+}
+
+type Counted = Pick<GenerateDone, "promptTokens" | "evalTokens" | "cachedTokens" | "drafts">;
+
+export function usageOf(ended: Counted, thinkingTokens = 0): Usage {
   return {
     prompt_tokens: ended.promptTokens,
     completion_tokens: ended.evalTokens,
     total_tokens: ended.promptTokens + ended.evalTokens,
     prompt_tokens_details: { cached_tokens: ended.cachedTokens },
-    completion_tokens_details: { reasoning_tokens: thinkingTokens },
+    completion_tokens_details: {
+      reasoning_tokens: thinkingTokens,
+      ...predictedTokens(ended),
+    },
   };
 }

@@ -224,14 +224,15 @@ async function wholeAnswer(head: AnswerHead, pieces: AsyncIterable<Piece>) {
 }
 
 function totalUsage(ended: readonly GenerateDone[]) {
-  const each = ended.map(usageOf);
-  const sum = (of: (usage: (typeof each)[number]) => number) =>
-    each.reduce((total, usage) => total + of(usage), 0);
-  return {
-    prompt_tokens: sum((usage) => usage.prompt_tokens),
-    completion_tokens: sum((usage) => usage.completion_tokens),
-    total_tokens: sum((usage) => usage.total_tokens),
-    prompt_tokens_details: { cached_tokens: sum((usage) => usage.prompt_tokens_details.cached_tokens) },
-    completion_tokens_details: { reasoning_tokens: 0 },
+  const sum = (of: (done: GenerateDone) => number) => ended.reduce((total, done) => total + of(done), 0);
+  const drafts = {
+    tokens: sum((done) => done.drafts?.tokens ?? 0),
+    accepted: sum((done) => done.drafts?.accepted ?? 0),
   };
+  return usageOf({
+    promptTokens: sum((done) => done.promptTokens),
+    evalTokens: sum((done) => done.evalTokens),
+    cachedTokens: sum((done) => done.cachedTokens),
+    ...(drafts.tokens === 0 ? {} : { drafts }),
+  });
 }

@@ -136,6 +136,8 @@ export const chatLine = z.object({
   prompt_eval_duration: count,
   eval_count: count,
   eval_duration: count,
+  draft_n: optional(z.number()),
+  draft_n_accepted: optional(z.number()),
   truncated: optional(z.object({ messages: z.number() })),
 });
 

@@ -147,5 +147,10 @@ export interface Usage {
   readonly completion_tokens: number;
   readonly total_tokens: number;
   readonly prompt_tokens_details: { readonly cached_tokens: number };
-  readonly completion_tokens_details: { readonly reasoning_tokens: number };
+  readonly completion_tokens_details: {
+    readonly reasoning_tokens: number;
+    /** Missing if nothing was guessed ahead. */
+    readonly accepted_prediction_tokens?: number;
+    readonly rejected_prediction_tokens?: number;
+  };
 }
