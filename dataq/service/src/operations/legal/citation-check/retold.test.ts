@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { wordsOf } from "./compare.ts";
 import { contradiction } from "./retold.ts";
@@ -189,6 +190,15 @@ const notTold: readonly (readonly [said: string, article: string])[] = [
 
 test.each(notTold)("not told: %s", (said, article) => {
   expect(say(said, article)).toBeUndefined();
+});
+
+test("sentences that people wrote are told or not told as they were judged", () => {
+  // Of the sentences in proof/strangers and proof/opinions that are judged rightly, those that try different rules.
+  const written: readonly { said: string; article: string; told: string[] | null }[] = JSON.parse(
+    readFileSync(new URL("../../../../test/retold-sentences.json", import.meta.url), "utf8"),
+  );
+  for (const { said, article, told } of written)
+    expect([said, say(said, article) ?? null]).toEqual([said, told]);
 });
 
 /** The same said among other words, and in other signs. */
