@@ -744,7 +744,9 @@ test("the best few are those of a full sort, in a total order", () => {
     segment: fc.integer({ min: 0, max: 2 }),
     ordinal: fc.integer({ min: 0, max: 1000 }),
   });
-  const matches = fc.uniqueArray(match, { selector: (m) => `${m.segment} ${m.ordinal}`, maxLength: 200 });
+  const matches = fc.uniqueArray(match, {
+    ...{ selector: (m) => `${m.segment} ${m.ordinal}`, maxLength: 200, size: "max" as const },
+  });
   fc.assert(
     fc.property(matches, fc.integer({ min: 0, max: 50 }), (list, size) => {
       const top = new Top(size);
@@ -753,6 +755,10 @@ test("the best few are those of a full sort, in a total order", () => {
         (a, b) => b.score - a.score || b.date - a.date || a.segment - b.segment || a.ordinal - b.ordinal,
       );
       expect(top.ranked()).toEqual(sorted.slice(0, size));
+      // No lower score is kept; a page without room keeps none.
+      const last =
+        sorted[size - 1]?.score ?? (size === 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
+      expect(top.leastScore).toBe(last);
       const together = new Top(size);
       for (const segment of [0, 1, 2]) {
         const own = list.filter((m) => m.segment === segment);

@@ -110,8 +110,10 @@ function holding(words: string): string[] {
     .map(({ segment, ordinal }) => `${segment} ${ordinal}`);
 }
 
-const here = { leastForThread: Number.POSITIVE_INFINITY };
-const inThread = { leastForThread: 0, threads: 1 };
+/** Long enough for any machine; by default a question may take five seconds. */
+const limitMs = 120_000;
+const here = { leastForThread: Number.POSITIVE_INFINITY, limitMs };
+const inThread = { leastForThread: 0, threads: 1, limitMs };
 
 test.each<readonly [string, RankingOptions]>([
   ["here", here],
@@ -135,6 +137,13 @@ test.each<readonly [string, RankingOptions]>([
       );
       // All of a segment is told as undefined; else a bit for each document.
       expect(found[1]).toEqual(["e", [0], [0b1010_0000, 1]]);
+      // A phrase without words is nowhere, and what is not there may be a phrase or a word.
+      expect(await placesOf({ query: phrase("") })).toEqual([]);
+      const isNot = (words: string) => (place: string) => !holding(words).includes(place);
+      const without = { all: [{ any: [{ term: "a" }] }, { not: phrase("ab") }, { not: { term: "d" } }] };
+      expect((await placesOf({ query: without })).sort()).toEqual(
+        holding("a").filter(isNot("ab")).filter(isNot("d")).sort(),
+      );
       const [first] = (await ranking.rank(read, taskOf(wants("e")))).ranked;
       expect(first).toMatchObject({ segment: 1, ordinal: 8 });
       // The positions of segments are those of what is read.
