@@ -218,6 +218,11 @@ export async function clicksTo(
     let link = await onScreen(page, end);
     // On a phone the list of pages is behind a button.
     const menu = page.locator(menus).first();
+    // A busy machine draws the list of pages late.
+    for (let tries = 0; tries < 40 && link === undefined && (await menu.count()) === 0; tries++) {
+      await page.waitForTimeout(250);
+      link = await onScreen(page, end);
+    }
     if (link === undefined && (await menu.count()) > 0) {
       await menu.click();
       clicked.push("☰");
@@ -233,7 +238,11 @@ export async function clicksTo(
     await page.waitForLoadState("networkidle");
     await page.waitForTimeout(300);
   }
-  return seen.test(await page.evaluate<string>(textOnScreen)) ? clicked : null;
+  for (let tries = 0; tries < 40; tries++) {
+    if (seen.test(await page.evaluate<string>(textOnScreen))) return clicked;
+    await page.waitForTimeout(250);
+  }
+  return null;
 }
 
 /** The first link with this end that is not beside the window, where a phone keeps its list of pages. */
