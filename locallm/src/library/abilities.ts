@@ -41,24 +41,30 @@ export interface Senses {
 /** Returns null if the model has no projector. Of several, the first that sees or hears counts. */
 export async function sensesOf(store: Store, model: Model): Promise<Senses | null> {
   for (const projectorPath of model.projectorPaths) {
-    const { metadata } = await store.headers.of(projectorPath);
-    const type = metadata.get("clip.projector_type") ?? metadata.get("clip.vision.projector_type");
-    // libmtmd leaves out the sound of Gemma 3n.
-    const hears = metadata.get("clip.has_audio_encoder") === true && type !== "gemma3nv";
-    const sees = metadata.get("clip.has_vision_encoder") ?? !hears;
-    if (!sees && !hears) continue;
-    const number = (key: string, byDefault: number) =>
-      Number(metadata.get(`clip.vision.${key}`) ?? byDefault);
-    const side = number("image_size", 896) / number("patch_size", 14) / number("projector.scale_factor", 4);
-    // See `mtmd_decode_use_non_causal` of libmtmd, and its largest pictures of each type.
-    const largest: Readonly<Record<string, number>> = {
-      ...{ gemma3: side ** 2, gemma4v: 1120, gemma4uv: 1120, deepseek4v: 384 },
-    };
-    const cells = largest[String(type)] ?? 0;
-    const wholePicture = Number.isFinite(cells) ? Math.min(Math.ceil(cells), 8192) : 0;
-    return { projectorPath, sees: sees === true, hears, wholePicture };
+    const senses = projectorSenses(await store.headers.of(projectorPath));
+    if (senses !== null) return { projectorPath, ...senses };
   }
   return null;
+}
+
+/** Returns null if the projector neither sees nor hears. */
+export function projectorSenses({
+  metadata,
+}: Pick<GgufHeader, "metadata">): Omit<Senses, "projectorPath"> | null {
+  const type = metadata.get("clip.projector_type") ?? metadata.get("clip.vision.projector_type");
+  // libmtmd leaves out the sound of Gemma 3n.
+  const hears = metadata.get("clip.has_audio_encoder") === true && type !== "gemma3nv";
+  const sees = metadata.get("clip.has_vision_encoder") ?? !hears;
+  if (!sees && !hears) return null;
+  const number = (key: string, byDefault: number) => Number(metadata.get(`clip.vision.${key}`) ?? byDefault);
+  const side = number("image_size", 896) / number("patch_size", 14) / number("projector.scale_factor", 4);
+  // See `mtmd_decode_use_non_causal` of libmtmd, and its largest pictures of each type.
+  const largest: Readonly<Record<string, number>> = {
+    ...{ gemma3: side ** 2, gemma4v: 1120, gemma4uv: 1120, deepseek4v: 384 },
+  };
+  const cells = largest[String(type)] ?? 0;
+  const wholePicture = Number.isFinite(cells) ? Math.min(Math.ceil(cells), 8192) : 0;
+  return { sees: sees === true, hears, wholePicture };
 }
 
 /** llama.cpp's numbers of a pooling. */
