@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +17,8 @@ import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { packagePlatform, platformFolder, release } from "../src/engine/libllama/release.ts";
 
-export const title = "The engine under sanitizers: cancelled answers, hostile files, every kind of model";
+export const title =
+  "The engine under sanitizers: cancelled answers, hostile files, every kind of model, pictures";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const tool = promisify(execFile);
@@ -25,7 +27,9 @@ const tool = promisify(execFile);
  * Builds the engine's source, which npm's package of the binding carries, with ASan and UBSan, into `--build` (by default a
  * folder of this proof; one file after the other takes about an hour of one processor), and runs `sanitizers/storms.ts`
  * with it in a copy of this program. Needs git, cmake, ninja and g++ on Linux. `--answers` (5,000) is the number of
- * requests, many of which are cancelled, and `--files` (1,000) that of hostile model files.
+ * requests, many of which are cancelled, and `--files` (1,000) that of hostile model files. Then libmtmd is built in the same
+ * way, and `sanitizers/pictures.ts` loads `--projectors` (200) with damaged headers that pass the gate, and shows
+ * `--pictures` (400). `--only storms` and `--only pictures` run one of the two.
  */
 export async function run(
   print: (line: string) => void,
@@ -38,6 +42,9 @@ export async function run(
       build: { type: "string", default: join(folder, "build") },
       answers: { type: "string", default: "5000" },
       files: { type: "string", default: "1000" },
+      projectors: { type: "string", default: "200" },
+      pictures: { type: "string", default: "400" },
+      only: { type: "string" },
     },
   });
   const libraries = await build(values.build);
@@ -48,7 +55,15 @@ export async function run(
     mkdirSync(reports);
     print("| what | count |");
     print("| --- | --: |");
-    const code = await storm(copy, reports, [values.answers, values.files], print);
+    const under = { copy, reports, print };
+    const codes: (number | null)[] = [];
+    if (values.only !== "pictures")
+      codes.push(await sanitized(under, "storms.ts", [values.answers, values.files]));
+    if (values.only !== "storms") {
+      const engines = join(values.build, "engines");
+      await buildVisionPart(copy, engines);
+      codes.push(await sanitized(under, "pictures.ts", [engines, values.projectors, values.pictures]));
+    }
     const texts = readdirSync(reports).map((name) => readFileSync(join(reports, name), "utf8"));
     const found = new Set(
       texts.flatMap((text) => text.match(/^.*(?:runtime error|ERROR: \w+Sanitizer).*$/gm) ?? []),
@@ -56,7 +71,8 @@ export async function run(
     print(`| different reports of the sanitizers | ${found.size} |`);
     for (const line of found) print(`\n- ${line}`);
     if (found.size > 0) console.log(texts.join("\n").slice(0, 20_000));
-    if (code !== 0 || found.size > 0) throw new Error(`the storm ended with ${code}, ${found.size} reports`);
+    if (codes.some((code) => code !== 0) || found.size > 0)
+      throw new Error(`the programs ended with ${codes.join(" and ")}, ${found.size} reports`);
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
@@ -137,19 +153,39 @@ void __asan_unpoison_memory_region(void const volatile *, unsigned long);
 void __asan_handle_no_return(void) { char here; __asan_unpoison_memory_region(&here, 1 << 20); }
 `;
 
-/** Resolves with the exit code. */
-function storm(
-  copy: string,
-  reports: string,
-  counts: readonly string[],
-  print: (line: string) => void,
+/** Builds libmtmd as `locallm doctor --install vision` does, with a compiler that adds the sanitizers. */
+async function buildVisionPart(copy: string, engines: string): Promise<void> {
+  const folder = join(copy, "compilers");
+  mkdirSync(folder);
+  const words = 'for word do shift; case $word in -O2|-s) ;; *) set -- "$@" "$word" ;; esac; done';
+  const real = execFileSync("sh", ["-c", "command -v g++"], { encoding: "utf8" }).trim();
+  const compiler = `#!/bin/sh\n${words}\nexec ${real} -O1 -g1 -fsanitize=address,undefined "$@"\n`;
+  writeFileSync(join(folder, "c++"), compiler, { mode: 0o755 });
+  await tool(process.execPath, ["-C", "source", join(copy, "locallm/proof/sanitizers/vision.ts"), engines], {
+    cwd: copy,
+    env: { ...process.env, PATH: `${folder}:${process.env["PATH"]}` },
+    maxBuffer: 1 << 28,
+  });
+}
+
+interface Under {
+  readonly copy: string;
+  readonly reports: string;
+  readonly print: (line: string) => void;
+}
+
+/** Runs a program of `sanitizers/` in the copy. Resolves with the exit code. */
+function sanitized(
+  { copy, reports, print }: Under,
+  program: string,
+  words: readonly string[],
 ): Promise<number | null> {
   const asan = execFileSync("g++", ["-print-file-name=libasan.so"], { encoding: "utf8" }).trim();
   const ownStack = join(copy, "own-stack.so");
   execFileSync("gcc", ["-shared", "-fPIC", "-O1", "-x", "c", "-", "-o", ownStack], { input: ofOwnStacks });
   const child = spawn(
     process.execPath,
-    ["-C", "source", join(copy, "locallm/proof/sanitizers/storms.ts"), ...counts],
+    ["-C", "source", join(copy, "locallm/proof/sanitizers", program), ...words],
     {
       cwd: copy,
       stdio: ["ignore", "pipe", "inherit"],
