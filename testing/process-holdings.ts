@@ -113,7 +113,8 @@ function runningChildren(): string[] {
   return children.flatMap((child) => {
     if (child === "" || / Z /.test(read(`/proc/${child}/stat`).replace(/^.*\)/s, ""))) return [];
     const words = read(`/proc/${child}/cmdline`).replaceAll("\0", " ").trim();
-    return words === "" ? [] : [words.slice(0, 200)];
+    // The embedded database serves all services of its folder, and ends with the last one.
+    return words === "" || /\/postgres -D /.test(words) ? [] : [words.slice(0, 200)];
   });
 }
 
