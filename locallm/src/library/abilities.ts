@@ -54,7 +54,7 @@ export function projectorSenses({
   const type = metadata.get("clip.projector_type") ?? metadata.get("clip.vision.projector_type");
   // libmtmd leaves out the sound of Gemma 3n.
   const hears = metadata.get("clip.has_audio_encoder") === true && type !== "gemma3nv";
-  const sees = metadata.get("clip.has_vision_encoder") ?? !hears;
+  const sees = (metadata.get("clip.has_vision_encoder") ?? !hears) === true;
   if (!sees && !hears) return null;
   const number = (key: string, byDefault: number) => Number(metadata.get(`clip.vision.${key}`) ?? byDefault);
   const side = number("image_size", 896) / number("patch_size", 14) / number("projector.scale_factor", 4);
@@ -64,7 +64,7 @@ export function projectorSenses({
   };
   const cells = largest[String(type)] ?? 0;
   const wholePicture = Number.isFinite(cells) ? Math.min(Math.ceil(cells), 8192) : 0;
-  return { sees: sees === true, hears, wholePicture };
+  return { sees, hears, wholePicture };
 }
 
 /** llama.cpp's numbers of a pooling. */
