@@ -67,14 +67,16 @@ export function openDescriptors(): string[] | null {
 
 /**
  * What a server that has closed must not have any more, in words: files that it opened, sockets that listen, and
- * processes that it started. `before` is what was open when it began to listen.
+ * processes that it started. `before` is what was open when it began to listen, `inherited` what its parent left it.
  */
-export function leftOpen(before: Holdings): string[] {
+export function leftOpen(before: Holdings, inherited: readonly string[]): string[] {
   const now = openDescriptors();
   if (now === null || before.descriptors === null) return [];
   const listening = listeningSockets();
   const files = more(now.filter(isFile), before.descriptors).map((path) => `the file ${path}`);
-  const sockets = now.filter((socket) => listening.has(socket)).map((socket) => `${socket}, which listens`);
+  const sockets = more(now, inherited)
+    .filter((socket) => listening.has(socket))
+    .map((socket) => `${socket}, which listens`);
   return [...files, ...sockets, ...runningChildren().map((words) => `the process ${words}`)];
 }
 

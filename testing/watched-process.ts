@@ -3,7 +3,14 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
 import { watchEventLoop } from "./event-loop-watch.ts";
-import { holdings, leftOpen, leftOpenSuffix, overBudget, overBudgetSuffix } from "./process-holdings.ts";
+import {
+  holdings,
+  leftOpen,
+  leftOpenSuffix,
+  openDescriptors,
+  overBudget,
+  overBudgetSuffix,
+} from "./process-holdings.ts";
 
 // Preloaded by servers that tests start as processes (`--import`). What runs before the server listens delays nobody.
 const folder = process.env["EVENT_LOOP_REPORTS"];
@@ -14,6 +21,7 @@ function report(suffix: string, faults: readonly string[]): void {
 }
 
 if (isMainThread && folder !== undefined) {
+  const inherited = openDescriptors() ?? [];
   let isWatched = false;
   subscribe("tracing:net.server.listen:asyncEnd", () => {
     if (isWatched) return;
@@ -23,7 +31,7 @@ if (isMainThread && folder !== undefined) {
     process.on("exit", (code) => {
       report(overBudgetSuffix, overBudget(before, holdings()));
       // One that fails, or that is told twice to stop, does not close.
-      if (code === 0) report(leftOpenSuffix, leftOpen(before));
+      if (code === 0) report(leftOpenSuffix, leftOpen(before, inherited));
     });
   });
 }

@@ -137,6 +137,7 @@ interface Kept {
 class Manager {
   readonly path: string;
   readonly #socket: number;
+  readonly #received: number[] = [];
   readonly #recvmsg;
 
   constructor(path: string) {
@@ -172,14 +173,16 @@ class Manager {
       controlLength: control.length,
       flags: 0,
     };
-    const withoutWaiting = 0x40;
-    const length = Number(this.#recvmsg(this.#socket, message, withoutWaiting));
+    // MSG_DONTWAIT; MSG_CMSG_CLOEXEC, so that no other program that this worker starts gets the socket.
+    const length = Number(this.#recvmsg(this.#socket, message, 0x40 | 0x40000000));
     expect(length).toBeGreaterThan(0);
     const lines = bytes.toString("utf8", 0, length);
-    return { lines, name: /FDNAME=(.*)/.exec(lines)?.[1] ?? "", descriptor: control.readInt32LE(16) };
+    const descriptor = control.readInt32LE(16);
+    if (/^FDSTORE=/m.test(lines)) this.#received.push(descriptor);
+    return { lines, name: /FDNAME=(.*)/.exec(lines)?.[1] ?? "", descriptor };
   }
 
   close(): void {
-    closeSync(this.#socket);
+    for (const descriptor of [this.#socket, ...this.#received]) closeSync(descriptor);
   }
 }
