@@ -3,6 +3,7 @@ import { makeDataFolder, openFolder, removeDataFolder } from "../../test/data-fo
 import type { Database } from "../database/database.ts";
 import { tryLockTransaction } from "../database/locks.ts";
 import { inTransaction } from "../database/transaction.ts";
+import { listEntries } from "./entry.ts";
 import { gatherStatements, type RunStatement, runDirectly } from "./gather.ts";
 import { charge, hold } from "./hold.ts";
 import { claimKey, freeKey, sweepKeys } from "./idempotency.ts";
@@ -406,6 +407,56 @@ test("credits the same payment once, and the trial once per account", async () =
   const grants = await Promise.all([1, 2, 3].map(() => grantTrial(database, id, trial, why)));
   expect(grants.filter(Boolean)).toHaveLength(1);
   expect(await readWallet(database, id, now)).toMatchObject({ balance: 2_001_000, trialBalance: 2_000_000 });
+});
+
+test("a reference that two deliveries credit at the very same time is credited once", async () => {
+  const ids = [await account(0), await account(0)];
+  const both = await inTransaction(database, async (transaction) => {
+    await transaction.query("select from wallet where account_id = any($1) for update", [ids]);
+    const started = ids.map((id) => topUp(database, id, 1_000, "pay:twice", why));
+    // Both have looked for the reference, and wait for the wallets.
+    await expect
+      .poll(async () => {
+        const waiting = await database.longReads.query(
+          "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        );
+        return waiting.rowCount;
+      })
+      .toBe(2);
+    return { started };
+  });
+  expect((await Promise.all(both.started)).toSorted()).toEqual([false, true]);
+  const wallets = await Promise.all(ids.map((id) => readWallet(database, id, now)));
+  expect(wallets.map((wallet) => wallet!.balance).toSorted()).toEqual([0, 1_000]);
+});
+
+test("entries are listed from the newest on, or from those before one", async () => {
+  const id = await account(10_000);
+  await charge(database, call(id, 100));
+  const listed = async (limit: number, before?: number) =>
+    (await listEntries(database, id, limit, before)).map(({ seq }) => seq);
+  expect([
+    await listed(9),
+    await listed(2),
+    await listed(9, 3),
+    await listed(1, 2),
+    await listed(9, 1),
+  ]).toEqual([[3, 2, 1], [3, 2], [2, 1], [1], []]);
+});
+
+test("a project's budget holds although the caller knows an old sum, and other faults stay what they are", async () => {
+  const id = await account(100_000);
+  const project = { id: "prj_1", name: "reports", budget: 10_000, month: "2026-12", spent: 0 };
+  const spend = (tokens: number, over = {}) => hold(database, call(id, tokens, { project, ...over }));
+  await spend(8_000, { requestId: "req_project" });
+  const details = { budget: 10_000, spent: 8_000, required: 2_001, resets_at: "2027-01-01T00:00:00+08:00" };
+  const refused = { code: "project_budget_reached", details };
+  await expect(spend(2_001)).rejects.toMatchObject(refused);
+  await expect(spend(2_001, { project: { ...project, spent: 8_000 } })).rejects.toMatchObject(refused);
+  await expect(spend(1_000, { requestId: "req_project" })).rejects.toMatchObject({ code: "23505" });
+  await spend(2_000, { project: { ...project, spent: 8_000 } });
+  await spend(50_000, { project: { ...project, id: "prj_2", budget: null } });
+  expect(await readWallet(database, id, now)).toMatchObject({ balance: 40_000, held: 60_000 });
 });
 
 test("an expired trial is not spent, and is removed from the balance", async () => {

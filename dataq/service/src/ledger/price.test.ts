@@ -2,6 +2,7 @@ import { operations } from "@dataq/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeDataFolder, openFolder, removeDataFolder } from "../../test/data-folder.ts";
 import type { Database } from "../database/database.ts";
+import { freeCallsLeft, returnFreeCall, takeFreeCall } from "./free-calls.ts";
 import { charge } from "./hold.ts";
 import { openWallet, topUp } from "./movement.ts";
 import { publishAccountPrice, publishFreeTier, publishVolumeLadder } from "./plans.ts";
@@ -72,6 +73,18 @@ test("what a volume takes off begins with the very token of its step, and a pric
   ]);
   expect(discounted({ tokens: 101, cachedTokens: 51 }, 10)).toEqual({ tokens: 91, cachedTokens: 46 });
   expect(discounted({ tokens: 100, cachedTokens: null }, 25)).toEqual({ tokens: 75, cachedTokens: null });
+});
+
+test("free calls of a day are taken one by one, given back, and never fewer than none", async () => {
+  const today = { accountId: "acc_free", operation: "legal_laws", day: "2026-03-01" };
+  const left = (limit: number) => freeCallsLeft(database, today, limit);
+  const take = (limit: number) => takeFreeCall(database, today, limit);
+  expect([await left(2), await take(0), await take(2), await left(2)]).toEqual([2, false, true, 1]);
+  expect([await take(1), await take(2), await take(2), await left(2), await left(1)]).toEqual([
+    ...[false, true, false, 0, 0],
+  ]);
+  await returnFreeCall(database, today);
+  expect([await left(2), await freeCallsLeft(database, { ...today, day: "2026-03-02" }, 2)]).toEqual([1, 2]);
 });
 
 describe("the terms of an account", () => {
