@@ -93,7 +93,7 @@ function opposite(outcome: readonly string[], rule: Rule): Piece[] | undefined {
       [one, other],
       [other, one],
     ] as const)
-      if (a.test(own) && !b.test(own) && b.test(stands) && !a.test(stands)) return instead(stands, own);
+      if (says(a, own) && !b.test(own) && says(b, stands) && !a.test(stands)) return instead(stands, own);
   if (
     /不适用(?:前款|本条)/.test(stands) &&
     isNegative(own) === false &&
@@ -128,6 +128,13 @@ const opposites: readonly (readonly [RegExp, RegExp])[] = [
   [/退还|返还/, /不予?退|不予?返|没收/],
   [/中止/, /终止|终结/],
 ];
+
+/** Whether a text has these words without a denial before them: 不终止 says the opposite of 终止. */
+function says(words: RegExp, text: string): boolean {
+  return [...text.matchAll(new RegExp(words, "g"))].some(
+    ({ index }) => !/(?:不|未|不予|不得|不再|不能|并非)$/.test(text.slice(0, index)),
+  );
+}
 
 /** Whether it denies; two denials affirm. */
 function isNegative(clause: string): boolean {

@@ -72,7 +72,9 @@ function otherObject(said: readonly Clause[], article: readonly Clause[]): Piece
   const whole = article.map(({ units }) => units).join("|");
   for (const clause of said)
     for (const [, verb = "", who = ""] of clause.units.matchAll(acted)) {
-      if (anybody.test(who) || everyday.test(who) || whole.includes(verb + who)) continue;
+      if (anybody.test(who) || everyday.test(who)) continue;
+      // 通知债务人 tells a part of 通知债权人和债务人.
+      if (new RegExp(`${verb}(?:[^|]*[和与及或])?${who}`).test(whole)) continue;
       const there = article.flatMap((each) =>
         [...each.units.matchAll(acted)].flatMap(([, other, whom = ""]) =>
           other === verb ? [{ whom, each }] : [],
