@@ -44,7 +44,7 @@ export async function run(print: (line: string) => void): Promise<void> {
       for (const count of [mostSlots, mostSlots + mostSlots / 2]) {
         const begin = performance.now();
         const streams = await Promise.all(
-          Array.from({ length: count }, (_, at) => stream(server.url, at, begin)),
+          Array.from({ length: count }, (_, at) => stream(server.url, count, at, begin)),
         );
         const seconds = (performance.now() - begin) / 1000;
         const whole = streams.filter((one) => one.tokens === tokens);
@@ -69,8 +69,9 @@ export async function run(print: (line: string) => void): Promise<void> {
   if (problems.length > 0) throw new Error(problems.join("; "));
 }
 
-async function stream(url: string, at: number, begin: number): Promise<Stream> {
-  const prompt = `${at} ${"abcdefghij".slice(0, 1 + (at % 10))}`;
+/** `count` makes the prompts differ from those of another round, whose conversations are still in the slots. */
+async function stream(url: string, count: number, at: number, begin: number): Promise<Stream> {
+  const prompt = `${count} ${at} ${"abcdefghij".slice(0, 1 + (at % 10))}`;
   const options = { num_predict: tokens, num_ctx: window, temperature: 0 };
   const body = JSON.stringify({ model: "small:a", prompt, raw: true, options });
   const response = await fetch(`${url}/api/generate`, { method: "POST", body });
