@@ -760,7 +760,7 @@ export const en = {
   },
 
   topUp: {
-    about: "Paid tokens do not expire.",
+    about: "Paid tokens do not expire, except those of packages.",
     voucher: "Redeem a voucher",
     voucherAbout: "The operator of this service issues vouchers.",
     code: "Voucher code",

@@ -720,7 +720,7 @@ export const zh: Text = {
   },
 
   topUp: {
-    about: "付费点数永不过期。",
+    about: "付费点数永不过期，套餐除外。",
     voucher: "兑换充值码",
     voucherAbout: "充值码由本服务的运营方提供。",
     code: "充值码",
