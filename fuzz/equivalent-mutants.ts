@@ -164,4 +164,32 @@ export const equivalents: readonly Equivalent[] = [
     becomes: "false",
     why: "A class of one digit is that digit.",
   },
+  {
+    file: "grammar/schema-shapes.ts",
+    code: "if (prefix.length > 0 || rest !== undefined)",
+    was: ">",
+    becomes: ">=",
+    why: "A list that says nothing of its items changes nothing.",
+  },
+  {
+    file: "grammar/number-range.ts",
+    code: "state(dots < 0 ? [] : [{ ...point, target: dots }], true);",
+    was: "<",
+    becomes: "<=",
+    why: "It is -1 or the number of a later state.",
+  },
+  {
+    file: "grammar/number-range.ts",
+    code: "state([...next, ...(dots < 0 ? [] : [{ ...point, target: dots + rest }])], rest === 0);",
+    was: "<",
+    becomes: "<=",
+    why: "It is -1 or the number of a later state.",
+  },
+  {
+    file: "grammar/number-range.ts",
+    code: "if (most === null || most > 0 || (most === 0 && !bounds.mostExcluded)) {",
+    was: ">",
+    becomes: ">=",
+    why: "From 0 on there is nothing below 0.",
+  },
 ];

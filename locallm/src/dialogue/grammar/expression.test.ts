@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Budget } from "./budget.ts";
+import { Budget, type BudgetSpent } from "./budget.ts";
 import { ExpressionError, readExpression } from "./expression.ts";
 import { everything, Language, languageOf, lengthsFrom, textsOf } from "./language.ts";
 
@@ -21,7 +21,9 @@ function differences(source: string, texts: readonly string[]): string[] {
   });
 }
 
-const chars = [..."abcxyzABZ019_-. \t\n\r\f\v\0\b\u0001/[]^$|(){}*+?\\é🙂中\u00a0\u2028\u3000\ufeff"];
+const chars = [
+  ..."abcxyzABZ019_-. \t\n\r\f\v\0\b\u0001/[]^$|(){}*+?\\é🙂中\u00a0\u2028\u3000\ufeff\u{10ffff}",
+];
 const texts = [
   ...["", ...chars],
   ...["ab", "ba", "aa", "bb", "aab", "aba", "abab", "aaa", "aaaa", "a-", "a1", "a\nb", "🙂🙂", "a{x", "xaby"],
@@ -219,4 +221,23 @@ test("sets of texts and of lengths", () => {
   expect(some.and(whole("b"), budget()).isEmpty).toBe(true);
   expect(everything.not(budget()).isEmpty).toBe(true);
   expect(new Language([[]], [true]).and(whole("a*"), budget()).has("")).toBe(true);
+});
+
+test("a budget is spent after its very last step, and a part of it says so", () => {
+  const all = new Budget(3);
+  const part = all.part(2);
+  part.spend(2);
+  const isPart = (spend: () => void) => {
+    try {
+      spend();
+      return null;
+    } catch (error) {
+      return (error as BudgetSpent).isPart;
+    }
+  };
+  expect([
+    isPart(() => all.spend(1)),
+    isPart(() => all.spend(1)),
+    isPart(() => new Budget(9).part(1).spend(2)),
+  ]).toEqual([null, false, true]);
 });

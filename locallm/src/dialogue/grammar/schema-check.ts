@@ -254,7 +254,6 @@ function number(value: number, schema: SchemaObject, fault: (problem: string) =>
 /** Compares decimal numbers as they are written, so that 0.3 is a multiple of 0.1. */
 function isMultiple(value: number, of: number): boolean {
   const ratio = value / of;
-  if (!Number.isFinite(ratio)) return false;
   return Math.abs(ratio - Math.round(ratio)) <= Math.abs(ratio) * Number.EPSILON * 2;
 }
 
