@@ -4,12 +4,13 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { parseModelfile } from "../src/library/modelfile/parse.ts";
 import { modelfileRequest } from "../src/library/modelfile/request.ts";
 import { createModelStore, type ModelStore } from "./model-store.ts";
-import { startServerHere, type TestServer } from "./server-process.ts";
+import { command, startServerHere, type TestServer } from "./server-process.ts";
 import { smallAdapter, smallLlama, smallModel } from "./small-llama.ts";
 
 let store: ModelStore;
 let server: TestServer;
 const digests: Record<string, string> = {};
+const parameters = { num_thread: 1 };
 beforeAll(async () => {
   store = await createModelStore();
   const further = Array.from({ length: 200 }, (_, at) => `<|spare${at}|>`);
@@ -24,7 +25,6 @@ beforeAll(async () => {
     await writeFile(path, bytes);
     digests[name] = await store.put(path);
   }
-  const parameters = { num_thread: 1 };
   await store.derive("plain", { files: { "m.gguf": digests["same"]! }, parameters });
   await store.derive("drafted", { from: "plain", draft_files: { "d.gguf": digests["same"]! } });
   await store.derive("other", { from: "drafted", draft_files: { "d.gguf": digests["other"]! } });
@@ -91,6 +91,18 @@ it("OpenAI's usage tells what was guessed ahead, for all prompts of a call toget
   expect(await details({ model: "drafted", prompt: prompt[0], max_tokens: 1 })).toEqual({
     reasoning_tokens: 0,
   });
+});
+
+it("locallm run --verbose tells how many tokens were guessed ahead", async () => {
+  await store.derive("brief", {
+    from: "drafted",
+    parameters: { ...parameters, temperature: 0, num_predict: 60 },
+  });
+  const environment = { LOCALLM_HOST: server.url };
+  const { out } = await command(["run", "brief", "--verbose", "It rained in the harbour."], environment);
+  const [, guessed, right] = /^guessed ahead: +(\d+) token\(s\), (\d+) of them right$/m.exec(out) ?? [];
+  expect(Number(right)).toBeGreaterThan(5);
+  expect(Number(guessed)).toBeGreaterThanOrEqual(Number(right));
 });
 
 interface Usage {
