@@ -171,6 +171,11 @@ export const errorsZh: Record<ErrorCode, Row> = {
     "付款通知无效（{provider}）：{reason}。",
     "请检查 payments.json 中该平台的密钥和本机时间。",
   ),
+  invalid_logout_token: row(
+    "登出令牌无效",
+    "登出令牌无效：{reason}。",
+    "请检查 sso.json 中的 issuer 和 client_id、平台的密钥，以及本机时钟。",
+  ),
   invalid_invitation: row(
     "邀请无效",
     "该邀请已使用、已过期，或发给了另一个邮箱。",

@@ -270,6 +270,12 @@ export const errors = {
     "This is not a valid notification of {provider}: {reason}.",
     "Check the keys of {provider} in payments.json, and the clock of this machine.",
   ),
+  invalid_logout_token: row(
+    400,
+    "invalid_request_error",
+    "This is not a valid logout token: {reason}.",
+    "Check issuer and client_id in sso.json, the keys of the provider, and the clock of this machine.",
+  ),
   invalid_invitation: row(
     422,
     "invalid_request_error",

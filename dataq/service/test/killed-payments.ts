@@ -42,7 +42,8 @@ export async function killDuringPayment(
   if (failpoint.endsWith("_charge")) {
     // The other service stands still meanwhile, because it would charge the card itself.
     process.kill(other.pid, "SIGSTOP");
-    const auto = { low_tokens: 1e12, amount_fen: AMOUNT, most_fen: AMOUNT, consent: true };
+    const { charged_fen } = (await doomed.call("/v1/auto-top-up")).body;
+    const auto = { low_tokens: 1e12, amount_fen: AMOUNT, most_fen: charged_fen + AMOUNT, consent: true };
     const { url } = (await doomed.call("/v1/auto-top-up", { method: "PATCH", body: auto })).body;
     await deliver(doomed, providers.saveCard(url));
     await doomed.ended;

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
@@ -22,11 +23,14 @@ export interface SsoProvider {
   /** Changes ID tokens on their way, signed by the provider's own key or by `key`. */
   forge: ((claims: JWTPayload) => JWTPayload) | undefined;
   isForgedWithOtherKey: boolean;
+  /** A logout token as it should be, unless `claims` or `header` say otherwise. Undefined removes a claim. */
+  logoutToken(claims: object, header?: object, key?: "own" | "foreign" | "secret"): Promise<string>;
   /** Lets a service in whose address is known only now. */
   admit(serviceUrl: string): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+export const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
 export const CLIENT = { client_id: "dataq", client_secret: "a secret of the client, long enough" } as const;
 
 export async function startSsoProvider(): Promise<SsoProvider> {
@@ -48,7 +52,14 @@ export async function startSsoProvider(): Promise<SsoProvider> {
     isForgedWithOtherKey: false,
     admit(serviceUrl) {
       const provider = new Provider(issuer, {
-        clients: [{ ...CLIENT, redirect_uris: [`${serviceUrl}/console/sso/return`] }],
+        clients: [
+          {
+            ...CLIENT,
+            redirect_uris: [`${serviceUrl}/console/sso/return`],
+            backchannel_logout_uri: `${serviceUrl}/console/sso/logout`,
+            backchannel_logout_session_required: true,
+          },
+        ],
         jwks: { keys: [jwk as never] },
         cookies: { keys: ["cookies of the test"] },
         pkce: { required: () => true },
@@ -59,7 +70,17 @@ export async function startSsoProvider(): Promise<SsoProvider> {
           email: ["email", "email_verified"],
           groups: ["groups"],
         },
-        features: { devInteractions: { enabled: false } },
+        // The library refuses addresses of this machine; its guard travels with the options.
+        fetch: (url, options = {}) => fetch(url, { ...options, dispatcher: undefined } as RequestInit),
+        features: {
+          devInteractions: { enabled: false },
+          backchannelLogout: { enabled: true },
+          rpInitiatedLogout: {
+            logoutSource: (context, form) => {
+              context.body = form;
+            },
+          },
+        },
         interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
         findAccount: (_context, id) => {
           const person = people.get(id);
@@ -99,6 +120,28 @@ export async function startSsoProvider(): Promise<SsoProvider> {
           .sign(privateKey);
       });
       answer = provider.callback();
+    },
+    logoutToken(claims, header = {}, key = "own") {
+      const now = Math.floor(Date.now() / 1000);
+      const all = {
+        iss: issuer,
+        aud: CLIENT.client_id,
+        iat: now,
+        exp: now + 120,
+        jti: randomUUID(),
+        events: { [LOGOUT_EVENT]: {} },
+        ...claims,
+      };
+      const secret = new TextEncoder().encode(CLIENT.client_secret);
+      const { privateKey } = key === "foreign" ? foreign : own;
+      return new SignJWT(JSON.parse(JSON.stringify(all)))
+        .setProtectedHeader({
+          alg: key === "secret" ? "HS256" : "RS256",
+          kid: "one",
+          typ: "logout+jwt",
+          ...header,
+        })
+        .sign(key === "secret" ? secret : privateKey);
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
@@ -156,6 +199,17 @@ export class Traveller {
   /** The page of the console that a way to the provider and back ends at. */
   async signIn(next = "/"): Promise<string | null> {
     return (await this.ask(await this.goOut(next))).headers.get("location");
+  }
+
+  /** Signs out at the provider, which tells its clients before it answers. */
+  async leave(issuer: string): Promise<void> {
+    const page = await (await this.ask(`${issuer}/session/end`)).text();
+    const xsrf = /name="xsrf" value="([^"]+)"/.exec(page)![1]!;
+    await this.ask(`${issuer}/session/end/confirm`, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({ xsrf, logout: "yes" }),
+    });
   }
 
   async me(): Promise<{ member_role: string | null; account_id: string | null; scopes: string[] } | null> {

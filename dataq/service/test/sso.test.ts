@@ -6,7 +6,7 @@ import { chromiumPath } from "../../../testing/chromium.ts";
 import { readSsoSettings } from "../src/people/sso-settings.ts";
 import { openBrowser } from "./browser.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
-import { CLIENT, type SsoProvider, startSsoProvider, Traveller } from "./sso-provider.ts";
+import { CLIENT, LOGOUT_EVENT, type SsoProvider, startSsoProvider, Traveller } from "./sso-provider.ts";
 
 let provider: SsoProvider;
 let service: InProcessService;
@@ -119,6 +119,100 @@ test.each([
   expect(await traveller.signIn()).toBe(`/console/sign-in#sso=${reason}`);
   expect(await traveller.me()).toBeNull();
   expect((await auditOf())[0]).toMatchObject({ action: "login.failure", target: "sso", after: { reason } });
+});
+
+/** Somebody new who is signed in, in so many browsers. */
+async function inside(browsers = 1): Promise<{ sub: string; travellers: Traveller[] }> {
+  const sub = appear({ groups: ["helpers"] });
+  const travellers = Array.from({ length: browsers }, () => new Traveller(service.url));
+  for (const traveller of travellers) await traveller.signIn();
+  return { sub, travellers };
+}
+const areIn = async (travellers: readonly Traveller[]) =>
+  Promise.all(travellers.map(async (traveller) => (await traveller.me()) !== null));
+const tell = (body: string | URLSearchParams) =>
+  fetch(`${service.url}/console/sso/logout`, {
+    method: "POST",
+    body,
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+  });
+
+test("whoever leaves the provider is out here: of one browser by its session, of all by the person, and nobody else", async () => {
+  const { sub, travellers } = await inside(3);
+  const other = await inside();
+  await travellers[1]!.leave(provider.issuer);
+  expect(await areIn(travellers)).toEqual([true, false, true]);
+  const token = await provider.logoutToken({ sub, aud: ["another", CLIENT.client_id] });
+  const told = await tell(new URLSearchParams({ logout_token: token }));
+  expect([told.status, told.headers.get("cache-control")]).toEqual([200, "no-store"]);
+  expect(await areIn(travellers)).toEqual([false, false, false]);
+  expect(await areIn(other.travellers)).toEqual([true]);
+  const lines = (await auditOf()).filter(({ action }) => action === "logout.sso");
+  expect(lines.slice(0, 2)).toEqual([
+    expect.objectContaining({ actor: "sso", after: { sessions: 2 } }),
+    expect.objectContaining({ actor: "sso", after: { sessions: 1 } }),
+  ]);
+  // The same token again ends nothing, though they are back.
+  provider.present = sub;
+  await travellers[0]!.signIn();
+  expect((await tell(new URLSearchParams({ logout_token: token }))).status).toBe(400);
+  expect(await areIn([travellers[0]!])).toEqual([true]);
+});
+
+test("forged, old and foreign logout tokens end nothing", async () => {
+  const { sub, travellers } = await inside();
+  const now = Math.floor(Date.now() / 1000);
+  const sign = (claims: object, header?: object, key?: "foreign" | "secret") =>
+    provider.logoutToken({ sub, ...claims }, header, key);
+  const good = await sign({});
+  const [head, body, signature] = good.split(".") as [string, string, string];
+  const none = Buffer.from('{"alg":"none","typ":"logout+jwt"}').toString("base64url");
+  const bad = [
+    await sign({}, {}, "foreign"),
+    await sign({}, {}, "secret"),
+    await sign({}, { kid: "two" }),
+    await sign({}, { typ: "at+jwt" }),
+    await sign({ iss: "https://evil.example" }),
+    await sign({ aud: "another" }),
+    await sign({ aud: undefined }),
+    await sign({ iat: now - 340, exp: undefined }),
+    await sign({ iat: now + 60 }),
+    await sign({ iat: undefined }),
+    await sign({ exp: now - 60 }),
+    await sign({ jti: undefined }),
+    await sign({ jti: "" }),
+    await sign({ jti: "j".repeat(256) }),
+    await sign({ sub: undefined }),
+    await sign({ sub: 7 }),
+    await sign({ sub: null }),
+    await sign({ sid: ["a"] }),
+    await sign({ nonce: "n" }),
+    await sign({ events: undefined }),
+    await sign({ events: [LOGOUT_EVENT] }),
+    await sign({ events: { [LOGOUT_EVENT]: true } }),
+    await sign({ events: { "http://schemas.openid.net/event/other": {} } }),
+    `${none}.${body}.`,
+    `${head}.${body}.`,
+    `${head}.${Buffer.from(JSON.stringify({ sub })).toString("base64url")}.${signature}`,
+    `${good}.x`,
+    "x",
+    "",
+  ];
+  for (const token of bad) {
+    const answer = await tell(new URLSearchParams({ logout_token: token }));
+    const { code } = (await answer.json()) as { code: string };
+    expect([answer.status, code], token).toEqual([400, "invalid_logout_token"]);
+  }
+  const twice = `logout_token=${good}&logout_token=${good}`;
+  for (const form of ["", twice, JSON.stringify({ logout_token: good })])
+    expect((await tell(form)).status).toBe(400);
+  expect((await tell(`logout_token=${"a".repeat(20_000)}`)).status).toBe(413);
+  // Of a session that is not this person's, and of nobody here.
+  for (const claims of [{ sid: "another" }, { sub: "nobody" }])
+    expect((await tell(new URLSearchParams({ logout_token: await sign(claims) }))).status).toBe(200);
+  expect(await areIn(travellers)).toEqual([true]);
+  expect((await tell(new URLSearchParams({ logout_token: good }))).status).toBe(200);
+  expect(await areIn(travellers)).toEqual([false]);
 });
 
 test("forged, foreign and replayed answers let nobody in", async () => {

@@ -1501,6 +1501,7 @@ export const en = {
       "ledger.topup": "Payment recorded",
       "login.failure": "Sign-in failed",
       "login.success": "Signed in",
+      "logout.sso": "Signed out by single sign-on",
       "maintenance.begin": "Maintenance begun",
       "maintenance.end": "Maintenance ended",
       "member.invite": "Member invited",

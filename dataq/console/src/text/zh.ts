@@ -1428,6 +1428,7 @@ export const zh: Text = {
       "ledger.topup": "人工充值",
       "login.failure": "登录失败",
       "login.success": "登录成功",
+      "logout.sso": "由单点登录平台登出",
       "maintenance.begin": "开始维护",
       "maintenance.end": "结束维护",
       "member.invite": "邀请成员",

@@ -58,6 +58,7 @@ export const auditActions = [
   "ledger.topup",
   "login.failure",
   "login.success",
+  "logout.sso",
   "maintenance.begin",
   "maintenance.end",
   "member.invite",

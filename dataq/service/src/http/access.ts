@@ -200,6 +200,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "POST /console/auth/*": open("better-auth authorises these itself; none of them reaches the ledger"),
   "POST /console/api/sso": open("it only begins a sign-in, of which the provider decides"),
   "GET /console/sso/return": row("public"),
+  "POST /console/sso/logout": open("the provider's signature is the proof; the token only ends sessions"),
   "GET /console/api/session": row("public"),
   "GET /console/api/sessions": row("visitor"),
   "DELETE /console/api/sessions/:id": row("visitor"),

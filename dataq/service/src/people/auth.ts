@@ -100,7 +100,10 @@ export function createAuth(options: AuthOptions) {
       expiresIn: 30 * 86_400,
       updateAge: 86_400,
       freshAge: 0,
-      additionalFields: { ssoUntil: { type: "date", required: false, input: false } },
+      additionalFields: {
+        ssoUntil: { type: "date", required: false, input: false },
+        ssoSid: { type: "string", required: false, input: false },
+      },
     },
     hooks: {
       // Not in `databaseHooks`: if a hook there throws, better-auth answers as if the sign-up had succeeded.
@@ -133,7 +136,8 @@ export function createAuth(options: AuthOptions) {
       session: {
         create: {
           before: async (session) => {
-            if (sso?.isArriving) return { data: { ...session, ssoUntil: sso.sessionEnd() } };
+            if (sso?.isArriving)
+              return { data: { ...session, ssoUntil: sso.sessionEnd(), ssoSid: sso.arrivingSid } };
             if (await isProviders(database, session.userId))
               throw new APIError("FORBIDDEN", {
                 code: "SSO_REQUIRED",

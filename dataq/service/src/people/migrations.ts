@@ -159,4 +159,16 @@ create trigger keep_sso_until before insert or update on people."session"
   for each row when (new."ssoUntil" is not null) execute function people.keep_sso_until();
 `,
   },
+  {
+    name: "people/6-provider-logout",
+    up: `
+-- The provider's own session that this one began with, which the provider may end.
+alter table people."session" add column "ssoSid" text;
+-- Logout tokens that were used; kept for as long as one may be used.
+create table people.sso_logout (
+  jti_sha256 bytea primary key,
+  at timestamptz not null
+);
+`,
+  },
 ];

@@ -78,7 +78,8 @@ async function askAbout(
   return told?.["sub"] === sub ? told : undefined;
 }
 
-async function readObject(
+/** Reads an object of the provider. Undefined if it answers with an error or something else. */
+export async function readObject(
   url: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Record<string, unknown> | undefined> {

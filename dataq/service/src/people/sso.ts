@@ -10,6 +10,7 @@ import { inTransaction } from "../database/transaction.ts";
 import { SSO_PATH } from "./auth-names.ts";
 import { dropAbsent, dropProvidersRole, giveProvidersRole, isInvited } from "./members.ts";
 import { roleIn } from "./sso-claims.ts";
+import type { SsoLogout } from "./sso-logout.ts";
 import type { SsoSettings } from "./sso-settings.ts";
 
 /** What is learned about a person while they come back from the provider. */
@@ -20,6 +21,8 @@ export interface Arrival {
   isLinked?: true;
   /** The role that the claim gives. */
   role?: Role;
+  /** The provider's own session, which it may end. */
+  sid?: string;
 }
 
 /** A person as better-auth hands them to a check, after the provider's signature and the nonce were checked. */
@@ -44,6 +47,7 @@ export class SingleSignOn {
   readonly #parts: SsoParts;
   /** Runs around the return from the provider, so that nothing else can start a session of this kind. */
   readonly #arrivals = new AsyncLocalStorage<Arrival>();
+  #logout: Promise<SsoLogout> | undefined;
   /** Another issuer is another provider, whose people may have the same identifiers. */
   readonly providerId: string;
 
@@ -66,6 +70,20 @@ export class SingleSignOn {
     return this.#arrivals.getStore() !== undefined;
   }
 
+  /** The provider's session of whoever is arriving. */
+  get arrivingSid(): string | null {
+    return this.#arrivals.getStore()?.sid ?? null;
+  }
+
+  /** Ends the sessions that a logout token of the provider means. Throws `invalid_logout_token`, `unavailable`. */
+  async logOut(token: string, author: Author): Promise<void> {
+    // Loaded with the first token, because most services get none.
+    this.#logout ??= import("./sso-logout.ts").then(
+      ({ SsoLogout }) => new SsoLogout(this.settings, this.#parts.database, this.#parts.clock),
+    );
+    await (await this.#logout).end(token, this.providerId, author);
+  }
+
   /** When a session ends that begins now. Whoever was removed at the provider is out by then. */
   sessionEnd(): Date {
     return new Date(this.#parts.clock().getTime() + this.settings.session_hours * 3_600_000);
@@ -82,6 +100,7 @@ export class SingleSignOn {
     const arrival = this.#arrivals.getStore();
     if (!arrival || providerId !== this.providerId) return "failed";
     if (action === "sign-in" && personId !== undefined) arrival.personId = personId;
+    if (typeof claims["sid"] === "string") arrival.sid = claims["sid"].slice(0, 255);
     const { mail_domains, customers, link_existing } = this.settings;
     const email = claims["email"];
     const isVerified = claims["email_verified"] === true || claims["email_verified"] === "true";

@@ -13,6 +13,8 @@ import { innerRequest, passCookies } from "./sign-in.ts";
 /** What a provider answers with, and nothing else that somebody puts into the address. */
 const answers = ["code", "state", "iss", "error"] as const;
 
+const LOGOUT_BYTES = 16_384;
+
 /** better-auth's reasons to refuse somebody; all others are a failure of the exchange. */
 const reasons: Readonly<Record<string, SsoRefusal>> = {
   account_not_linked: "mail_taken",
@@ -89,6 +91,22 @@ export function addSsoRoutes(
     await passCookies(request, reply, result);
     const next = Buffer.from(target.searchParams.get("next") ?? "", "base64url").toString();
     return reply.redirect(`/console${next}`);
+  });
+
+  // OpenID Connect Back-Channel Logout: the provider itself says that somebody has left.
+  app.post(`${SSO_PATH}/logout`, { bodyLimit: LOGOUT_BYTES }, async (request, reply) => {
+    const sso = ssoOf(people.sso);
+    await sso.logOut(tokenIn(request.body), authorOf(parts, request));
+    return reply.header("cache-control", "no-store").send();
+  });
+}
+
+function tokenIn(body: unknown): string {
+  const token = new URLSearchParams(Buffer.isBuffer(body) ? body.toString() : "").getAll("logout_token");
+  if (token.length === 1) return token[0]!;
+  throw new Failure("invalid_logout_token", {
+    reason: "the form has no logout_token",
+    zh: { reason: "表单中没有 logout_token" },
   });
 }
 
