@@ -69,8 +69,10 @@ test("the contract lists every route and what it requires", () => {
   ])
     known.set(`${method} ${path.replace(/\{(\w+)\}/g, ":$1")}`, access);
   for (const [route, { access }] of Object.entries(routeAccess)) {
-    // Pages, sign-in by better-auth, and answers of the model server.
-    if (/ \/(?:docs\/\*|console(?:\/\*|\/auth\/\*|\/sso\/return|\/api\/models\/\w+)?)?$/.test(route))
+    // Pages, sign-in by better-auth, what the provider of single sign-on calls, and answers of the model server.
+    if (
+      / \/(?:docs\/\*|console(?:\/\*|\/auth\/\*|\/sso\/(?:return|logout)|\/api\/models\/\w+)?)?$/.test(route)
+    )
       continue;
     const needs = access === "public" ? "public" : access === "visitor" ? "session" : "key";
     expect(known.get(route), route).toBe(needs);
@@ -95,6 +97,7 @@ test("routes that everybody may use only read, but for these, and none of them m
     "POST /v1/keys/leak-report",
     "POST /console/auth/*",
     "POST /console/api/sso",
+    "POST /console/sso/logout",
   ]);
   for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
     expect(mayDoTooMuch(method, { access: "public", cost: 1 })).toBe(true);
