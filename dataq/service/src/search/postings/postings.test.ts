@@ -774,6 +774,7 @@ test("the best few are those of a full sort, in a total order", () => {
 });
 
 test("scratch memory does not overlap until it is reset, however much is taken", () => {
+  for (const length of [1 << 20, (1 << 20) + 1]) expect(new Scratch().take(length)).toHaveLength(length);
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 60_000 }), { maxLength: 20 }), (lengths) => {
       const scratch = new Scratch();
