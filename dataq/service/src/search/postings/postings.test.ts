@@ -21,7 +21,7 @@ import {
   without,
 } from "./blocks/sets.ts";
 import { BlockMemory, type KeptBlock, Reading } from "./ranking/block-memory.ts";
-import { boundsOf } from "./ranking/bounds.ts";
+import { Bounds, boundsOf } from "./ranking/bounds.ts";
 import { type PhraseWord, withPhrase } from "./ranking/phrase.ts";
 import { allow, type ReadSegment, rank } from "./ranking/rank.ts";
 import { scoresOf } from "./ranking/scores.ts";
@@ -441,6 +441,43 @@ test("no document scores above its bound, and some score a thousandth below it o
     { seed: 11, numRuns: 400 },
   );
   expect(atBound).toBeGreaterThan(100);
+});
+
+test("bounds name the documents from one up to another, of lists and of bits", () => {
+  const scratch = new Scratch();
+  const bound = fc.integer({ min: 0, max: 0x7fff });
+  const near = fc.integer({ min: 0, max: 3 });
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.tuple(fc.array(near, { minLength: 1, maxLength: 70, size: "max" }), near, near),
+        fc.tuple(fc.array(bound, { minLength: 1, maxLength: 70, size: "max" }), bound, bound),
+      ),
+      fc.integer({ min: 1, max: 5 }),
+      ([values, from, to], step) => {
+        // Documents 0 and 2 of each four share the first word, 1 and 3 the second.
+        const sums = new Uint32Array(16 * Math.ceil(values.length / 32));
+        for (const [ordinal, value] of values.entries())
+          sums[2 * (ordinal >> 2) + (ordinal % 2)]! |= value << (ordinal % 4 < 2 ? 0 : 16);
+        const bounds = new Bounds(sums, 0.5, 3, 10);
+        const members = values.flatMap((_, ordinal) => (ordinal % step === 0 ? [ordinal] : []));
+        const list = few(Uint32Array.from(members));
+        const expected = members.filter((ordinal) => from <= values[ordinal]! && values[ordinal]! < to);
+        for (const set of [list, many(bitsOf(list.ordinals, values.length))]) {
+          expect([...bounds.between(from, to, set, scratch)]).toEqual(expected);
+          expect([...bounds.between(0x8000, Number.POSITIVE_INFINITY, set, scratch)]).toEqual([]);
+          // As few steps of 128 as the best documents need.
+          const count = 1 + (from % members.length);
+          const best = members.map((ordinal) => values[ordinal]!).sort((a, b) => b - a)[count - 1]!;
+          expect(bounds.unitsOfBest(count, set, scratch.take)).toBe(best - (best % 128));
+        }
+        // In half units, less ten that no bound contains and three that rounding took.
+        expect(bounds.unitsOf(10 + from)).toBe(Math.max(0, 2 * from - 3 - (from === 0 ? 0 : 1)));
+        scratch.reset();
+      },
+    ),
+    { seed: 12 },
+  );
 });
 
 /** How often a document has each word. */

@@ -137,6 +137,12 @@ test.each<readonly [string, RankingOptions]>([
       );
       // All of a segment is told as undefined; else a bit for each document.
       expect(found[1]).toEqual(["e", [0], [0b1010_0000, 1]]);
+      // A word that no document has finds none.
+      expect(await ranking.rank(read, taskOf(wants("z")))).toMatchObject({
+        total: 0,
+        ranked: [],
+        unknown: [0],
+      });
       // A phrase without words is nowhere, and what is not there may be a phrase or a word.
       expect(await placesOf({ query: phrase("") })).toEqual([]);
       const isNot = (words: string) => (place: string) => !holding(words).includes(place);

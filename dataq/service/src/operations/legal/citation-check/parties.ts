@@ -102,7 +102,6 @@ const acted = new RegExp(
 function otherDoer(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
   const stands = [...article.flatMap(doersIn), ...article.flatMap(bearersIn)];
   const whole = article.map(({ units }) => units).join("|");
-  if (stands.length === 0) return undefined;
   for (const clause of said)
     for (const mine of doersIn(clause)) {
       if (everyday.test(mine.who) || anybody.test(mine.who) || whole.includes(mine.who)) continue;

@@ -308,7 +308,6 @@ function sameEnd(one: string, other: string): string {
 /** The law of another place applies. */
 function otherLaw(said: Words, article: Words): Piece[] | undefined {
   const stands = lawsIn(article);
-  if (stands.length === 0) return undefined;
   for (const mine of lawsIn(said)) {
     const own = stands.map((each) => ({ ...each, like: dice(mine.what, each.what) }));
     const [best] = own.toSorted((a, b) => b.like - a.like);

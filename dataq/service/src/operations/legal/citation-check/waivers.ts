@@ -70,7 +70,6 @@ function conceded(said: readonly Clause[], article: readonly Clause[]): Piece[] 
   for (const [place, clause] of said.entries()) {
     const [, what = ""] =
       /(?:哪怕|即使|即便|纵使|就算|纵然)(.{3,30}?)(?:也|亦|仍|都|$)/.exec(clause.units) ?? [];
-    if (what === "") continue;
     const follows =
       clause.units.slice(clause.units.indexOf(what) + what.length) || (said[place + 1]?.units ?? "");
     if (denies.test(follows)) continue;
@@ -104,7 +103,6 @@ function included(said: readonly Clause[], article: readonly Clause[]): Piece[] 
   for (const { units, text } of said) {
     const [, what = ""] = /(.{2,16}?)(?:也|亦|同样)(?:不例外|如此|一样|适用)$/.exec(units) ?? [];
     const mine = pairsOf(what);
-    if (mine.size === 0) continue;
     const there = article.findIndex(
       (each) => each.isCondition && shareIn(mine, each.pairs) >= leastShareOfConceded,
     );
@@ -124,7 +122,6 @@ function ungranted(said: readonly Clause[], article: readonly Clause[]): Piece[]
         units,
       ) ?? [];
     const mine = pairsOf(what.replaceAll(free, ""));
-    if (mine.size === 0) continue;
     const there = article.find(
       (each) => shareIn(mine, each.pairs) >= leastShareOfGrant && /有权|可以|应当|享有/.test(each.units),
     );
