@@ -363,7 +363,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     addSignInRoutes(app, parts, config);
     addSsoRoutes(app, parts);
     addSessionRoutes(app, parts, config);
-    if (config.locallm !== undefined) addModelRoutes(app, config.locallm);
+    if (config.locallm !== undefined) addModelRoutes(app, parts, config.locallm);
     closers.push(() => app.close());
     const sweeper = startSweeper({
       ...parts,

@@ -130,6 +130,73 @@ describe.skipIf(!hasStore)("a store that speaks S3 (moto)", () => {
   }, 60_000);
 });
 
+describe.skipIf(!hasStore)("a store that checks keys (moto)", () => {
+  test("a wrong secret, key or bucket, and a key that may not, are told with the field and what to do", async () => {
+    const port = await freePort();
+    // Six requests are let through, to make people and the bucket; after them every signature is checked.
+    const env = { ...process.env, INITIAL_NO_AUTH_ACTION_COUNT: "6" };
+    const moto = spawn("moto_server", ["-p", String(port)], { stdio: "ignore", env });
+    const at = `http://127.0.0.1:${port}`;
+    const up = () =>
+      fetch(`${at}/moto-api/`).then(
+        () => true,
+        () => false,
+      );
+    const iam = async (user: string, fields: Readonly<Record<string, string>>) => {
+      const body = new URLSearchParams({ Version: "2010-05-08", UserName: user, ...fields });
+      const answer = await fetch(at, { method: "POST", headers: { authorization: unsigned("iam") }, body });
+      return answer.text();
+    };
+    try {
+      await vi.waitUntil(up, { timeout: 100_000, interval: 300 });
+      const policy = JSON.stringify({
+        Version: "2012-10-17",
+        Statement: [{ Effect: "Allow", Action: "s3:*", Resource: "*" }],
+      });
+      const keyOf = async (user: string) => {
+        await iam(user, { Action: "CreateUser" });
+        const made = await iam(user, { Action: "CreateAccessKey" });
+        const of = (name: string) => new RegExp(`<${name}>([^<]+)`).exec(made)![1]!;
+        return { accessKey: of("AccessKeyId"), secretKey: of("SecretAccessKey") };
+      };
+      const may = await keyOf("may");
+      await iam("may", { Action: "PutUserPolicy", PolicyName: "all", PolicyDocument: policy });
+      const mayNot = await keyOf("may-not");
+      await fetch(`${at}/backups`, { method: "PUT", headers: { authorization: unsigned("s3") } });
+      const folder = await makeDataFolder("tables");
+      const store = (change: Partial<BucketAddress>) => {
+        const { accessKey, secretKey, bucket } = { ...may, bucket: "backups", ...change };
+        const [key, secret] = [accessKey, secretKey].map(encodeURIComponent);
+        const url = `s3+http://${key}:${secret}@127.0.0.1:${port}/${bucket}/daily?region=us-east-1`;
+        return captureOutput({ ...environmentOf(folder), DATAQ_BACKUPS: url }, () =>
+          runCommandLine(["backup", "list"]),
+        );
+      };
+      const wrong: [Partial<BucketAddress>, RegExp][] = [
+        [{ secretKey: `${may.secretKey}x` }, /SignatureDoesNotMatch.*secret key in DATAQ_BACKUPS.*%2F/],
+        [{ accessKey: "AKIAX" }, /InvalidAccessKeyId.*access key in DATAQ_BACKUPS: copy it again/],
+        [{ bucket: "other" }, /NoSuchBucket.*Correct the bucket in DATAQ_BACKUPS/],
+        [mayNot, /AccessDenied.*may not do this: let it list the bucket/],
+      ];
+      for (const [change, told] of wrong) {
+        const { code, err } = await store(change);
+        expect([code, err]).toEqual([1, expect.stringMatching(told)]);
+        expect(err).not.toContain(may.secretKey);
+      }
+      expect((await store({})).out).toContain("No backup in");
+      await removeDataFolder(folder);
+    } finally {
+      moto.kill();
+      await once(moto, "exit");
+    }
+  }, 120_000);
+});
+
+/** What a store takes that does not look at signatures. */
+function unsigned(service: string): string {
+  return `AWS4-HMAC-SHA256 Credential=key/20260101/us-east-1/${service}/aws4_request,SignedHeaders=host,Signature=0`;
+}
+
 async function within<Result>(folder: string, run: (database: Database) => Promise<Result>): Promise<Result> {
   const database = await openFolder(folder);
   try {
@@ -214,7 +281,7 @@ async function startStore(): Promise<Store> {
       await new Promise((resolve) => server.close(resolve).closeAllConnections());
     },
   };
-  const authorization = `AWS4-HMAC-SHA256 Credential=key/20260101/us-east-1/s3/aws4_request,SignedHeaders=host,Signature=0`;
+  const authorization = unsigned("s3");
   const make = () =>
     fetch(`http://127.0.0.1:${inner}/backups`, { method: "PUT", headers: { authorization } }).then(
       ({ ok }) => ok,

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { routes } from "@dataq/contract/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { z } from "zod";
+import { type Audited, expectAudited, jobRoutes } from "./audited.ts";
 import { makeDataFolder, removeDataFolder } from "./data-folder.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
@@ -30,7 +31,10 @@ beforeAll(async () => {
     },
   };
   writeFileSync(join(folder, "connectors.json"), JSON.stringify({ connectors: [connector] }));
-  service = await startService({ folder, env: { DATAQ_UPLOAD_LIMIT: "3 MB" } });
+  service = await startService({
+    folder,
+    env: { DATAQ_UPLOAD_LIMIT: "3 MB", DATAQ_DATA_MIRROR: join(folder, "no-mirror") },
+  });
 });
 afterAll(async () => {
   await service?.stop();
@@ -242,3 +246,18 @@ describe("a connector", () => {
     expect(body.data).toMatchObject([{ operations: ["enterprise_annual_report"], vendor: "Register" }]);
   });
 });
+
+test("every route that starts a job writes a row of the audit log", async () => {
+  const from = `upload:${await upload("walk.csv", Buffer.from("title,issn\nWalk,2000-0011\n"))}`;
+  const operation = "research_journal_search";
+  const set = { operation, name: "学报 2026" };
+  const bodies: Record<(typeof jobRoutes)[number], Audited> = {
+    "POST /admin/v1/imports": [{}, { operation, from }, "import.start"],
+    "POST /admin/v1/index/refresh": [{}, { operation }, "index.refresh"],
+    // Nothing is at the mirror, so the job fails after its row was written.
+    "POST /admin/v1/open-data/:name": [{ name: "hot-rank-zhihu" }, {}, "import.start"],
+    "POST /admin/v1/datasets/:operation/:name/remove": [set, {}, "dataset.remove"],
+    "POST /admin/v1/datasets/:operation/:name/restore": [set, {}, "dataset.restore"],
+  };
+  for (const route of jobRoutes) await ended((await expectAudited(service, route, bodies[route])).body.id);
+}, 60_000);

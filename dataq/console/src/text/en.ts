@@ -1502,6 +1502,7 @@ export const en = {
       "login.failure": "Sign-in failed",
       "login.success": "Signed in",
       "logout.sso": "Signed out by single sign-on",
+      "model.pull": "Model pulled",
       "maintenance.begin": "Maintenance begun",
       "maintenance.end": "Maintenance ended",
       "member.invite": "Member invited",

@@ -1429,6 +1429,7 @@ export const zh: Text = {
       "login.failure": "登录失败",
       "login.success": "登录成功",
       "logout.sso": "由单点登录平台登出",
+      "model.pull": "拉取模型",
       "maintenance.begin": "开始维护",
       "maintenance.end": "结束维护",
       "member.invite": "邀请成员",

@@ -59,6 +59,7 @@ export const auditActions = [
   "login.failure",
   "login.success",
   "logout.sso",
+  "model.pull",
   "maintenance.begin",
   "maintenance.end",
   "member.invite",

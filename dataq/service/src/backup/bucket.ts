@@ -209,8 +209,25 @@ class Refused extends Error {}
 function refusal({ method, name = "the bucket" }: Ask, status: number, text: string): Error {
   const [code = "", message = ""] = [valuesOf(text, "Code")[0], valuesOf(text, "Message")[0]];
   const said = [String(status), code, message].filter(Boolean).join(" ").slice(0, 300);
-  return new Refused(`The store refused ${method} of ${name}: ${said}`);
+  const fix = fixes[code];
+  const region = valuesOf(text, "Region")[0];
+  const hint = [fix, fix && region && `The store names ${region}.`].filter(Boolean).join(" ");
+  return new Refused(`The store refused ${method} of ${name}: ${said}${hint && `. ${hint}`}`);
 }
+
+/** What to do about it, by the store's name of the error. */
+const fixes: Readonly<Record<string, string>> = {
+  SignatureDoesNotMatch:
+    "The secret key in DATAQ_BACKUPS does not belong to the access key: copy it again, and write / as %2F, + as %2B and @ as %40.",
+  InvalidAccessKeyId:
+    "The store does not know the access key in DATAQ_BACKUPS: copy it again, or make a new one.",
+  AccessDenied:
+    "The access key in DATAQ_BACKUPS may not do this: let it list the bucket, and read, write and delete its objects.",
+  NoSuchBucket: "Correct the bucket in DATAQ_BACKUPS, or make it at the store.",
+  PermanentRedirect: "Correct region and host in DATAQ_BACKUPS.",
+  AuthorizationHeaderMalformed: "Correct region and host in DATAQ_BACKUPS.",
+  RequestTimeTooSkewed: "Set the clock of this machine.",
+};
 
 /** The address of a request and its headers, signed. */
 export function sign(
