@@ -67,15 +67,15 @@ export class Kept<Life extends Running> {
     await life?.ended;
   }
 
-  /** Throws if it is not there again within two minutes. */
+  /** Throws if it is not there again within ten minutes. */
   async ready(): Promise<void> {
-    for (const end = Date.now() + 120_000; ; await sleep(100)) {
+    for (const end = Date.now() + 600_000; ; await sleep(100)) {
       const url = this.url ?? "";
       const path = this.#name === "dataq" ? "/healthz" : "/health";
       const answer = await fetch(url + path).catch(() => null);
       await answer?.arrayBuffer();
       if (answer?.status === 200) return;
-      if (Date.now() > end) throw new Error(`${this.#name} does not answer two minutes after an event`);
+      if (Date.now() > end) throw new Error(`${this.#name} does not answer ten minutes after an event`);
     }
   }
 

@@ -25,7 +25,7 @@ import { startServer } from "../../locallm/test/server-process.ts";
 import { smallEncoder, smallLlama } from "../../locallm/test/small-llama.ts";
 import { ggufBytes } from "../../locallm/test/tiny-gguf.ts";
 import { Bookkeeping } from "./bookkeeping.ts";
-import { askModels, payForAnswers, type Traffic } from "./callers.ts";
+import { askModels, longestMs, payForAnswers, type Traffic } from "./callers.ts";
 import { Kept } from "./kept.ts";
 import { RotatedLogs } from "./rotated-logs.ts";
 import { TlsFront } from "./tls-front.ts";
@@ -173,7 +173,7 @@ async function day({ print, random, end, disk, clock }: Day): Promise<void> {
     traffic.stopping = true;
     await Promise.race([
       Promise.all(callers),
-      sleep(300_000).then(() => faults.push("some call did not end within five minutes")),
+      sleep(longestMs).then(() => faults.push("some call did not end within ten minutes")),
     ]);
     memory.note("dataq", dataq.pid);
     memory.note("locallm", locallm.pid);
@@ -217,7 +217,8 @@ async function day({ print, random, end, disk, clock }: Day): Promise<void> {
   faults.push(...left.slice(0, 20).map((path) => `left behind: ${path}`));
   await store.remove();
   for (const [what, times] of logs.errors) console.log(`${times} times in the logs: ${what}`);
-  for (const fault of new Set(faults)) print(`\n- ${fault}`);
+  for (const fault of new Set(faults))
+    print(`\n- ${fault} (${faults.filter((other) => other === fault).length} times)`);
   if (faults.length > 0) throw new Error(`${faults.length} faults`);
 }
 

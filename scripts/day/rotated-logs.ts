@@ -57,10 +57,10 @@ export class RotatedLogs {
     for (const name of this.#names) this.#read(name, `${this.#path(name)}.1`);
   }
 
-  /** Throws if a product does not write to its new file within two minutes. */
+  /** Throws if a product does not write to its new file within ten minutes. */
   async #goOn(): Promise<void> {
     for (const name of this.#names)
-      for (const end = Date.now() + 120_000; this.#size(name) === 0; await sleep(100))
+      for (const end = Date.now() + 600_000; this.#size(name) === 0; await sleep(100))
         if (Date.now() > end) throw new Error(`${name} does not write to its log after its rotation`);
   }
 

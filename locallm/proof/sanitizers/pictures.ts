@@ -22,6 +22,8 @@ import {
 // A program of its own: `sanitizers.ts` starts it in a copy whose engine and libmtmd were built with sanitizers.
 const [engines = "", projectors = "200", pictures = "400"] = process.argv.slice(2);
 
+const oddNumbers = [0, 1, 2, 3, 7, 255, 65_535, 2 ** 24, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 0x7f_c0_00_00];
+
 const folder = await mkdtemp(join(tmpdir(), "sanitizers-pictures-"));
 const encoder = new MediaEncoder(() => 8 * 2 ** 30);
 const decoder = new MediaDecoder();
@@ -152,8 +154,6 @@ async function encoded(family: Family | HearingFamily, projectorPath: string, gi
     },
   );
 }
-
-const oddNumbers = [0, 1, 2, 3, 7, 255, 65_535, 2 ** 24, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 0x7f_c0_00_00];
 
 /** Values of the projector's keys, shapes of its tensors, and bits of its header. */
 function damaged(original: Buffer): Buffer {
