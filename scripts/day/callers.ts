@@ -66,7 +66,9 @@ async function untilAnswered(traffic: Traffic, books: Bookkeeping, asked: Asked)
     // It may be paid already, so it is asked on, until its answer says so.
     if (Date.now() > end && !isLate) {
       isLate = true;
-      traffic.faults.push(`dataq did not answer a call in time: ${answer.status} ${answer.text.slice(0, 300)}`);
+      traffic.faults.push(
+        `dataq did not answer a call in time: ${answer.status} ${answer.text.slice(0, 300)}`,
+      );
     }
   }
 }
