@@ -75,9 +75,7 @@ function waveSamples(
     let sum = 0;
     for (let channel = 0; channel < channels; channel++)
       sum += read(data, (index * channels + channel) * width);
-    const mean = sum / channels;
-    // A number that is none, or far from what a speaker can play, comes from a broken file.
-    samples[index] = Number.isFinite(mean) ? Math.max(-1, Math.min(1, mean)) : 0;
+    samples[index] = playable(sum / channels, 1);
   }
   return { rate, samples };
 }
@@ -114,10 +112,17 @@ async function readMp3(bytes: Buffer, maxSeconds: number): Promise<Samples> {
 }
 
 function mean(channels: readonly Float32Array[], count: number): Float32Array {
-  return Float32Array.from(
-    { length: count },
-    (_, index) => channels.reduce((sum, channel) => sum + (channel[index] ?? 0), 0) / channels.length,
+  return Float32Array.from({ length: count }, (_, index) =>
+    playable(channels.reduce((sum, channel) => sum + (channel[index] ?? 0), 0) / channels.length, 8),
   );
+}
+
+/**
+ * A number that is none, or far from what a speaker can play, comes from a broken file. What an MP3 gives of loud music is
+ * above 1.
+ */
+function playable(sample: number, most: number): number {
+  return Number.isFinite(sample) ? Math.max(-most, Math.min(most, sample)) : 0;
 }
 
 function requireRate(rate: number): void {
