@@ -533,9 +533,10 @@ test("an adjustment of an empty balance says in both languages that only a posit
   });
 });
 
-test("an account that does not exist is not frozen", async () => {
+test("an account that does not exist is not frozen, and cannot hold", async () => {
   expect(await setFrozen(database, await account(0), true)).toBe(true);
   expect(await setFrozen(database, "acc_none", true)).toBe(false);
+  await expect(hold(database, call("nobody", 1))).rejects.toThrow("The account nobody has no wallet.");
 });
 
 test("an adjustment downwards stops at zero", async () => {
