@@ -340,6 +340,14 @@ const schemas: readonly object[] = [
     { minLength: 1, maxLength: 2 },
   ].map((propertyNames) => ({ type: "object", propertyNames })),
   { type: "object", propertyNames: { not: { const: "a" } } },
+  { type: "object", propertyNames: { not: { minLength: 0 } } },
+  {
+    type: "object",
+    properties: { a: {}, b: {} },
+    required: ["a"],
+    not: { required: ["a", "b"] },
+    additionalProperties: false,
+  },
   {
     type: "object",
     properties: { a: {}, b: {} },

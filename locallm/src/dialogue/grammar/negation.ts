@@ -115,7 +115,7 @@ const violations: Record<string, Violate> = {
           (name): Action =>
             (next) => {
               next.shape.forbidden.add(String(name));
-              return narrow(next.shape, types.object) && !next.shape.required.has(String(name));
+              return narrow(next.shape, types.object);
             },
         )
       : [],
