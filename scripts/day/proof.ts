@@ -209,6 +209,15 @@ async function day({ print, random, end, disk, clock }: Day): Promise<void> {
     const open = await database.query<{ n: number }>("select count(*)::int as n from hold");
     print(`| holds that are open at the end | ${open.rows[0]!.n} |`);
     if (open.rows[0]!.n > 0) faults.push(`${open.rows[0]!.n} holds are open`);
+    // Every call has an Idempotency-Key.
+    const lost = await database.query<{ request_id: string; kinds: string; tokens: string }>(
+      `select request_id, string_agg(kind || ' ' || at, ', ' order by at) as kinds,
+          -sum(trial + paid + credit + held) as tokens
+        from entry where request_id is not null and request_id not in (select request_id from idempotency)
+        group by request_id having sum(trial + paid + credit + held) <> 0`,
+    );
+    for (const { request_id, kinds, tokens } of lost.rows)
+      faults.push(`${tokens} tokens were paid for ${request_id}, which no key names: ${kinds}`);
   } finally {
     await database.close();
   }
