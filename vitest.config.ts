@@ -31,7 +31,7 @@ const whole = [
   "locallm/test/{guides,oldest-release,package,quantize,schemathesis}.test.ts",
   "dataq/client/test/package.test.ts",
   "dataq/client-python/test/{package,types}.test.ts",
-  "dataq/service/test/{asked-laws,backup-store,judged,law-packs,many-machines,national-laws,oldest-release,open-data,outgoing,schemathesis}.test.ts",
+  "dataq/service/test/{asked-laws,backup-store,judged,law-packs,many-machines,national-laws,oldest-release,open-data,outgoing,proxies,schemathesis}.test.ts",
 ];
 
 /**
