@@ -214,6 +214,21 @@ test.each<PaymentFailpoint | "answer" | "down">([
   expect(await rig.brokenLaws()).toEqual([]);
 });
 
+test("a provider that is away for days ends the charge as unknown, and the next one may begin", async () => {
+  const id = await saver();
+  rig.providers.isDown = true;
+  await chargeAndPass(3 * DAY);
+  await rig.payments.askDue();
+  await chargeAndPass();
+  expect((await paymentsOf(id)).map(({ state }) => state)).toEqual(["expired"]);
+  expect(await rig.payments.autoTopUp(id)).toMatchObject({ state: "on", failures: 1, reason: "no_answer" });
+  expect(told).toEqual([{ accountId: id, reason: "no_answer", isStopped: false }]);
+  rig.providers.isDown = false;
+  await chargeAndPass(6 * 3_600_000);
+  await chargeAndPass();
+  expect(await paidOf(id)).toBe(1_000_000);
+});
+
 test("a card whose notification is lost is found when somebody looks, and a forged one changes nothing", async () => {
   const id = await saver(false);
   const setup = (await rig.payments.autoTopUp(id))!;

@@ -400,7 +400,9 @@ export class Payments {
         await this.#close(id);
     } catch (error) {
       onWarning(`could not ask for the payment ${id}`, error as Error);
-      if (ended) await this.#close(id);
+      // A charge that nobody can say anything of must not keep the next one from beginning.
+      if (ended && payment.card !== null) await this.#endCharge(payment, "expired", "no_answer");
+      else if (ended) await this.#close(id);
     }
   }
 
