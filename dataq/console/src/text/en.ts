@@ -966,6 +966,8 @@ export const en = {
     ask: "Make a call",
     askAbout: "All operations use the same endpoint. Only the name and the parameters change.",
     program: "Use the client",
+    programAbout:
+      "The clients are in no package registry yet. Run the install lines in a copy of the repository. Without one, ask the operator of this service for the packages and install those files instead.",
     pages: "Read all pages",
     pagesAbout: "The client requests each page when you reach it and respects rate limits.",
     errors: "Handle errors",
@@ -1224,7 +1226,7 @@ export const en = {
       "While you work on the service, calls and payments of customers are refused with a notice. Operators are let through.",
     isOn: "Maintenance is on: calls and payments of customers are refused.",
     until: "Expected end",
-    untilHint: "Customers are told, and clients wait until then.",
+    untilHint: "In your local time. Customers are told, and clients wait until then.",
     words: { en: "Notice in English", zh: "Notice in Chinese" },
     begin: "Begin maintenance",
     change: "Change the notice",
@@ -1232,7 +1234,7 @@ export const en = {
     endTitle: "End maintenance?",
     endAbout: "Calls work again at once.",
     now: "The service is under maintenance. Calls and payments are refused.",
-    expected: (at: string) => `Expected to end: ${at}`,
+    expected: (at: string) => `Expected to end: ${at} (China time)`,
   },
 
   plans: {

@@ -918,6 +918,8 @@ export const zh: Text = {
     ask: "发起调用",
     askAbout: "所有接口使用同一个地址，只有名称和参数不同。",
     program: "使用客户端",
+    programAbout:
+      "客户端尚未发布到 npm 和 PyPI。手头有代码仓库的，在仓库根目录运行下面的安装命令；没有的，请向本服务的运营方索取安装包，直接安装即可。",
     pages: "读取全部分页",
     pagesAbout: "客户端在读到某一页时才请求该页，并自动遵守限流。",
     errors: "处理错误",
@@ -1155,7 +1157,7 @@ export const zh: Text = {
     about: "维护期间，客户的调用和付款会被拒绝并收到提示，运营人员不受影响。",
     isOn: "正在维护：客户的调用和付款会被拒绝。",
     until: "预计结束时间",
-    untilHint: "会告知客户，客户端会等到这个时间再重试。",
+    untilHint: "按您的本地时间。会告知客户，客户端会等到这个时间再重试。",
     words: { en: "英文提示", zh: "中文提示" },
     begin: "开始维护",
     change: "修改提示",
@@ -1163,7 +1165,7 @@ export const zh: Text = {
     endTitle: "结束维护？",
     endAbout: "调用立即恢复。",
     now: "服务正在维护，暂不受理调用和付款。",
-    expected: (at) => `预计结束：${at}`,
+    expected: (at) => `预计结束：${at}（北京时间）`,
   },
 
   plans: {

@@ -207,7 +207,7 @@ function State({ apiKey }: { readonly apiKey: ApiKey }) {
         {apiKey.mode === "test" && <Badge tone="accent">{t.keys.test}</Badge>}
       </span>
       {(state === "active" || state === "ending") && apiKey.expires_at && (
-        <span className="tabular text-xs whitespace-nowrap text-faint">
+        <span className="tabular text-xs text-faint sm:whitespace-nowrap">
           {t.keys.until(format.moment(apiKey.expires_at))}
         </span>
       )}
@@ -218,7 +218,7 @@ function State({ apiKey }: { readonly apiKey: ApiKey }) {
               {t.keys.revokedReasons[apiKey.revoked_reason] ?? apiKey.revoked_reason}
             </span>
           )}
-          <span className="tabular whitespace-nowrap">{format.moment(apiKey.revoked_at)}</span>
+          <span className="tabular sm:whitespace-nowrap">{format.moment(apiKey.revoked_at)}</span>
         </span>
       )}
     </span>

@@ -29,6 +29,7 @@ export function QuickStart() {
           <Code label="curl" text={snippet("curl", first, base)} />
         </Step>
         <Step number={3} title={t.quickStart.program}>
+          <p className="mb-3 text-soft">{t.quickStart.programAbout}</p>
           <Code
             label="TypeScript"
             text={`${clientPackages.typescript}\n\n${snippet("typescript", first, base)}`}
