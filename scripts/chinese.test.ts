@@ -42,6 +42,24 @@ test("records are 检索, pages are 搜索", () => {
   expect(ofRecords.filter((path) => wrong.test(read(path)))).toEqual([]);
 });
 
+/** What the console writes, and what pages about dataq wrote for it. Each word is right for something else. */
+const ofConsole = {
+  监控: /订阅/,
+  冻结: /预留/,
+  试用点数: /试用额度/,
+  本机所有者: /机器的主人/,
+  您: /你/,
+};
+
+test("pages about dataq take the console's words", () => {
+  const screen = read("dataq/console/src/text/zh.ts");
+  const pages = [...texts.filter((path) => path.startsWith("docs/dataq/")), "README.zh.md"];
+  for (const [word, wrong] of Object.entries(ofConsole)) {
+    expect(screen).toContain(word);
+    expect(pages.filter((path) => wrong.test(read(path)))).toEqual([]);
+  }
+});
+
 test("the words that operators look for are there", () => {
   const all = texts.map(read).join("\n");
   for (const word of ["启用被搁置的版本", "推送记录", "暂无可用数据源", "精确到 1 点", "每一笔都有账可查"])

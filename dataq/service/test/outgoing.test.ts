@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -27,7 +27,17 @@ let data = "";
 let registry: FakeRegistry;
 /** One for each thing that a product asks, so that the ports tell them apart. */
 let hosts: Record<
-  "index" | "engine" | "releases" | "pictures" | "npm" | "mirror" | "vectors" | "chat" | "search",
+  | "index"
+  | "engine"
+  | "releases"
+  | "pictures"
+  | "npm"
+  | "mirror"
+  | "vectors"
+  | "chat"
+  | "search"
+  | "identity"
+  | "store",
   FileHost
 >;
 let pushed: FakeRegistry;
@@ -40,7 +50,17 @@ beforeAll(async () => {
   registry = await fakeRegistry();
   pushed = await fakeRegistry();
   providers = await PaymentProviders.start(Date.now);
-  const names = ["index", "engine", "releases", "pictures", "npm", "mirror", "vectors", "chat", "search"];
+  const names = [
+    "index",
+    "engine",
+    "releases",
+    "pictures",
+    "npm",
+    "mirror",
+    "vectors",
+    "chat",
+    "search",
+  ].concat("identity", "store");
   hosts = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await fileHost()])));
   letters = await openLetterBox();
   receiver = await startReceiver();
@@ -70,6 +90,34 @@ async function record(
   env: Readonly<Record<string, string>>,
   address: RegExp,
 ): Promise<Recorded> {
+  const { child, trace } = startTraced(main, words, env);
+  let said = "";
+  for (const output of [child.stdout!, child.stderr!])
+    output.on("data", (bytes) => {
+      said += String(bytes);
+    });
+  await vi.waitFor(() => {
+    if (child.exitCode !== null) throw new Error(said);
+    expect(said).toMatch(address);
+  }, patience);
+  return {
+    url: address.exec(said)![1]!,
+    async connections() {
+      await stop(child);
+      return addressesIn(await readFile(trace, "utf8"));
+    },
+  };
+}
+
+/** Runs a command of dataq to its end and returns what it connected to. */
+async function recordCommand(words: readonly string[], env: Readonly<Record<string, string>>) {
+  const { child, trace } = startTraced("dataq/service/src/cli/main.ts", words, env);
+  for (const output of [child.stdout!, child.stderr!]) output.resume();
+  await once(child, "exit");
+  return addressesIn(await readFile(trace, "utf8"));
+}
+
+function startTraced(main: string, words: readonly string[], env: Readonly<Record<string, string>>) {
   const trace = join(folder, `trace-${words[0]}-${main.split("/")[0]}`);
   const child: ChildProcess = spawn(
     strace,
@@ -91,22 +139,7 @@ async function record(
   );
   running.add(child);
   child.once("exit", () => running.delete(child));
-  let said = "";
-  for (const output of [child.stdout!, child.stderr!])
-    output.on("data", (bytes) => {
-      said += String(bytes);
-    });
-  await vi.waitFor(() => {
-    if (child.exitCode !== null) throw new Error(said);
-    expect(said).toMatch(address);
-  }, patience);
-  return {
-    url: address.exec(said)![1]!,
-    async connections() {
-      await stop(child);
-      return addressesIn(await readFile(trace, "utf8"));
-    },
-  };
+  return { child, trace };
 }
 
 /** strace passes no signals on: the product is its child. */
@@ -225,13 +258,27 @@ test.skipIf(strace === "")(
 test.skipIf(strace === "")(
   "dataq connects to what docs/privacy.md says, and to nothing else (needs strace)",
   async () => {
-    const { index, releases, mirror, vectors, chat, search } = hosts;
+    const { index, releases, mirror, vectors, chat, search, identity, store } = hosts;
     const asked = operations.find(({ name }) => name === "enterprise_shixin_check")!;
     const vendor = await useVendor(
       folder,
       operations.map(({ name }) => name).filter((name) => name !== asked.name),
     );
     const payments = providers.configure(folder);
+    const sso = join(folder, "sso.json");
+    await writeFile(
+      sso,
+      JSON.stringify({
+        name: "Example Login",
+        issuer: identity.url,
+        client_id: "dataq",
+        client_secret: "a secret of the client, long enough",
+        mail_domains: ["example.com"],
+        customers: true,
+      }),
+    );
+    const description = { issuer: identity.url, authorization_endpoint: `${identity.url}/auth` };
+    identity.files.set("/.well-known/openid-configuration", Buffer.from(JSON.stringify(description)));
     index.files.set(
       "/laws.jsonl",
       Buffer.from(
@@ -264,6 +311,7 @@ test.skipIf(strace === "")(
         SMTP_URL: letters.url,
         ...vendor,
         ...payments,
+        DATAQ_SSO: sso,
         DATAQ_DATA_MIRROR: mirror.url,
         DATAQ_EMBED: `${vectors.url}#small`,
         DATAQ_LOCALLM: chat.url,
@@ -298,6 +346,9 @@ test.skipIf(strace === "")(
       body: { name: "Zhao", email: "zhao@example.com", password: "correct horse battery" },
     });
     await letters.next("zhao@example.com");
+    const arriving = { key: null, headers: { "x-console": "1" }, body: { next: "/" } };
+    await callUrl(`${dataq.url}/console/api/sso`, arriving);
+    expect(identity.requests.length).toBeGreaterThan(0);
     for (const path of [
       "/docs",
       "/openapi.json",
@@ -331,6 +382,15 @@ test.skipIf(strace === "")(
     );
     await vi.waitFor(() => expect(search.requests.length).toBeGreaterThan(0), patience);
     seen.push(...(await searching.connections()));
+    seen.push(
+      ...(await recordCommand(["backup", "list"], {
+        ...environmentOf(data),
+        PATH: "/usr/bin:/bin",
+        HOME: folder,
+        DATAQ_BACKUPS: `s3+http://key:secret@${store.host}/backups/daily`,
+      })),
+    );
+    expect(store.requests[0]!.line).toContain("list-type=2");
     const addressIn = async (path: string, pattern: RegExp) =>
       pattern.exec(await readFile(path, "utf8"))![1]!;
     await compare("dataq", seen, {
@@ -344,6 +404,8 @@ test.skipIf(strace === "")(
       vectors: vectors.host,
       chat: chat.host,
       "your search": search.host,
+      "sign in": identity.host,
+      "backup store": store.host,
       release: releases.host,
       "your database": isEmbedded ? null : new URL(environmentOf(data)["DATABASE_URL"]!).host,
     });
