@@ -1,16 +1,31 @@
+import { createHash } from "node:crypto";
+
+/** Tokens by the digest of an Idempotency-Key, as the service keeps it. */
+export type Paid = ReadonlyMap<string, number>;
+
+/** Tokens by the key of an account. */
+export type Balances = ReadonlyMap<string, number>;
+
+interface Told {
+  /** Of the account. */
+  readonly key: string;
+  /** Null: an earlier answer was paid, or was free, and did not arrive. */
+  readonly tokens: number | null;
+}
+
 /** Accounts, and what callers were told that their calls cost. */
 export class Bookkeeping {
   readonly url: string;
   readonly keys: readonly string[];
   readonly #opening: number;
-  readonly #told: Map<string, number>;
+  /** By the digest of an Idempotency-Key. */
+  readonly #told = new Map<string, Told>();
   readonly #counts = new Map<string, number>();
 
   private constructor(url: string, keys: readonly string[], opening: number) {
     this.url = url;
     this.keys = keys;
     this.#opening = opening;
-    this.#told = new Map(keys.map((key) => [key, 0]));
   }
 
   /** Three accounts, with the operator's key. */
@@ -37,8 +52,9 @@ export class Bookkeeping {
     return [...this.#counts].sort();
   }
 
-  charged(key: string, tokens: number): void {
-    this.#told.set(key, this.#told.get(key)! + tokens);
+  answered(idempotencyKey: string, told: Told): void {
+    this.#told.set(createHash("sha256").update(idempotencyKey).digest("base64url"), told);
+    if (told.tokens === null) this.count("answers of dataq that only a repeated call got");
   }
 
   /** Tokens of all accounts that calls hold. */
@@ -52,15 +68,27 @@ export class Bookkeeping {
     return (await answer.json()) as { balance: number; held: number };
   }
 
-  /** Where a balance is not what was opened less what callers were told. */
-  async faults(): Promise<string[]> {
+  /** Without what is on hold. */
+  async balances(): Promise<Balances> {
+    const of = async (key: string) => [key, (await this.#balance(key)).balance] as const;
+    return new Map(await Promise.all(this.keys.map(of)));
+  }
+
+  /** Where the ledger has paid something else than a caller was told, and where a balance is another one. */
+  faults(balances: Balances, paid: Paid): string[] {
     const faults: string[] = [];
-    for (const [key, told] of this.#told) {
-      const { balance, held } = await this.#balance(key);
-      const expected = this.#opening - told;
-      if (balance + held !== expected || held !== 0)
-        faults.push(`a balance of ${balance} with ${held} on hold, where callers were told ${expected}`);
+    const expected = new Map(this.keys.map((key) => [key, this.#opening]));
+    for (const [digest, { key, tokens }] of this.#told) {
+      const inLedger = paid.get(digest) ?? 0;
+      if (tokens !== null && tokens !== inLedger)
+        faults.push(
+          `${inLedger} tokens were paid under the key ${digest}, and its caller was told ${tokens}`,
+        );
+      expected.set(key, expected.get(key)! - (tokens ?? inLedger));
     }
+    for (const [key, tokens] of expected)
+      if (balances.get(key) !== tokens)
+        faults.push(`a balance of ${balances.get(key)}, where the calls leave ${tokens}`);
     return faults;
   }
 }

@@ -12,8 +12,8 @@ export interface Traffic {
 export const longestMs = 600_000;
 
 /**
- * Asks dataq until it is told to stop, each question with its Idempotency-Key until it is answered. What the last answer
- * says is what was paid.
+ * Asks dataq until it is told to stop, each question with its Idempotency-Key until it is answered. An answer says what was
+ * paid, unless it is the replay of one that was lost.
  */
 export async function payForAnswers(traffic: Traffic, books: Bookkeeping, random: Random): Promise<void> {
   while (!traffic.stopping) {
@@ -24,8 +24,12 @@ export async function payForAnswers(traffic: Traffic, books: Bookkeeping, random
       cache: random.pick(["default", "bypass"]),
     };
     const asked = { key, body: JSON.stringify(body), idempotencyKey: randomUUID() };
-    const told = await untilAnswered(traffic, books, asked);
-    if (told !== null) books.charged(key, told);
+    const usage = await untilAnswered(traffic, books, asked);
+    if (usage !== null)
+      books.answered(asked.idempotencyKey, {
+        key,
+        tokens: usage.reason === "replayed" ? null : usage.tokens,
+      });
     await sleep(20 + random.below(200));
   }
 }
@@ -36,8 +40,13 @@ interface Asked {
   readonly idempotencyKey: string;
 }
 
-/** Returns what the answer cost, or null if the call was refused for good. */
-async function untilAnswered(traffic: Traffic, books: Bookkeeping, asked: Asked): Promise<number | null> {
+interface Usage {
+  readonly tokens: number;
+  readonly reason?: string;
+}
+
+/** Returns what the answer says that it cost, or null if the call was refused for good. */
+async function untilAnswered(traffic: Traffic, books: Bookkeeping, asked: Asked): Promise<Usage | null> {
   let isLate = false;
   for (const end = Date.now() + longestMs; ; await sleep(200)) {
     const answer = await fetch(`${books.url}/v1/data/query`, {
@@ -54,7 +63,7 @@ async function untilAnswered(traffic: Traffic, books: Bookkeeping, asked: Asked)
       .catch((error: Error) => ({ status: 0, text: String(error) }));
     if (answer.status === 200) {
       books.count("answers of dataq");
-      return (JSON.parse(answer.text) as { usage: { tokens: number } }).usage.tokens;
+      return (JSON.parse(answer.text) as { usage: Usage }).usage;
     }
     books.count(
       answer.status === 0 ? "calls of dataq whose connection broke" : `status ${answer.status} of dataq`,

@@ -24,7 +24,7 @@ import { createModelStore } from "../../locallm/test/model-store.ts";
 import { startServer } from "../../locallm/test/server-process.ts";
 import { smallEncoder, smallLlama } from "../../locallm/test/small-llama.ts";
 import { ggufBytes } from "../../locallm/test/tiny-gguf.ts";
-import { Bookkeeping } from "./bookkeeping.ts";
+import { type Balances, Bookkeeping } from "./bookkeeping.ts";
 import { askModels, longestMs, payForAnswers, type Traffic } from "./callers.ts";
 import { Kept } from "./kept.ts";
 import { RotatedLogs } from "./rotated-logs.ts";
@@ -154,6 +154,7 @@ async function day({ print, random, end, disk, clock }: Day): Promise<void> {
   };
   const events = Object.entries(does).map(([what, act]) => ({ what, act, times: 0, missed: 0 }));
   const memory = new Memory();
+  let balances: Balances = new Map();
   try {
     while (Date.now() < end) {
       for (const event of shuffled(events, random)) {
@@ -182,7 +183,7 @@ async function day({ print, random, end, disk, clock }: Day): Promise<void> {
     const quiet = Date.now();
     while ((await books.held()) > 0 && Date.now() < quiet + 240_000) await sleep(1_000);
     const releasedS = Math.round((Date.now() - quiet) / 1_000);
-    faults.push(...(await books.faults()));
+    balances = await books.balances();
     print("| what happened | times | calls without an answer until the next |");
     print("| --- | --: | --: |");
     for (const { what, times, missed } of events) print(`| ${what} | ${times} | ${missed} |`);
@@ -209,6 +210,11 @@ async function day({ print, random, end, disk, clock }: Day): Promise<void> {
     const open = await database.query<{ n: number }>("select count(*)::int as n from hold");
     print(`| holds that are open at the end | ${open.rows[0]!.n} |`);
     if (open.rows[0]!.n > 0) faults.push(`${open.rows[0]!.n} holds are open`);
+    const paid = await database.query<{ key: string; tokens: number }>(
+      `select key, -sum(trial + paid + credit + held)::bigint as tokens
+        from idempotency join entry using (account_id, request_id) group by key`,
+    );
+    faults.push(...books.faults(balances, new Map(paid.rows.map(({ key, tokens }) => [key, tokens]))));
     // Every call has an Idempotency-Key.
     const lost = await database.query<{ request_id: string; kinds: string; tokens: string }>(
       `select request_id, string_agg(kind || ' ' || at, ', ' order by at) as kinds,

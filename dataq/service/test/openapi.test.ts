@@ -68,7 +68,13 @@ describe("/openapi.json", () => {
   test("every error is declared by a route, and every declared error is thrown somewhere", () => {
     const all: readonly Route[] = [...Object.values(routes), ...Object.values(consoleRoutes)];
     const declared = new Set(all.flatMap(errorCodesOf));
-    const ofNoRoute = ["no_such_route", "method_not_allowed", "client_closed_request"];
+    // The provider of single sign-on calls the route of the last one, which is in no contract.
+    const ofNoRoute = [
+      "no_such_route",
+      "method_not_allowed",
+      "client_closed_request",
+      "invalid_logout_token",
+    ];
     expect(Object.keys(errors).filter((code) => !declared.has(code as ErrorCode))).toEqual(
       expect.arrayContaining(ofNoRoute),
     );
