@@ -80,6 +80,19 @@ describe("over HTTP", () => {
     expect((await service.call("/admin/v1/ledger/verify?whole=true")).body.ok).toBe(true);
   });
 
+  test("automatic top-up refuses less than the card's provider takes", async () => {
+    const key = await payer();
+    const allow = (amount_fen: number) =>
+      service.call("/v1/auto-top-up", {
+        key,
+        method: "PATCH",
+        body: { low_tokens: 1, amount_fen, most_fen: 1_000, consent: true },
+      });
+    expect((await allow(399)).body.error.param).toBe("amount_fen");
+    expect((await service.call("/v1/auto-top-up", { key })).body.state).toBe("off");
+    expect((await allow(400)).body.amount_fen).toBe(400);
+  });
+
   test("notifications for nobody, with nothing or too much are refused", async () => {
     const post = (path: string, body: string) => service.call(path, { key: null, body });
     expect((await post("/v1/payments/cash/notify", "{}")).status).toBe(404);
@@ -186,6 +199,58 @@ describe.skipIf(!chromiumPath)("in the console, in Debian's chromium", () => {
     expect(browser.complaints).toEqual([]);
   });
 
+  test("a charge that Stripe does not take is not sent, and a cheap package needs another way to pay", async () => {
+    const cheap = { tokens: 200_000, price_fen: 399, days: 30 };
+    expect((await service.call("/admin/v1/packages", { body: cheap })).status).toBe(201);
+    await visit(page, "/top-up");
+    const buy = page.getByRole("button", { name: "Buy for ¥3.99" });
+    await buy.waitFor();
+    expect(await buy.isDisabled()).toBe(true);
+    await page.getByText("Not by Stripe, which takes ¥4.00 or more.").waitFor();
+    await page.getByLabel("Pay by").selectOption("Alipay");
+    expect(await buy.isEnabled()).toBe(true);
+    const charge = page.getByLabel("Charge", { exact: true });
+    await charge.fill("3.99");
+    await page.getByText("A charge must be at least ¥4.00.").waitFor();
+    expect(await charge.evaluate((field) => field.matches(":valid"))).toBe(false);
+    await charge.fill("4");
+    await page.getByText("below ¥20.00 the card is charged ¥4.00, at most 125 times").waitFor();
+    expect(await charge.evaluate((field) => field.matches(":valid"))).toBe(true);
+    expect(await faultsOf(page)).toEqual([]);
+  });
+
+  test("a discount says what customers pay before it is published", async () => {
+    await visit(page, "/admin/prices");
+    const steps = page.getByLabel("Steps");
+    await steps.fill("1000 5\n10000 88");
+    await page.getByText("from ¥1,000.00, 5% off, so 95% is paid; from ¥10,000.00, 88% off").waitFor();
+    await steps.fill("1000 95");
+    await page.getByText("a whole percentage from 1 to 90").waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+  });
+
+  test("maintenance begins only after a question", async () => {
+    const isOn = async () => (await service.call("/v1/status", { key: null })).body.data.maintenance !== null;
+    await visit(page, "/admin/board");
+    const begin = page.getByRole("button", { name: "Begin maintenance" });
+    const dialog = page.getByRole("dialog");
+    await begin.click();
+    await dialog.getByText("refused at once").waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect(await isOn()).toBe(false);
+    await page.getByLabel("Notice in English").fill("A new disk.");
+    await begin.click();
+    await dialog.getByRole("button", { name: "Begin maintenance" }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect((await service.call("/v1/status", { key: null })).body.data.maintenance).toMatchObject({
+      message: { en: "A new disk." },
+    });
+    await service.call("/admin/v1/maintenance", { body: { on: false } });
+    expect(await isOn()).toBe(false);
+  });
+
   test("an invoice is requested for a payment and issued; the statement has what was paid", async () => {
     await visit(page, "/invoices");
     await page.getByText("Save the invoice details first.").waitFor();
@@ -216,5 +281,17 @@ describe.skipIf(!chromiumPath)("in the console, in Debian's chromium", () => {
     expect(await faultsOf(page)).toEqual([]);
     await visit(page, "/invoices");
     await page.getByText("26112000000012345678").waitFor();
+  });
+
+  test("without email, the operator is asked for a reset link and no email is promised", async () => {
+    await page.context().clearCookies();
+    await visit(page, "/forgot");
+    await page.getByRole("heading", { name: "Reset password" }).waitFor();
+    expect(await page.getByText("We will send a reset link").count()).toBe(0);
+    await page.getByLabel("Email").fill("somebody@example.com");
+    await page.getByRole("button", { name: "Send reset link" }).click();
+    await page.getByText("Ask the operator for a reset link").waitFor();
+    expect(await page.getByText("we have sent it a link").count()).toBe(0);
+    expect(await faultsOf(page)).toEqual([]);
   });
 });

@@ -166,6 +166,14 @@ test("what is offered is on the price page, has a fair price, and can be ended",
   });
   for (const body of [{ provider: "stripe" }, { provider: "stripe", amount_fen: 1_000, package: id }])
     expect((await call("/v1/payments", body)).error.param).toBe("amount_fen");
+  const cheap = await offer(30, 399, 200_000);
+  expect(await call("/v1/payments", { provider: "stripe", package: cheap })).toMatchObject({
+    detail: expect.stringContaining("the package costs 3.99 CNY, and stripe takes 4.00 to"),
+    error: { param: "package" },
+  });
+  expect(await call("/v1/payments", { provider: "alipay", package: cheap })).toMatchObject({
+    amount_fen: 399,
+  });
   expect((await service.call(`/admin/v1/packages/${id}`, { method: "DELETE" })).status).toBe(204);
   expect(await offered()).not.toContain(id);
   expect((await call("/v1/payments", { provider: "stripe", package: id })).code).toBe("not_found");

@@ -67,12 +67,21 @@ export function FieldGroup({
     <fieldset className="min-w-0">
       <legend className="mb-3 font-semibold">{title}</legend>
       <div className="grid items-start gap-4 sm:grid-cols-3">{children}</div>
-      <p
-        role="status"
-        className={`mt-3 rounded-md px-3 py-2 text-sm ${isWrong ? "bg-warn-wash text-warn" : "bg-sunken text-soft"}`}
-      >
-        {outcome}
-      </p>
+      <div className="mt-3">
+        <Outcome isWrong={isWrong}>{outcome}</Outcome>
+      </div>
     </fieldset>
+  );
+}
+
+/** What fields, as they stand, mean. */
+export function Outcome({ isWrong, children }: { readonly isWrong: boolean; readonly children: ReactNode }) {
+  return (
+    <p
+      role="status"
+      className={`rounded-md px-3 py-2 text-sm ${isWrong ? "bg-warn-wash text-warn" : "bg-sunken text-soft"}`}
+    >
+      {children}
+    </p>
   );
 }

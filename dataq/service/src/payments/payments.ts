@@ -566,6 +566,14 @@ export class Payments {
     const least = this.#leastOf(provider);
     const most = Math.round(this.settings.most_cny * 100);
     if (amountFen >= least && amountFen <= most) return;
+    if (field === "package")
+      throw invalid(
+        field,
+        "range",
+        `the package costs ${yuanOf(amountFen)} CNY, and ${provider.name} takes ${yuanOf(least)} to ${yuanOf(most)}`,
+        "choose another provider or package",
+        `该套餐价格为 ${yuanOf(amountFen)} 元，此付款方式限 ${yuanOf(least)} 到 ${yuanOf(most)} 元，请换付款方式或套餐`,
+      );
     throw invalid(
       field,
       "range",

@@ -12,6 +12,8 @@ import { Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
 import { useToast } from "../../ui/toast.tsx";
 
+type Wanted = Parameters<typeof setMaintenance>[0];
+
 /** The switch that refuses customers' calls while an operator works on the service, and what customers are told. */
 export function Maintenance() {
   const t = useText();
@@ -19,6 +21,7 @@ export function Maintenance() {
   const client = useQueryClient();
   const { data: session } = useQuery(sessionQuery);
   const [isEnding, setEnding] = useState(false);
+  const [beginning, setBeginning] = useState<Wanted | null>(null);
   const open = session?.maintenance ?? null;
   const done = async () => {
     await client.invalidateQueries({ queryKey: sessionQuery.queryKey });
@@ -35,11 +38,13 @@ export function Maintenance() {
         key={open?.since ?? "off"}
         action={open ? t.maintenance.change : t.maintenance.begin}
         onSend={async ({ until = "", en = "", zh = "" }) => {
-          await setMaintenance({
+          const wanted: Wanted = {
             on: true,
             until: until === "" ? null : new Date(until).toISOString(),
             message: { ...(en.trim() && { en: en.trim() }), ...(zh.trim() && { zh: zh.trim() }) },
-          });
+          };
+          if (!open) return setBeginning(wanted);
+          await setMaintenance(wanted);
           await done();
         }}
       >
@@ -72,6 +77,18 @@ export function Maintenance() {
         <Button className="mt-4" onClick={() => setEnding(true)}>
           {t.maintenance.end}
         </Button>
+      )}
+      {beginning && (
+        <Confirm
+          title={t.maintenance.beginTitle}
+          about={t.maintenance.beginAbout}
+          action={t.maintenance.begin}
+          onConfirm={async () => {
+            await setMaintenance(beginning);
+            await done();
+          }}
+          onClose={() => setBeginning(null)}
+        />
       )}
       {isEnding && (
         <Confirm

@@ -1,4 +1,4 @@
-import type { NewFreeTier } from "@dataq/contract/wire";
+import type { NewFreeTier, VolumeLadder } from "@dataq/contract/wire";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { couponsQuery, createCoupon, endCoupon, setFreeTier, setVolumeLadder } from "../../service/board.ts";
@@ -10,6 +10,7 @@ import { Confirm } from "../../ui/confirm.tsx";
 import { DayField } from "../../ui/day-field.tsx";
 import { Field, Input, Select, Textarea } from "../../ui/field.tsx";
 import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
+import { Outcome } from "../../ui/number-field.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
 import { Badge, Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
@@ -138,28 +139,74 @@ function Volume() {
           action={t.prices.publish}
           onSend={async ({ steps = "", from = "" }) => {
             await setVolumeLadder({
-              steps: steps
-                .split("\n")
-                .map((line) => line.trim().split(/[\s,;=:%]+/))
-                .filter(([first]) => first)
-                .map(([yuan, percent]) => ({
-                  from_tokens: Math.round(Number(yuan) * TOKENS_PER_YUAN),
-                  percent: Number(percent),
-                })),
+              steps: stepsOf(steps),
               effective_from: new Date(from).toISOString(),
             });
             await published();
           }}
         >
-          <Field label={t.plans.steps} hint={t.plans.stepsHint}>
-            {(attributes) => (
-              <Textarea {...attributes} name="steps" rows={3} placeholder={"1000 5\n10000 12"} />
-            )}
-          </Field>
+          <Steps />
           <From />
         </SettingForm>
       </ForFinance>
     </Panel>
+  );
+}
+
+/** The service refuses more. */
+const MOST_PERCENT = 90;
+const exampleSteps = "1000 5\n10000 12";
+
+/** What is written in lines of yuan and percent. */
+function stepsOf(text: string): VolumeLadder["steps"] {
+  return text
+    .split("\n")
+    .map((line) => line.trim().split(/[\s,;=:%，；：％]+/))
+    .filter(([first]) => first)
+    .map(([yuan, percent]) => ({
+      from_tokens: Math.round(Number(yuan) * TOKENS_PER_YUAN),
+      percent: Number(percent),
+    }));
+}
+
+/** The steps of a ladder, and what customers pay by them: 95 taken off is easily written for 95 paid. */
+function Steps() {
+  const t = useText();
+  const format = useFormat();
+  const [text, setText] = useState("");
+  const steps = stepsOf(text);
+  const isWrong = steps.some(
+    ({ from_tokens: from, percent }, n) =>
+      !(from > (steps[n - 1]?.from_tokens ?? 0) && percent > (steps[n - 1]?.percent ?? 0)) ||
+      !Number.isInteger(percent) ||
+      percent > MOST_PERCENT,
+  );
+  const lines = steps.map(({ from_tokens, percent }) =>
+    t.plans.stepOutcome(
+      format.yuan(from_tokens),
+      format.percent(percent / 100),
+      format.percent(1 - percent / 100),
+    ),
+  );
+  const outcome = t.plans.stepsOutcome(lines.join(t.plans.stepBreak));
+  return (
+    <>
+      <Field label={t.plans.steps} hint={t.plans.stepsHint}>
+        {(attributes) => (
+          <Textarea
+            {...attributes}
+            name="steps"
+            rows={3}
+            placeholder={exampleSteps}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+        )}
+      </Field>
+      <Outcome isWrong={isWrong || steps.some(({ percent }) => percent > 50)}>
+        {isWrong ? t.plans.stepsWrong : steps.length === 0 ? t.plans.stepsNone : outcome}
+      </Outcome>
+    </>
   );
 }
 

@@ -21,16 +21,22 @@ export function Forgot() {
   if (isSent)
     return (
       <div className="flex flex-col gap-5">
-        <Notice tone="good" title={t.auth.resetSent}>
-          {session?.mail ? t.auth.resetByMail : t.auth.resetByOperator}
-        </Notice>
+        {session?.mail ? (
+          <Notice tone="good" title={t.auth.resetSent}>
+            {t.auth.resetByMail}
+          </Notice>
+        ) : (
+          <Notice tone="warn" title={t.auth.askOperator}>
+            {t.auth.resetByOperator}
+          </Notice>
+        )}
         {back}
       </div>
     );
   return (
     <AuthForm
       title={t.auth.forgotTitle}
-      about={t.auth.forgotAbout}
+      about={session?.mail ? t.auth.forgotAbout : undefined}
       action={t.auth.sendLink}
       onSend={async ({ email = "" }) => {
         await askReset(email);

@@ -87,6 +87,7 @@ export function ResultView({
       {rows.length === 0 ? (
         <Empty icon={<SearchX className="size-5" />} title={t.playground.nothing}>
           {t.playground.nothingAbout}
+          {usage.tokens > 0 && ` ${t.playground.nothingCharged}`}
         </Empty>
       ) : (
         <Tabs.Root defaultValue="page">

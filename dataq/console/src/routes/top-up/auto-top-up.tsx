@@ -1,4 +1,4 @@
-import type { AutoTopUp } from "@dataq/contract/wire";
+import type { AutoTopUp, PaymentOptions } from "@dataq/contract/wire";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { allowAutoTopUp, autoTopUpQuery, endAutoTopUp } from "../../service/auto-top-up.ts";
@@ -13,20 +13,21 @@ import { Notice } from "../../ui/states.tsx";
 import { useToast } from "../../ui/toast.tsx";
 
 /** Charges of a saved card when the balance is low. Nothing where no provider can. */
-export function AutomaticTopUp() {
+export function AutomaticTopUp({ options }: { readonly options: PaymentOptions | undefined }) {
   const t = useText();
   const format = useFormat();
   const say = useToast();
   const client = useQueryClient();
   const { data } = useQuery(autoTopUpQuery);
-  if (!data?.available) return null;
+  const leastFen = options?.providers.find(({ automatic }) => automatic)?.least_fen;
+  if (!data?.available || leastFen === undefined) return null;
   const { state, amount_fen: amountFen, most_fen: mostFen } = data;
   const isUsed = state === "on" && data.charged_fen + (amountFen ?? 0) > (mostFen ?? Infinity);
   return (
     <Panel title={t.auto.title} about={t.auto.about}>
       <div className="flex flex-col gap-4">
         <Notice
-          tone={state === "on" && !data.reason && !isUsed ? "good" : "warn"}
+          tone={state === "off" ? "info" : state === "on" && !data.reason && !isUsed ? "good" : "warn"}
           title={[t.auto.states[state], data.card].filter(Boolean).join(" · ")}
         >
           {data.charged_fen > 0 && <p>{t.auto.charged(format.yuan(data.charged_fen * TOKENS_PER_FEN))}</p>}
@@ -55,7 +56,7 @@ export function AutomaticTopUp() {
             else say(t.settings.saved);
           }}
         >
-          <Limits of={data} />
+          <Limits of={data} leastFen={leastFen} />
           {data.card !== null && <Checkbox name="another" label={t.auto.another} />}
           <Checkbox label={t.auto.consent} required />
         </SettingForm>
@@ -78,30 +79,41 @@ export function AutomaticTopUp() {
 }
 
 /** When the card is charged, how much, and how often that can happen in a month. */
-function Limits({ of: { low_tokens: low, amount_fen: amount, most_fen: most } }: { readonly of: AutoTopUp }) {
+function Limits({
+  of: { low_tokens: low, amount_fen: amount, most_fen: most },
+  leastFen,
+}: {
+  readonly of: AutoTopUp;
+  /** The smallest charge that the provider takes. */
+  readonly leastFen: number;
+}) {
   const t = useText();
   const format = useFormat();
   const [values, setValues] = useState({
     low: String(low === null ? 20 : low / TOKENS_PER_YUAN),
-    amount: String(amount === null ? 100 : amount / 100),
-    most: String(most === null ? 500 : most / 100),
+    amount: String((amount ?? Math.max(10_000, leastFen)) / 100),
+    most: String((most ?? Math.max(50_000, leastFen)) / 100),
   });
   const yuan = (name: keyof typeof values) => format.yuan(Number(values[name]) * TOKENS_PER_YUAN);
   const times = Math.floor(Number(values.most) / Number(values.amount));
-  const isWrong = !(Number.isFinite(times) && times >= 1 && Number(values.low) > 0);
+  const least = format.yuan(leastFen * TOKENS_PER_FEN);
+  const isSmall = Number(values.amount) * 100 < leastFen;
+  const isWrong = isSmall || !(Number.isFinite(times) && times >= 1 && Number(values.low) > 0);
   return (
     <FieldGroup
       title={t.auto.limits}
       isWrong={isWrong}
       outcome={
-        isWrong
-          ? t.auto.never
-          : t.auto.outcome({
-              low: yuan("low"),
-              amount: yuan("amount"),
-              most: yuan("most"),
-              times: format.number(times),
-            })
+        isSmall
+          ? t.auto.tooSmall(least)
+          : isWrong
+            ? t.auto.never
+            : t.auto.outcome({
+                low: yuan("low"),
+                amount: yuan("amount"),
+                most: yuan("most"),
+                times: format.number(times),
+              })
       }
     >
       {(["low", "amount", "most"] as const).map((name) => (
@@ -110,10 +122,11 @@ function Limits({ of: { low_tokens: low, amount_fen: amount, most_fen: most } }:
           name={name}
           label={t.auto[name]}
           unit={t.units.yuan}
-          hint={t.auto.hints[name]}
+          hint={name === "amount" ? t.auto.hints.amount(least) : t.auto.hints[name]}
           value={values[name]}
           onValue={(value) => setValues({ ...values, [name]: value })}
           step={0.01}
+          min={name === "low" ? 0.01 : leastFen / 100}
           max={name === "low" ? 2e7 : 1e8}
         />
       ))}

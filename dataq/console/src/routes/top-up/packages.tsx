@@ -51,6 +51,7 @@ function Offers({
   const format = useFormat();
   const client = useQueryClient();
   const [provider, setProvider] = useState<PaymentProvider>(options.providers[0]!.name);
+  const leastFen = options.providers.find(({ name }) => name === provider)!.least_fen;
   const buy = useOnce({
     mutationFn: (offer: string) => buyPackage(provider, offer),
     onSuccess: async (payment) => {
@@ -60,29 +61,6 @@ function Offers({
   });
   return (
     <div className="flex flex-col gap-4 p-4 sm:p-5">
-      <ul className="flex flex-col gap-2">
-        {offers.map(({ id, tokens, price_fen, days }) => {
-          const more = tokens / (price_fen * TOKENS_PER_FEN) - 1;
-          return (
-            <li
-              key={id}
-              className="flex flex-wrap items-center justify-between gap-3 rounded-md border border-line p-3"
-            >
-              <span>
-                <span className="block font-medium">
-                  {t.packages.offer(format.tokens(tokens), format.number(days))}
-                </span>
-                {more >= 0.005 && (
-                  <span className="text-sm text-good">{t.packages.more(format.percent(more))}</span>
-                )}
-              </span>
-              <Button kind="primary" isBusy={buy.isPending} onClick={() => buy.mutate(id)}>
-                {format.yuan(price_fen * TOKENS_PER_FEN)}
-              </Button>
-            </li>
-          );
-        })}
-      </ul>
       {options.providers.length > 1 && (
         <Field label={t.pay.way}>
           {(attributes) => (
@@ -101,6 +79,39 @@ function Offers({
           )}
         </Field>
       )}
+      <ul className="flex flex-col gap-2">
+        {offers.map(({ id, tokens, price_fen, days }) => {
+          const more = tokens / (price_fen * TOKENS_PER_FEN) - 1;
+          return (
+            <li
+              key={id}
+              className="flex flex-wrap items-center justify-between gap-3 rounded-md border border-line p-3"
+            >
+              <span>
+                <span className="block font-medium">
+                  {t.packages.offer(format.tokens(tokens), format.number(days))}
+                </span>
+                {more >= 0.005 && (
+                  <span className="text-sm text-good">{t.packages.more(format.percent(more))}</span>
+                )}
+                {price_fen < leastFen && (
+                  <span className="block text-sm text-warn">
+                    {t.packages.tooCheap(t.pay.providers[provider], format.yuan(leastFen * TOKENS_PER_FEN))}
+                  </span>
+                )}
+              </span>
+              <Button
+                kind="primary"
+                isBusy={buy.isPending}
+                disabled={price_fen < leastFen}
+                onClick={() => buy.mutate(id)}
+              >
+                {t.packages.buy(format.yuan(price_fen * TOKENS_PER_FEN))}
+              </Button>
+            </li>
+          );
+        })}
+      </ul>
       {buy.error && <Failure error={buy.error} />}
     </div>
   );
@@ -118,7 +129,7 @@ function Own({ packages }: { readonly packages: readonly BoughtPackage[] }) {
         keyOf={({ id }) => id}
         columns={[
           { name: t.packages.tokens, isNumber: true, cell: ({ tokens }) => t.amount(format.tokens(tokens)) },
-          { name: t.packages.left, isNumber: true, cell: ({ left }) => format.tokens(left) },
+          { name: t.packages.left, isNumber: true, cell: ({ left }) => t.amount(format.tokens(left)) },
           {
             name: t.packages.ends,
             className: "tabular whitespace-nowrap",

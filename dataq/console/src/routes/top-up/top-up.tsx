@@ -51,7 +51,7 @@ export function TopUp() {
             options.providers.length > 0 && <Pay options={options} onBegun={({ id }) => open(id)} />
           )}
           <Packages options={options} onBegun={({ id }) => open(id)} />
-          <AutomaticTopUp />
+          <AutomaticTopUp options={options} />
           <Panel title={t.topUp.voucher} about={t.topUp.voucherAbout}>
             <form className="flex flex-col gap-4" onSubmit={send}>
               <Field label={t.topUp.code} hint={t.topUp.codeHint}>
