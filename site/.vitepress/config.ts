@@ -90,6 +90,10 @@ function fit(md: MarkdownRenderer): void {
   // Vue reads what stands in double braces as a program.
   const text = md.renderer.rules.text!;
   md.renderer.rules.text = (...given) => text(...given).replaceAll("{{", "&#123;&#123;");
+  // A path or an address in a narrow table breaks behind a slash or an @.
+  const code = md.renderer.rules.code_inline!;
+  md.renderer.rules.code_inline = (...given) =>
+    code(...given).replaceAll(/(?<=[\w.])[/\\@](?=[\w.])/g, "$&<wbr>");
   for (const cell of ["th_open", "td_open"] as const)
     md.renderer.rules[cell] = (tokens, index) => {
       const tag = tokens[index]!.tag;
