@@ -111,7 +111,7 @@ export const errorsZh: Record<ErrorCode, Row> = {
     "请从程序中调用，或把该来源加入 DATAQ_ORIGINS。",
   ),
   account_frozen: row("账户已冻结", "账户已被冻结。", "请联系本服务的运营方。"),
-  not_found: row("没有找到", "没有找到所查的内容。", "请检查取值。"),
+  not_found: row("没有找到", "没有找到。", "请检查编号或参数。"),
   not_cached: row("缓存中没有", "缓存中没有这个结果。", "请去掉 cache: only，向数据源查询。"),
   no_such_route: row(
     "路由不存在",

@@ -223,7 +223,7 @@ describe.skipIf(!chromiumPath)("in the console, in Debian's chromium", () => {
     await visit(page, "/admin/prices");
     const steps = page.getByLabel("Steps");
     await steps.fill("1000 5\n10000 88");
-    await page.getByText("from ¥1,000.00, 5% off, so 95% is paid; from ¥10,000.00, 88% off").waitFor();
+    await page.getByText("from ¥1,000.00, 5% off: customers pay 95%; from ¥10,000.00, 88% off").waitFor();
     await steps.fill("1000 95");
     await page.getByText("a whole percentage from 1 to 90").waitFor();
     expect(await faultsOf(page)).toEqual([]);

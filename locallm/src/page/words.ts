@@ -18,7 +18,7 @@ const texts = {
   guides: ["Guides", "文档"],
   settingsHint: [
     "They apply to this conversation. An empty field keeps the model's own value, or the grey one.",
-    "仅对当前对话生效；留空则使用模型自己的值，没有时使用灰色的值。",
+    "仅对当前对话生效；留空则用模型默认值，模型没有时用灰色显示的值。",
   ],
   transfer: ["Export, import", "导出和导入"],
   thisConversation: ["This conversation", "当前对话"],
@@ -108,7 +108,7 @@ const texts = {
   ],
   top_p: ["Chooses among the likeliest words that make up this share.", "只在累计概率达到此值的词里选。"],
   top_k: ["Chooses among this many likeliest words; 0 means all.", "只在最可能的这么多个词里选，0 为不限。"],
-  min_p: ["Leaves out words below this share of the likeliest.", "去掉概率低于最可能词此比例的词。"],
+  min_p: ["Leaves out words below this share of the likeliest.", "排除概率低于（最可能词概率 × 此值）的词。"],
   repeat_penalty: ["Above 1, words that were just used become rarer.", "大于 1 时，刚用过的词会更少出现。"],
   num_predict: ["The most tokens of an answer; -1 means no limit.", "回答最多的 token 数，-1 为不限。"],
   num_ctx: [

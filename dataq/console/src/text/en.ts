@@ -123,7 +123,6 @@ export const en = {
     signup_closed: "Sign-up is closed on this service.",
     too_many_attempts: "Too many attempts. Try again later.",
     invalid_origin: "This page was opened at a different address than the service. Reload it.",
-    invalid_voucher: "This voucher code is invalid, already used or expired.",
   },
 
   missing: {
@@ -243,8 +242,7 @@ export const en = {
     pendingMail: "Verify your email address",
     pendingMailAbout: (email: string) =>
       `We sent a link to ${email || "your email address"}. Open it to verify your address.`,
-    pendingNoMail:
-      "This service cannot send email. Its operator approves new accounts. Contact the operator.",
+    pendingNoMail: "The operator approves new accounts and is not told by email. Contact the operator.",
     pendingApproval: "Awaiting approval",
     pendingApprovalAbout:
       "Your account is awaiting approval by the operator. This page updates automatically.",
@@ -820,7 +818,7 @@ export const en = {
     outcome: ({ low, amount, most, times }: Record<"low" | "amount" | "most" | "times", string>) =>
       `As it stands: below ${low} the card is charged ${amount}, at most ${counted(times, "time")} a month (${most}).`,
     tooSmall: (least: string) => `A charge must be at least ${least}.`,
-    never: "With these numbers nothing is ever charged: a month must hold at least one charge.",
+    never: "With these numbers nothing is charged: the most of a month must hold at least one charge.",
     consent:
       "I allow the operator to charge the card that I save at Stripe without me, within these limits, until I end it.",
     allow: "Allow",
@@ -939,7 +937,7 @@ export const en = {
     dataKinds: {
       sample: "Samples only",
       imported: "Imported",
-      connector: "Connector",
+      connector: "Connected",
       none: "Not available",
     },
     samplesOnly: (count: string) => `${counted(count, "operation")} with samples only`,
@@ -1152,9 +1150,9 @@ export const en = {
     earned: "Earned",
     latency: "Median / 95 %",
     vendors: "Vendors",
-    vendor: "Contract",
+    vendor: "Vendor",
     requests: "Requests",
-    unhappy: "Who is unhappy",
+    unhappy: "Customers affected",
     unhappyAbout: "Calls that failed by our fault or a vendor's, or were limited.",
     failures: "Most frequent errors",
     cohorts: "What became of trials",
@@ -1248,6 +1246,8 @@ export const en = {
 
   plans: {
     published: "Published.",
+    publishFree: "Publish free calls",
+    publishVolume: "Publish discount",
     free: "Free calls",
     freeAbout: "So many calls of an operation cost each account nothing, every day in China.",
     noFree: "No free calls",
@@ -1260,7 +1260,8 @@ export const en = {
     off: "Taken off",
     steps: "Steps",
     stepsHint: "One in each line: yuan spent and percent taken off. Empty ends the discount.",
-    stepOutcome: (yuan: string, off: string, pays: string) => `from ${yuan}, ${off} off, so ${pays} is paid`,
+    stepOutcome: (yuan: string, off: string, pays: string) =>
+      `from ${yuan}, ${off} off: customers pay ${pays}`,
     stepBreak: "; ",
     stepsOutcome: (steps: string) => `As it stands: ${steps}.`,
     stepsNone: "As it stands: no discount by volume.",

@@ -1,6 +1,9 @@
 import { citationsZh } from "./citations.ts";
 import type { Text } from "./en.ts";
 
+/** A name between Chinese words: a space parts Latin letters from them. */
+const spaced = (name: string) => `${/^\w/.test(name) ? " " : ""}${name}${/\w$/.test(name) ? " " : ""}`;
+
 export const zh: Text = {
   loading: "正在加载……",
   retry: "重试",
@@ -121,7 +124,6 @@ export const zh: Text = {
     signup_closed: "本服务未开放注册。",
     too_many_attempts: "尝试次数过多，请稍后再试。",
     invalid_origin: "页面地址与服务地址不一致，请刷新页面。",
-    invalid_voucher: "充值码不存在、已使用或已过期。",
   },
 
   missing: {
@@ -169,7 +171,7 @@ export const zh: Text = {
     wrongOrUnverified: "邮箱或密码不正确，或邮箱尚未验证。如果刚刚注册，请先打开邮件中的链接。",
     signInLocal: "如果服务由您自己运行，请使用启动时打印的链接登录。",
     signIn: "登录",
-    sso: (name: string) => `使用${/^[\w]/.test(name) ? " " : ""}${name}${/\w$/.test(name) ? " " : ""}登录`,
+    sso: (name: string) => `使用${spaced(name)}登录`,
     orPassword: "或使用密码",
     ssoAway: (name: string) => `${name} 无响应，请稍后再试。`,
     ssoRefused: {
@@ -183,7 +185,7 @@ export const zh: Text = {
       signup_closed: "注册已关闭，请联系运营方获取邀请。",
     },
     signUpTitle: "创建账户",
-    signUpAbout: "赠送试用点数 2,000,000 点，约可调用法律类接口 400 次或学术类接口 4,000 次。",
+    signUpAbout: "赠送试用点数 2,000,000 点，约可调用法律类接口 400 次或科研类接口 4,000 次。",
     signUpApproval: "新账户需经运营方审核，通过后赠送试用点数。",
     signUpInvited: "注册后即可接受邀请。",
     signUp: "创建账户",
@@ -227,7 +229,7 @@ export const zh: Text = {
     goOn: "进入控制台",
     pendingMail: "请验证邮箱",
     pendingMailAbout: (email) => `链接已发送至 ${email || "您的邮箱"}。请打开链接完成验证。`,
-    pendingNoMail: "本服务不发送邮件，新账户由运营方审核，请联系运营方。",
+    pendingNoMail: "新账户由运营方审核，本服务不发送邮件，请直接联系运营方。",
     pendingApproval: "等待审核",
     pendingApprovalAbout: "您的账户正在等待运营方审核，通过后本页会自动更新。",
     pendingInvited: "完成后请再次打开邀请链接。",
@@ -695,7 +697,7 @@ export const zh: Text = {
     },
     outcomes: { charged: "扣费", free: "未扣费", running: "进行中" },
     notes: {
-      trial: "试用额度",
+      trial: "试用点数",
       "trial tokens expired": "试用点数已过期",
       "opening balance": "初始余额",
       "top-up by the operator": "运营方人工充值",
@@ -718,7 +720,7 @@ export const zh: Text = {
     change: "变动",
     after: "余额",
     none: "还没有记录",
-    noneAbout: "第一条记录会是试用额度或充值。",
+    noneAbout: "第一条记录会是试用点数或充值。",
   },
 
   topUp: {
@@ -743,9 +745,9 @@ export const zh: Text = {
     way: "付款方式",
     providers: { stripe: "Stripe", alipay: "支付宝", wechat: "微信支付", bank: "银行转账" },
     begin: "去付款",
-    openPage: (provider) => `前往${provider}付款`,
+    openPage: (provider) => `前往${spaced(provider)}付款`,
     pageAbout: "付款后会回到这里；直接关闭页面也没关系，同样会到账。",
-    scan: (provider) => `请用${provider}扫码付款。`,
+    scan: (provider) => `请用${spaced(provider)}扫码付款。`,
     payee: "收款人",
     account: "账号",
     bank: "开户行",
@@ -810,7 +812,7 @@ export const zh: Text = {
     title: "套餐",
     about:
       "预购点数，单价更低，在试用点数之后、其余余额之前使用。退款时已用点数按 1 元 50,000 点扣除，到期不退。",
-    tooCheap: (provider, least) => `${provider}最低 ${least}，请换一种付款方式。`,
+    tooCheap: (provider, least) => `${spaced(provider).trimStart()}最低 ${least}，请换一种付款方式。`,
     offer: (tokens, days) => `${tokens} 点，有效期 ${days} 天`,
     more: (percent) => `多得 ${percent}`,
     buy: (yuan) => `${yuan} 购买`,
@@ -885,14 +887,14 @@ export const zh: Text = {
   pricing: {
     yours: (yuan, why) => `您的价格 ${yuan}（${why}）`,
     freeLeft: (left, all) => `今日免费 ${all} 次，还剩 ${left} 次`,
-    volume: "按本月截至昨日的消费减价：",
+    volume: "按本月截至昨日的消费享受折扣：",
     about: "可用的接口、价格和数据更新时间。",
     coming: "即将生效的价格",
     call: "单次调用",
     repeat: "命中缓存",
     same: "同价",
     freshness: "数据",
-    dataKinds: { sample: "仅有样例", imported: "已导入", connector: "连接器", none: "未提供" },
+    dataKinds: { sample: "仅有样例", imported: "已导入", connector: "已接入", none: "未提供" },
     samplesOnly: (count) => `${count} 个接口目前只有样例`,
     samplesAbout: "样例由程序生成，每条都有注明，不收费。运营方导入或接入真实数据后，即按下列价格计费。",
     needs: (what) => `接入${what}后提供真实数据。`,
@@ -1024,7 +1026,7 @@ export const zh: Text = {
     tiers: { trial: "试用", standard: "标准", pro: "专业", operator: "运营" },
     admin: "管理员",
     opening: "已付金额（元）",
-    openingHint: "留空则发放试用额度。",
+    openingHint: "留空则发放试用点数。",
     keyCount: "API 密钥数量",
     freeze: "冻结",
     thaw: "解冻",
@@ -1077,15 +1079,15 @@ export const zh: Text = {
     days: "每日收入",
     nothing: "这段时间没有数据",
     operations: "接口",
-    operationsAbout: "毛利不含试用额度支付的部分。",
+    operationsAbout: "毛利不含试用点数支付的部分。",
     several: "批量查询",
     failed: "失败",
     earned: "扣费",
     latency: "中位 / 95%",
     vendors: "供应商",
-    vendor: "合同",
+    vendor: "供应商",
     requests: "请求",
-    unhappy: "谁不满意",
+    unhappy: "受影响的客户",
     unhappyAbout: "因我们或供应商的原因失败，或被限流的调用。",
     failures: "最常见的错误",
     cohorts: "试用转化",
@@ -1178,6 +1180,8 @@ export const zh: Text = {
 
   plans: {
     published: "已发布。",
+    publishFree: "发布免费次数",
+    publishVolume: "发布折扣",
     free: "免费次数",
     freeAbout: "每个账户每天（北京时间）可免费调用的次数。",
     noFree: "没有免费次数",
@@ -1269,7 +1273,7 @@ export const zh: Text = {
   },
 
   vendors: {
-    title: "供应商合约",
+    title: "供应商合同",
     about: "优先于导入的数据，按列表顺序调用。测试会发送真实请求。",
     none: "尚未接入供应商",
     vendor: "供应商",

@@ -51,7 +51,9 @@ export function Failure({ error, onRetry }: { readonly error: unknown; readonly 
       tone="bad"
       title={title}
       actions={
-        onRetry && (
+        // What is not there will not be there the next time either.
+        onRetry &&
+        !(error instanceof ServiceError && error.status === 404) && (
           <Button size="small" onClick={onRetry}>
             {t.retry}
           </Button>

@@ -178,7 +178,7 @@ export function lawsOf({ entries, calls, base }: Scope): readonly (Law & { reado
     {
       law: "L10",
       text: "an expired trial is not spent",
-      text_zh: "过期的试用额度没有被使用",
+      text_zh: "过期的试用点数没有被使用",
       sql: `select e.account_id || ' ' || e.seq from ${entries} e join wallet w using (account_id)
           where e.kind = 'hold' and e.trial < 0 and w.trial_expires_at <= e.at`,
     },

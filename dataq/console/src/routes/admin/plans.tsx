@@ -75,7 +75,7 @@ function FreeCalls() {
       </Loaded>
       <ForFinance>
         <SettingForm
-          action={t.prices.publish}
+          action={t.plans.publishFree}
           onSend={async ({ operation = "", calls = "", from = "" }) => {
             await setFreeTier({
               operation: operation as NewFreeTier["operation"],
@@ -136,7 +136,7 @@ function Volume() {
       </Loaded>
       <ForFinance>
         <SettingForm
-          action={t.prices.publish}
+          action={t.plans.publishVolume}
           onSend={async ({ steps = "", from = "" }) => {
             await setVolumeLadder({
               steps: stepsOf(steps),

@@ -21,7 +21,9 @@ export function Pending() {
   const wantsMail = !user?.is_verified;
   return (
     <>
-      <h1 className="text-2xl font-semibold">{wantsMail ? t.auth.pendingMail : t.auth.pendingApproval}</h1>
+      <h1 className="text-2xl font-semibold">
+        {wantsMail && session?.mail !== false ? t.auth.pendingMail : t.auth.pendingApproval}
+      </h1>
       <p className="mt-1.5 text-soft">
         {wantsMail
           ? session?.mail

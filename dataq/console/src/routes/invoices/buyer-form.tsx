@@ -43,7 +43,7 @@ export function BuyerForm() {
                 />
               )}
             </Field>
-            <Field label={t.invoices.taxNumber} hint={t.invoices.taxNumberHint}>
+            <Field label={t.invoices.taxNumber} optionalText={t.optional} hint={t.invoices.taxNumberHint}>
               {(attributes) => (
                 <Input
                   {...attributes}

@@ -107,7 +107,10 @@ function Bench({
             <Provenance operation={operation} />
             <Availability operation={operation} onSample={setValues} />
             <ParameterFields operation={operation} values={values} onChange={setValues} />
-            <Quote body={bodyOf(operation, values, 1)} />
+            <Quote
+              body={bodyOf(operation, values, 1)}
+              told={outcome.state === "failed" && !isRunning ? outcome.error : undefined}
+            />
             <Button type="submit" kind="primary" isBusy={isRunning} icon={<Play className="size-4" />}>
               {t.playground.send}
             </Button>
@@ -207,7 +210,14 @@ function Refusal({ error }: { readonly error: unknown }) {
 }
 
 /** The price of the call. The service computes it with the same code that charges calls. */
-function Quote({ body }: { readonly body: QueryBody }) {
+function Quote({
+  body,
+  told,
+}: {
+  readonly body: QueryBody;
+  /** Why the last call failed, which the page says already. */
+  readonly told: unknown;
+}) {
   const t = useText();
   const format = useFormat();
   const text = useSettled(JSON.stringify(body));
@@ -217,10 +227,13 @@ function Quote({ body }: { readonly body: QueryBody }) {
     retry: false,
     placeholderData: (before) => before,
   });
+  const problem = query.error ? explain(query.error, t).title : "";
   return (
     <div aria-live="polite" className="min-h-16 rounded-lg bg-sunken px-3.5 py-2.5">
       {query.error ? (
-        <p className="text-sm text-bad">{explain(query.error, t).title}</p>
+        <p className="text-sm text-bad">
+          {told !== undefined && explain(told, t).title === problem ? "–" : problem}
+        </p>
       ) : query.data ? (
         <>
           <p className="tabular flex items-baseline justify-between gap-3">
