@@ -284,9 +284,22 @@ describe.skipIf(!chromiumPath)("a customer's journey, in Debian's chromium", () 
     await guest.page.getByRole("button", { name: "Join" }).click();
     await guest.page.getByRole("heading", { name: "Hello, Li Na" }).waitFor();
     await guest.page.getByText("49,500 tokens").first().waitFor();
+    // Who may only read is told so, and is offered no form that ends in a refusal.
+    for (const path of ["/keys", "/top-up", "/playground"]) {
+      await visit(guest.page, path);
+      await guest.page.getByText("Your role does not allow this action.").first().waitFor();
+      expect(
+        await guest.page
+          .locator("main")
+          .getByRole("button", { name: /^(Create|Redeem|Send)/ })
+          .count(),
+      ).toBe(0);
+    }
     await guest.page.goto(link);
     await guest.page.getByRole("button", { name: "Join" }).click();
     await guest.page.getByRole("alert").waitFor();
+    const other = guest.page.getByRole("button", { name: "Sign in with another account" });
+    await expect.poll(() => other.getAttribute("class")).toContain("bg-accent");
 
     await page.reload();
     await expect.poll(() => page.getByLabel("Role of Li Na").inputValue()).toBe("read-only");

@@ -192,12 +192,22 @@ function Way() {
   const user = useSignedIn();
   const { data: session } = useQuery(sessionQuery);
   const icon = "size-4.5 shrink-0";
+  const nav = useRef<HTMLElement>(null);
+  // An operator's list is longer than many screens.
+  useEffect(
+    () => nav.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" }),
+    [],
+  );
   return (
     <>
       <div className="flex h-14 shrink-0 items-center px-5">
         <Brand />
       </div>
-      <nav aria-label={t.shell.navigation} className="flex-1 overflow-y-auto px-3 py-2">
+      <nav
+        ref={nav}
+        aria-label={t.shell.navigation}
+        className="flex-1 scroll-pb-8 overflow-y-auto px-3 pt-2 pb-8 mask-[linear-gradient(to_top,transparent,black_2rem)]"
+      >
         <ul className="flex flex-col gap-0.5">
           <Step to="/" icon={<LayoutDashboard className={icon} />} name={t.pages.overview} />
           <Step to="/playground" icon={<FlaskConical className={icon} />} name={t.pages.playground} />

@@ -21,6 +21,11 @@ export function mayOperate(
   return scopes.includes("admin") || scopes.includes(scope);
 }
 
+/** Whether the signed-in member's role includes a right in the account that they act for. */
+export function useMay(scope: Scope): boolean {
+  return useSignedIn().scopes.includes(scope);
+}
+
 /** The signed-in user. Pages inside the shell always have a signed-in user. */
 export function useSignedIn(): SignedIn {
   const { data } = useQuery(sessionQuery);

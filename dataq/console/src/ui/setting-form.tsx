@@ -7,10 +7,13 @@ import { Failure } from "./states.tsx";
 export function SettingForm({
   action,
   onSend,
+  beside,
   children,
 }: {
   readonly action: string;
   readonly onSend: (values: Record<string, string>) => Promise<void>;
+  /** Further buttons, in the row of the form's own. */
+  readonly beside?: ReactNode;
   readonly children: ReactNode;
 }) {
   const { mutate, isPending, error } = useOnce({
@@ -27,9 +30,12 @@ export function SettingForm({
     <form className="flex flex-col gap-4" onSubmit={send}>
       {children}
       {error && <Failure error={error} />}
-      <Button type="submit" isBusy={isPending} className="self-start">
-        {action}
-      </Button>
+      <div className="flex flex-wrap gap-2">
+        <Button type="submit" isBusy={isPending}>
+          {action}
+        </Button>
+        {beside}
+      </div>
     </form>
   );
 }

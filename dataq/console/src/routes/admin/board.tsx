@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { boardQuery } from "../../service/board.ts";
 import { chinaDay } from "../../service/money.ts";
+import { sessionQuery } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { DayRange } from "../../ui/day-range.tsx";
 import { TOKENS_PER_FEN, useFormat } from "../../ui/format.tsx";
@@ -25,9 +26,16 @@ export function Board() {
   const [to, setTo] = useState(chinaDay());
   const isRight = from !== "" && to !== "" && from <= to;
   const query = useQuery({ ...boardQuery(from, to), enabled: isRight });
+  // While customers are refused, what ends that comes first.
+  const isMaintained = useQuery(sessionQuery).data?.maintenance != null;
   return (
     <>
       <PageHead title={t.pages.board} about={t.board.about} />
+      {isMaintained && (
+        <div className="-mt-5 mb-5">
+          <Maintenance />
+        </div>
+      )}
       <Approvals />
       <div className="mb-5 grid grid-cols-2 gap-2 sm:flex sm:flex-wrap">
         <DayRange from={from} to={to} onFrom={setFrom} onTo={setTo} />
@@ -41,7 +49,7 @@ export function Board() {
           <Empty title={t.usage.wrongRange} />
         </Panel>
       )}
-      <Maintenance />
+      {!isMaintained && <Maintenance />}
     </>
   );
 }

@@ -217,6 +217,7 @@ function Coupons() {
   const query = useQuery(couponsQuery);
   const mayEnd = mayOperate(useSignedIn(), "admin:finance");
   const [ending, setEnding] = useState<string | null>(null);
+  const [kind, setKind] = useState("percent");
   return (
     <Panel title={t.plans.coupons} about={t.plans.couponsAbout} isFlush>
       <Loaded query={query} lines={3}>
@@ -306,18 +307,23 @@ function Coupons() {
             </Field>
             <Field label={t.plans.gives}>
               {(attributes) => (
-                <Select {...attributes} name="kind">
+                <Select
+                  {...attributes}
+                  name="kind"
+                  value={kind}
+                  onChange={(event) => setKind(event.target.value)}
+                >
                   <option value="percent">{t.plans.percent}</option>
                   <option value="tokens">{t.plans.credit}</option>
                 </Select>
               )}
             </Field>
-            <Field label={t.plans.value}>
+            <Field label={kind === "percent" ? t.plans.percentValue : t.plans.yuanValue}>
               {(attributes) => (
                 <Input {...attributes} name="value" type="number" min="0.01" step="0.01" required />
               )}
             </Field>
-            <Field label={t.plans.days}>
+            <Field label={t.plans.days} hint={t.plans.daysHint}>
               {(attributes) => (
                 <Input
                   {...attributes}
@@ -333,7 +339,13 @@ function Coupons() {
             <Field label={t.plans.most} optionalText={t.optional}>
               {(attributes) => <Input {...attributes} name="most" type="number" min="1" />}
             </Field>
-            <DayField label={t.plans.ends} optionalText={t.optional} name="ends" hasTime />
+            <DayField
+              label={t.plans.ends}
+              hint={t.plans.fromHint}
+              optionalText={t.optional}
+              name="ends"
+              hasTime
+            />
           </div>
         </SettingForm>
       </ForFinance>
@@ -374,7 +386,16 @@ export function From() {
   const t = useText();
   const at = new Date(Date.now() + 86_400_000);
   const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
-  return <DayField label={t.pricing.since} name="from" hasTime required day={`${local} 00:00`} />;
+  return (
+    <DayField
+      label={t.pricing.since}
+      hint={t.plans.fromHint}
+      name="from"
+      hasTime
+      required
+      day={`${local} 00:00`}
+    />
+  );
 }
 
 /** Since when something counts, and whether that is still ahead. */

@@ -9,6 +9,7 @@ export function AuthForm({
   about,
   before,
   action,
+  kind = "primary",
   onSend,
   children,
   foot,
@@ -18,6 +19,8 @@ export function AuthForm({
   /** Another way, above the form. */
   readonly before?: ReactNode;
   readonly action: string;
+  /** Plain where the foot has the better way. */
+  readonly kind?: "primary" | "plain";
   readonly onSend: (values: Record<string, string>) => Promise<void>;
   readonly children: ReactNode;
   readonly foot?: ReactNode;
@@ -36,7 +39,7 @@ export function AuthForm({
       <form className="mt-6 flex flex-col gap-4" onSubmit={send}>
         {children}
         {error && <Failure error={error} />}
-        <Button type="submit" kind="primary" isBusy={isPending} className="mt-1">
+        <Button type="submit" kind={kind} isBusy={isPending} className="mt-1">
           {action}
         </Button>
       </form>

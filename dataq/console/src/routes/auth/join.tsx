@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { ServiceError } from "../../service/call.ts";
 import { signOut } from "../../service/identity.ts";
 import { joinAccount } from "../../service/members.ts";
 import { sessionQuery } from "../../service/session.ts";
@@ -22,6 +23,8 @@ export function Join() {
   });
   const { data: session } = useQuery(sessionQuery);
   const finish = useFinish();
+  /** The invitation is not for this user, or for nobody any more. */
+  const [isRefused, setRefused] = useState(false);
   if (token === "") return <BrokenLink about={t.auth.joinBroken} />;
   if (!session?.user)
     return (
@@ -43,8 +46,12 @@ export function Join() {
       title={t.auth.joinTitle}
       about={t.auth.joinAbout(session.user.email)}
       action={t.auth.join}
+      kind={isRefused ? "plain" : "primary"}
       onSend={async () => {
-        await joinAccount(token);
+        await joinAccount(token).catch((error: unknown) => {
+          setRefused(error instanceof ServiceError && error.status < 429);
+          throw error;
+        });
         dropInvitation();
         await finish();
       }}
@@ -52,7 +59,7 @@ export function Join() {
         <>
           <button
             type="button"
-            className={`${linkClass} self-start`}
+            className={isRefused ? buttonClass("primary") : `${linkClass} self-start`}
             onClick={() =>
               void signOut()
                 .catch(() => {})

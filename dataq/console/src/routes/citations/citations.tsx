@@ -21,6 +21,7 @@ import { useFormat } from "../../ui/format.tsx";
 import { PageHead, Panel } from "../../ui/panel.tsx";
 import { useSettled } from "../../ui/settled.ts";
 import { explain, Failure, Notice } from "../../ui/states.tsx";
+import { Allowed } from "../allowed.tsx";
 import { isCitation } from "../playground/citation-findings.ts";
 import { useCharged } from "../playground/use-charged.ts";
 import { Checked, type Finding } from "./checked.tsx";
@@ -53,7 +54,9 @@ export function Citations() {
         }
       />
       {finding === null ? (
-        <Entry text={text} onText={setText} operation={operation} onFinding={setFinding} />
+        <Allowed to="data:query">
+          <Entry text={text} onText={setText} operation={operation} onFinding={setFinding} />
+        </Allowed>
       ) : (
         <Checked finding={finding} />
       )}

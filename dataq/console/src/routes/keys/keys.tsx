@@ -5,6 +5,7 @@ import KeyRound from "~icons/lucide/key-round";
 import Plus from "~icons/lucide/plus";
 import { keysQuery, revokeKey, stateOf } from "../../service/keys.ts";
 import { projectsQuery } from "../../service/projects.ts";
+import { useMay } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -13,6 +14,7 @@ import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
+import { Allowed } from "../allowed.tsx";
 import { KeyForm } from "./key-form.tsx";
 import { NewKey } from "./new-key.tsx";
 import { Projects } from "./projects.tsx";
@@ -24,7 +26,8 @@ type Doing =
 
 export function Keys() {
   const t = useText();
-  const query = useQuery(keysQuery);
+  const mayManage = useMay("manage:keys");
+  const query = useQuery({ ...keysQuery, enabled: mayManage });
   const client = useQueryClient();
   const say = useToast();
   const [doing, setDoing] = useState<Doing | null>(null);
@@ -45,20 +48,22 @@ export function Keys() {
   );
   return (
     <>
-      <PageHead title={t.pages.keys} about={t.keys.about} actions={make} />
-      <Panel isFlush>
-        <Loaded query={query}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <Empty icon={<KeyRound className="size-5" />} title={t.keys.none} action={make}>
-                {t.keys.noneAbout}
-              </Empty>
-            ) : (
-              <KeyTable keys={data} onDo={start} />
-            )
-          }
-        </Loaded>
-      </Panel>
+      <PageHead title={t.pages.keys} about={t.keys.about} actions={mayManage && make} />
+      <Allowed to="manage:keys">
+        <Panel isFlush>
+          <Loaded query={query}>
+            {({ data }) =>
+              data.length === 0 ? (
+                <Empty icon={<KeyRound className="size-5" />} title={t.keys.none} action={make}>
+                  {t.keys.noneAbout}
+                </Empty>
+              ) : (
+                <KeyTable keys={data} onDo={start} />
+              )
+            }
+          </Loaded>
+        </Panel>
+      </Allowed>
       <Projects />
       {(doing?.what === "make" || doing?.what === "change") && (
         <KeyForm

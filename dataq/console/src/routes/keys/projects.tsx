@@ -4,6 +4,7 @@ import { useState } from "react";
 import Plus from "~icons/lucide/plus";
 import { keysQuery } from "../../service/keys.ts";
 import { deleteProject, projectsQuery } from "../../service/projects.ts";
+import { useMay } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -23,6 +24,7 @@ export function Projects() {
   const query = useQuery(projectsQuery);
   const client = useQueryClient();
   const say = useToast();
+  const mayManage = useMay("manage:billing");
   const [doing, setDoing] = useState<Doing | null>(null);
   const done = () => {
     setDoing(null);
@@ -36,9 +38,11 @@ export function Projects() {
       className="mt-5"
       isFlush
       actions={
-        <Button icon={<Plus className="size-4" />} onClick={() => setDoing({ what: "make" })}>
-          {t.projects.make}
-        </Button>
+        mayManage && (
+          <Button icon={<Plus className="size-4" />} onClick={() => setDoing({ what: "make" })}>
+            {t.projects.make}
+          </Button>
+        )
       }
     >
       <Loaded query={query} lines={2}>
@@ -46,7 +50,7 @@ export function Projects() {
           data.length === 0 ? (
             <Empty title={t.projects.none}>{t.projects.noneAbout}</Empty>
           ) : (
-            <ProjectTable projects={data} onDo={setDoing} />
+            <ProjectTable projects={data} onDo={mayManage ? setDoing : undefined} />
           )
         }
       </Loaded>
@@ -79,7 +83,8 @@ function ProjectTable({
   onDo,
 }: {
   readonly projects: readonly Project[];
-  readonly onDo: (doing: Doing) => void;
+  /** Nothing for people who may only read. */
+  readonly onDo: ((doing: Doing) => void) | undefined;
 }) {
   const t = useText();
   const format = useFormat();
@@ -107,7 +112,7 @@ function ProjectTable({
         {
           name: t.projects.spent,
           className: "min-w-40",
-          cell: ({ name, spent, monthly_budget }) =>
+          cell: ({ name, spent, monthly_budget, alert_percent }) =>
             monthly_budget === null ? (
               format.yuan(spent)
             ) : (
@@ -116,6 +121,7 @@ function ProjectTable({
                 done={spent}
                 total={monthly_budget}
                 show={format.yuan}
+                warnAt={alert_percent / 100}
               />
             ),
         },
@@ -123,26 +129,30 @@ function ProjectTable({
         {
           name: t.actions,
           isWide: true,
-          cell: (project) => (
-            <span className="flex gap-1.5">
-              <Button
-                size="small"
-                aria-label={`${t.keys.change}: ${project.name}`}
-                onClick={() => onDo({ what: "change", project })}
-              >
-                {t.keys.change}
-              </Button>
-              <Button
-                size="small"
-                kind="danger"
-                aria-label={`${t.projects.remove}: ${project.name}`}
-                disabled={project.keys > 0}
-                onClick={() => onDo({ what: "remove", project })}
-              >
-                {t.projects.remove}
-              </Button>
-            </span>
-          ),
+          cell: (project) =>
+            onDo === undefined ? (
+              "–"
+            ) : (
+              <span className="flex gap-1.5">
+                <Button
+                  size="small"
+                  aria-label={`${t.keys.change}: ${project.name}`}
+                  onClick={() => onDo({ what: "change", project })}
+                >
+                  {t.keys.change}
+                </Button>
+                <Button
+                  size="small"
+                  kind="danger"
+                  aria-label={`${t.projects.remove}: ${project.name}`}
+                  disabled={project.keys > 0}
+                  title={project.keys > 0 ? t.projects.hasKeys : undefined}
+                  onClick={() => onDo({ what: "remove", project })}
+                >
+                  {t.projects.remove}
+                </Button>
+              </span>
+            ),
         },
       ]}
     />

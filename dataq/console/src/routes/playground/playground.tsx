@@ -13,6 +13,7 @@ import { textIn } from "../../ui/operation-name.ts";
 import { PageHead, Panel } from "../../ui/panel.tsx";
 import { useSettled } from "../../ui/settled.ts";
 import { Empty, explain, Failure, Loaded, Notice, Skeleton } from "../../ui/states.tsx";
+import { Allowed } from "../allowed.tsx";
 import { wordsOf } from "./hits.ts";
 import { ParameterFields } from "./parameter-fields.tsx";
 import { Provenance } from "./provenance.tsx";
@@ -107,13 +108,15 @@ function Bench({
             <Provenance operation={operation} />
             <Availability operation={operation} onSample={setValues} />
             <ParameterFields operation={operation} values={values} onChange={setValues} />
-            <Quote
-              body={bodyOf(operation, values, 1)}
-              told={outcome.state === "failed" && !isRunning ? outcome.error : undefined}
-            />
-            <Button type="submit" kind="primary" isBusy={isRunning} icon={<Play className="size-4" />}>
-              {t.playground.send}
-            </Button>
+            <Allowed to="data:query">
+              <Quote
+                body={bodyOf(operation, values, 1)}
+                told={outcome.state === "failed" && !isRunning ? outcome.error : undefined}
+              />
+              <Button type="submit" kind="primary" isBusy={isRunning} icon={<Play className="size-4" />}>
+                {t.playground.send}
+              </Button>
+            </Allowed>
           </form>
         </Panel>
       </div>

@@ -20,6 +20,12 @@ import { Freshness } from "./freshness.tsx";
 export function OneOperation() {
   const t = useText();
   const format = useFormat();
+  const priced = (tokens: number) => (
+    <>
+      {t.amount(format.tokens(tokens))}
+      <span className="block text-xs text-soft">{format.yuan(tokens)}</span>
+    </>
+  );
   const { language } = useLook();
   const { operation: name } = useParams({ from: "/shell/pricing/$operation" });
   const catalog = useQuery(catalogQuery);
@@ -74,12 +80,17 @@ export function OneOperation() {
                       className: "tabular whitespace-nowrap",
                       cell: (price) => format.moment(price.effective_from),
                     },
-                    { name: t.pricing.call, isNumber: true, cell: ({ tokens }) => format.tokens(tokens) },
+                    {
+                      name: t.pricing.call,
+                      isNumber: true,
+                      className: "whitespace-nowrap",
+                      cell: ({ tokens }) => priced(tokens),
+                    },
                     {
                       name: t.pricing.repeat,
                       isNumber: true,
                       cell: (price) =>
-                        price.cached_tokens === null ? t.pricing.same : format.tokens(price.cached_tokens),
+                        price.cached_tokens === null ? t.pricing.same : priced(price.cached_tokens),
                     },
                   ]}
                 />

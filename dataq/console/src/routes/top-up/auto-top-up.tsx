@@ -11,6 +11,7 @@ import { Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
 import { Notice } from "../../ui/states.tsx";
 import { useToast } from "../../ui/toast.tsx";
+import { Allowed } from "../allowed.tsx";
 
 /** Charges of a saved card when the balance is low. Nothing where no provider can. */
 export function AutomaticTopUp({ options }: { readonly options: PaymentOptions | undefined }) {
@@ -35,44 +36,47 @@ export function AutomaticTopUp({ options }: { readonly options: PaymentOptions |
           {data.retry_at && <p>{t.auto.retry(format.moment(data.retry_at))}</p>}
           {isUsed && <p>{t.auto.used}</p>}
         </Notice>
-        {data.url && (
-          <a href={data.url} className={buttonClass()}>
-            {t.auto.save}
-          </a>
-        )}
-        <SettingForm
-          key={data.consented_at ?? ""}
-          action={state === "on" ? t.auto.change : t.auto.allow}
-          onSend={async ({ low = "", amount = "", most = "", another }) => {
-            const allowed = await allowAutoTopUp({
-              low_tokens: Math.round(Number(low) * TOKENS_PER_YUAN),
-              amount_fen: Math.round(Number(amount) * 100),
-              most_fen: Math.round(Number(most) * 100),
-              consent: true,
-              new_card: another !== undefined,
-            });
-            client.setQueryData(autoTopUpQuery.queryKey, allowed);
-            if (allowed.url) location.assign(allowed.url);
-            else say(t.settings.saved);
-          }}
-        >
-          <Limits of={data} leastFen={leastFen} />
-          {data.card !== null && <Checkbox name="another" label={t.auto.another} />}
-          <Checkbox label={t.auto.consent} required />
-        </SettingForm>
-        {state !== "off" && (
-          <Button
-            kind="danger"
-            className="self-start"
-            onClick={async () => {
-              await endAutoTopUp();
-              await client.invalidateQueries({ queryKey: autoTopUpQuery.queryKey });
-              say(t.auto.ended);
+        <Allowed to="manage:billing">
+          {data.url && (
+            <a href={data.url} className={buttonClass()}>
+              {t.auto.save}
+            </a>
+          )}
+          <SettingForm
+            key={data.consented_at ?? ""}
+            action={state === "on" ? t.auto.change : t.auto.allow}
+            beside={
+              state !== "off" && (
+                <Button
+                  kind="danger"
+                  onClick={async () => {
+                    await endAutoTopUp();
+                    await client.invalidateQueries({ queryKey: autoTopUpQuery.queryKey });
+                    say(t.auto.ended);
+                  }}
+                >
+                  {t.auto.end}
+                </Button>
+              )
+            }
+            onSend={async ({ low = "", amount = "", most = "", another }) => {
+              const allowed = await allowAutoTopUp({
+                low_tokens: Math.round(Number(low) * TOKENS_PER_YUAN),
+                amount_fen: Math.round(Number(amount) * 100),
+                most_fen: Math.round(Number(most) * 100),
+                consent: true,
+                new_card: another !== undefined,
+              });
+              client.setQueryData(autoTopUpQuery.queryKey, allowed);
+              if (allowed.url) location.assign(allowed.url);
+              else say(t.settings.saved);
             }}
           >
-            {t.auto.end}
-          </Button>
-        )}
+            <Limits of={data} />
+            {data.card !== null && <Checkbox name="another" label={t.auto.another} />}
+            <Checkbox label={t.auto.consent} required />
+          </SettingForm>
+        </Allowed>
       </div>
     </Panel>
   );

@@ -27,7 +27,7 @@ export function Packages({
 }) {
   const t = useText();
   const { data } = useQuery(packagesQuery);
-  if (!data || (data.offers.length === 0 && data.data.length === 0)) return null;
+  if (!data || ((data.offers.length === 0 || !options) && data.data.length === 0)) return null;
   return (
     <Panel title={t.packages.title} about={t.packages.about} isFlush>
       {options && options.providers.length > 0 && data.offers.length > 0 && (

@@ -3,13 +3,14 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { balanceQuery, redeemVoucher } from "../../service/money.ts";
 import { paymentOptionsQuery } from "../../service/payments.ts";
-import { useSignedIn } from "../../service/session.ts";
+import { mayOperate, useMay, useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { PageHead, Panel, Stat } from "../../ui/panel.tsx";
 import { Failure, Loaded, Notice } from "../../ui/states.tsx";
+import { Allowed } from "../allowed.tsx";
 import { AutomaticTopUp } from "./auto-top-up.tsx";
 import { OpenPayment } from "./open-payment.tsx";
 import { Packages } from "./packages.tsx";
@@ -20,6 +21,7 @@ export function TopUp() {
   const t = useText();
   const format = useFormat();
   const user = useSignedIn();
+  const mayPay = useMay("manage:billing");
   const client = useQueryClient();
   const balance = useQuery(balanceQuery);
   const { data: options } = useQuery(paymentOptionsQuery);
@@ -47,55 +49,58 @@ export function TopUp() {
           {payment ? (
             <OpenPayment id={payment} onClose={() => open()} />
           ) : (
+            mayPay &&
             options !== undefined &&
             options.providers.length > 0 && <Pay options={options} onBegun={({ id }) => open(id)} />
           )}
-          <Packages options={options} onBegun={({ id }) => open(id)} />
+          <Packages options={mayPay ? options : undefined} onBegun={({ id }) => open(id)} />
           <AutomaticTopUp options={options} />
           <Panel title={t.topUp.voucher} about={t.topUp.voucherAbout}>
-            <form className="flex flex-col gap-4" onSubmit={send}>
-              <Field label={t.topUp.code} hint={t.topUp.codeHint}>
-                {(attributes) => (
-                  <Input
-                    {...attributes}
-                    required
-                    className="font-mono tracking-wide"
-                    autoComplete="off"
-                    spellCheck={false}
-                    maxLength={80}
-                    value={code}
-                    onChange={(event) => setCode(event.target.value)}
-                  />
+            <Allowed to="manage:billing">
+              <form className="flex flex-col gap-4" onSubmit={send}>
+                <Field label={t.topUp.code} hint={t.topUp.codeHint}>
+                  {(attributes) => (
+                    <Input
+                      {...attributes}
+                      required
+                      className="font-mono tracking-wide"
+                      autoComplete="off"
+                      spellCheck={false}
+                      maxLength={80}
+                      value={code}
+                      onChange={(event) => setCode(event.target.value)}
+                    />
+                  )}
+                </Field>
+                {redeem.error && <Failure error={redeem.error} />}
+                {redeem.data && (
+                  <Notice
+                    tone="good"
+                    title={
+                      redeem.data.percent !== undefined
+                        ? t.topUp.discounted(
+                            String(redeem.data.percent),
+                            format.moment(redeem.data.until ?? ""),
+                          )
+                        : t.topUp.done(format.tokens(redeem.data.tokens), format.yuan(redeem.data.tokens))
+                    }
+                  >
+                    <Link to="/ledger" className="underline underline-offset-4">
+                      {t.pages.ledger}
+                    </Link>
+                  </Notice>
                 )}
-              </Field>
-              {redeem.error && <Failure error={redeem.error} />}
-              {redeem.data && (
-                <Notice
-                  tone="good"
-                  title={
-                    redeem.data.percent !== undefined
-                      ? t.topUp.discounted(
-                          String(redeem.data.percent),
-                          format.moment(redeem.data.until ?? ""),
-                        )
-                      : t.topUp.done(format.tokens(redeem.data.tokens), format.yuan(redeem.data.tokens))
-                  }
+                <Button
+                  type="submit"
+                  kind="primary"
+                  isBusy={redeem.isPending}
+                  disabled={code.trim() === ""}
+                  className="self-start"
                 >
-                  <Link to="/ledger" className="underline underline-offset-4">
-                    {t.pages.ledger}
-                  </Link>
-                </Notice>
-              )}
-              <Button
-                type="submit"
-                kind="primary"
-                isBusy={redeem.isPending}
-                disabled={code.trim() === ""}
-                className="self-start"
-              >
-                {t.topUp.redeem}
-              </Button>
-            </form>
+                  {t.topUp.redeem}
+                </Button>
+              </form>
+            </Allowed>
           </Panel>
         </div>
         <div className="flex flex-col gap-3">
@@ -111,7 +116,7 @@ export function TopUp() {
             )}
           </Loaded>
           <p className="text-sm text-faint">{t.topUp.rate}</p>
-          {user.role === "admin" && (
+          {mayOperate(user, "admin:finance") && (
             <Link to="/admin/vouchers" className={buttonClass()}>
               {t.topUp.makeVouchers}
             </Link>

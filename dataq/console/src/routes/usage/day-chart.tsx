@@ -5,7 +5,7 @@ import UPlot from "uplot";
 import { useText } from "../../text/text.tsx";
 import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
 import { onLookChange } from "../../ui/look.ts";
-import { type Part, partOfRow } from "./part.ts";
+import { type Part, partOfRow, succeeded } from "./part.ts";
 
 type Measure = "tokens" | "calls";
 /** The number of coloured groups. All further groups are combined. */
@@ -36,7 +36,7 @@ export function DayChart({ rows, part, nameOf, from, to, measure }: DayChartProp
     if (!element) return;
     const draw = () => {
       element.replaceChildren();
-      return plot(element, chart, names, show, measure);
+      return plot(element, chart, coloursOf(chart.parts, part), names, show, measure);
     };
     let drawn = draw();
     const observer = new ResizeObserver(() => drawn.setSize(sizeOf(element)));
@@ -50,7 +50,7 @@ export function DayChart({ rows, part, nameOf, from, to, measure }: DayChartProp
       observer.disconnect();
       drawn.destroy();
     };
-  }, [chart, namesText, format, measure]);
+  }, [chart, part, namesText, format, measure]);
   return (
     <figure>
       <div ref={box} className="h-64 w-full" aria-hidden />
@@ -60,7 +60,7 @@ export function DayChart({ rows, part, nameOf, from, to, measure }: DayChartProp
             <span key={name} className="flex min-w-0 items-center gap-1.5">
               <span
                 className="size-2.5 shrink-0 rounded-xs"
-                style={{ background: `var(--chart-${index + 1})` }}
+                style={{ background: `var(${coloursOf(chart.parts, part)[index]})` }}
               />
               <span className="truncate">{name}</span>
             </span>
@@ -125,9 +125,20 @@ function stack(
   return { days, parts, heights, totals };
 }
 
+/** Errors are never in a colour that says that all is well. */
+function coloursOf(parts: readonly string[], part: Part | undefined): readonly string[] {
+  if (part !== "code") return parts.map((_, index) => `--chart-${index + 1}`);
+  const ofErrors = ["--chart-3", "--chart-5", "--chart-4", "--bad", "--warn"];
+  return parts.map((code) => {
+    if (code === succeeded) return "--chart-1";
+    return code === "" ? "--chart-6" : (ofErrors.shift() ?? "--chart-6");
+  });
+}
+
 function plot(
   element: HTMLElement,
   chart: Stack,
+  colours: readonly string[],
   names: readonly string[],
   show: (value: number) => string,
   measure: Measure,
@@ -180,7 +191,7 @@ function plot(
       series: [
         {},
         ...order.map((index) => ({
-          fill: colour(`--chart-${index + 1}`),
+          fill: colour(colours[index]!),
           width: 0,
           paths: bars,
           points: { show: false },

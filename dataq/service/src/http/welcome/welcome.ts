@@ -183,6 +183,10 @@ ${
 /** Operations with their prices, what is here of them, and how many calls of each a reader expects. */
 function offered(entries: readonly CatalogEntry[], t: WelcomeText, language: Language): Markup {
   const domains = [...new Set(entries.map(({ domain }) => domain))];
+  const isReal = ({ data }: CatalogEntry) => data === "imported" || data === "connector";
+  // Where nothing is real: what the sum begins with.
+  const first = entries.some(isReal) ? isReal : ({ operation }: CatalogEntry) => operation in usualCalls;
+  const shown = new Set(entries.filter(first).map(({ domain }) => domain));
   return html`<section id="prices">
 <h2>${t.pricesTitle(entries.length)}</h2>
 <p>${t.pricesAbout}</p>
@@ -191,6 +195,7 @@ ${domains.map((domain) =>
   group(
     domain,
     entries.filter((entry) => entry.domain === domain),
+    shown.has(domain),
     t,
     language,
   ),
@@ -204,11 +209,11 @@ ${domains.map((domain) =>
 function group(
   domain: CatalogEntry["domain"],
   entries: readonly CatalogEntry[],
+  isOpen: boolean,
   t: WelcomeText,
   language: Language,
 ): Markup {
-  const isReal = entries.some(({ data }) => data === "imported" || data === "connector");
-  return html`<details${isReal ? new Markup(" open") : undefined}>
+  return html`<details${isOpen ? new Markup(" open") : undefined}>
 <summary><h3>${t.domains[domain]}</h3><span>${entries.map(({ title }) => title[language]).join(t.comma)}</span></summary>
 <table aria-label="${t.domains[domain]}">
 <thead><tr><th scope="col">${t.operation}</th><th scope="col">${t.here}</th><th scope="col" class="number">${t.price}</th><th scope="col" class="number">${t.month}</th></tr></thead>
