@@ -194,10 +194,9 @@ function Way() {
   const icon = "size-4.5 shrink-0";
   const nav = useRef<HTMLElement>(null);
   // An operator's list is longer than many screens.
-  useEffect(
-    () => nav.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" }),
-    [],
-  );
+  useEffect(() => {
+    nav.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" });
+  }, []);
   return (
     <>
       <div className="flex h-14 shrink-0 items-center px-5">
