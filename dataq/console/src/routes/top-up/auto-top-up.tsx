@@ -72,7 +72,7 @@ export function AutomaticTopUp({ options }: { readonly options: PaymentOptions |
               else say(t.settings.saved);
             }}
           >
-            <Limits of={data} />
+            <Limits of={data} leastFen={leastFen} />
             {data.card !== null && <Checkbox name="another" label={t.auto.another} />}
             <Checkbox label={t.auto.consent} required />
           </SettingForm>
