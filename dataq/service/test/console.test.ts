@@ -221,7 +221,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
       })
       .toContain("1 patent, of 2024-02-29");
     expect(await rowOf("research_patent_search").textContent()).toMatch(/500 tokens.*Imported.*1 patent/);
-    expect(await rowOf("legal_cases").textContent()).toMatch(/5,000 tokens.*Connector/);
+    expect(await rowOf("legal_cases").textContent()).toMatch(/5,000 tokens.*Connected/);
     expect(await rowOf("cloud_express_tracking").textContent()).toMatch(
       /free.*5,000 tokens with real data.*Samples only/,
     );
