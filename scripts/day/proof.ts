@@ -174,7 +174,9 @@ async function day({ print, random, end, disk, clock }: Day): Promise<void> {
     traffic.stopping = true;
     await Promise.race([
       Promise.all(callers),
-      sleep(longestMs).then(() => faults.push("some call did not end within ten minutes")),
+      sleep(longestMs, undefined, { ref: false }).then(() =>
+        faults.push("some call did not end within ten minutes"),
+      ),
     ]);
     memory.note("dataq", dataq.pid);
     memory.note("locallm", locallm.pid);
