@@ -9,6 +9,7 @@ import koffi from "koffi";
 import { afterAll, expect, it } from "vitest";
 // Tests of the engine share this worker, and koffi takes no settings once a library is open.
 import "../../locallm/src/engine/call-stack.ts";
+import { freePort } from "../../testing/free-port.ts";
 
 /** A service that keeps its socket, answers with its number, and streams slowly. It says where it listens. */
 const service = `
@@ -115,16 +116,6 @@ async function answer(address: string, path: string, agent?: Agent): Promise<Inc
 
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
-}
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import("node:net");
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 interface Kept {

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { freePort } from "../../testing/free-port.ts";
 import { createSmallStore } from "../test/model-store.ts";
 import { launch, lines, type ServerProcess, startServer, until } from "../test/server-process.ts";
 import { smallLlama } from "../test/small-llama.ts";
@@ -362,13 +363,4 @@ async function killed(child: ChildProcess): Promise<void> {
   const exited = once(child, "exit");
   child.kill("SIGKILL");
   await exited;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -11,7 +11,6 @@ import {
   writeSync,
 } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -24,6 +23,7 @@ import { createModelStore } from "../../locallm/test/model-store.ts";
 import { startServer } from "../../locallm/test/server-process.ts";
 import { smallEncoder, smallLlama } from "../../locallm/test/small-llama.ts";
 import { ggufBytes } from "../../locallm/test/tiny-gguf.ts";
+import { freePort } from "../../testing/free-port.ts";
 import { type Balances, Bookkeeping } from "./bookkeeping.ts";
 import { askModels, longestMs, payForAnswers, type Traffic } from "./callers.ts";
 import { Kept } from "./kept.ts";
@@ -380,13 +380,4 @@ function listed(folder: string): Set<string> {
 function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
   const left = [...items];
   return items.map(() => left.splice(random.below(left.length), 1)[0]!);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { captureOutput } from "../../../locallm/test/captured-output.ts";
+import { freePort } from "../../../testing/free-port.ts";
 import { createAccount } from "../src/accounts/account.ts";
 import { sealAudit } from "../src/accounts/audit-chain.ts";
 import { openIdentity } from "../src/accounts/local-account.ts";
@@ -289,12 +290,4 @@ async function startStore(): Promise<Store> {
     );
   await vi.waitUntil(make, { timeout: 100_000, interval: 300 });
   return made;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

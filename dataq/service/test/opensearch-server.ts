@@ -11,9 +11,9 @@ import {
   statfsSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../../testing/free-port.ts";
 
 /** An OpenSearch of this test or proof, on the loopback address, without security. */
 export interface OpenSearchServer {
@@ -174,14 +174,4 @@ function chownAll(path: string): void {
   chownSync(path, nobody, nobody);
   for (const entry of readdirSync(path, { recursive: true }))
     chownSync(join(path, String(entry)), nobody, nobody);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -9,11 +9,11 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { freePort } from "../../../testing/free-port.ts";
 import { findBinaries } from "../src/database/embedded/binaries.ts";
 import { ROOT_FOLDER, serverEnvironment } from "../src/database/embedded/cluster.ts";
 import { findOwner, type Owner } from "../src/database/embedded/owner.ts";
@@ -288,15 +288,4 @@ async function ask<Row extends pg.QueryResultRow>(
   } finally {
     await client.end().catch(() => {});
   }
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.on("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
 }

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { freePort } from "../../../testing/free-port.ts";
 
 const hosting = fileURLToPath(new URL("../../hosting/", import.meta.url));
 /** Programs of others; .ci/apt.txt has them. */
@@ -169,11 +170,3 @@ describe("the examples of proxies are started, and", () => {
     }
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

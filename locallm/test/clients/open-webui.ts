@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createServer } from "node:net";
+import { freePort } from "../../../testing/free-port.ts";
 import { command, until } from "../server-process.ts";
 import { type Desk, deskEnvironment, startPrinted } from "./agents.ts";
 
@@ -118,11 +118,3 @@ const weather = `class Tools:
         """
         return f"It is 21 degrees in {city}."
 `;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
