@@ -413,9 +413,12 @@ interface Quantity {
   readonly to: number;
 }
 
-/** Not the number of a place: 第二款, 第十二条. 罚款二万元 has one. */
+/**
+ * Not the number of a place: 第二款, 第十二条. 罚款二万元 has one. That a number stands before is asked first, so that a
+ * long one is not read again from each of its characters.
+ */
 const quantity =
-  /(?<!第[零一二两三四五六七八九十百千万]*(?:款|条|项)?|[零一二两三四五六七八九十百千万亿半])([零一二两三四五六七八九十百千万亿半]+)(个月|个?工作日|小时|周岁|年|月|日|天|周|元|倍|名|人|位|次|个(?!别|人信))|([一二三四五六七八九十百千万]+)分之([一二三四五六七八九十百点]+)|(过半数|半数以上)/g;
+  /(?<![零一二两三四五六七八九十百千万亿半]|第[零一二两三四五六七八九十百千万]*(?:款|条|项)?)([零一二两三四五六七八九十百千万亿半]+)(个月|个?工作日|小时|周岁|年|月|日|天|周|元|倍|名|人|位|次|个(?!别|人信))|([一二三四五六七八九十百千万]+)分之([一二三四五六七八九十百点]+)|(过半数|半数以上)/g;
 
 const kinds: Readonly<Record<string, string>> = {
   年: "time",
