@@ -108,7 +108,19 @@ function NewPackage() {
   const t = useText();
   const format = useFormat();
   const [values, setValues] = useState({ tokens: "", yuan: "", days: "" });
-  const set = (name: keyof typeof values) => (value: string) => setValues({ ...values, [name]: value });
+  const { packages, units } = t;
+  const fields = [
+    {
+      name: "tokens",
+      label: packages.tokens,
+      unit: units.tokens,
+      hint: packages.tokensHint,
+      step: 1,
+      max: 1e12,
+    },
+    { name: "yuan", label: packages.price, unit: units.yuan, hint: packages.priceHint, step: 0.01, max: 1e8 },
+    { name: "days", label: packages.days, unit: units.days, hint: packages.daysHint, step: 1, max: 1096 },
+  ] as const;
   const isFilled = Object.values(values).every((value) => Number(value) > 0);
   const shown = isFilled ? values : example;
   const tokens = Number(shown.tokens);
@@ -126,39 +138,15 @@ function NewPackage() {
       outcome={isDear ? t.packages.tooDear(format.yuan(tokens)) : isFilled ? text : t.exampleOf(text)}
       isWrong={isDear}
     >
-      <NumberField
-        name="tokens"
-        label={t.packages.tokens}
-        unit={t.units.tokens}
-        hint={t.packages.tokensHint}
-        example={example.tokens}
-        value={values.tokens}
-        onValue={set("tokens")}
-        step={1}
-        max={1e12}
-      />
-      <NumberField
-        name="yuan"
-        label={t.packages.price}
-        unit={t.units.yuan}
-        hint={t.packages.priceHint}
-        example={example.yuan}
-        value={values.yuan}
-        onValue={set("yuan")}
-        step={0.01}
-        max={1e8}
-      />
-      <NumberField
-        name="days"
-        label={t.packages.days}
-        unit={t.units.days}
-        hint={t.packages.daysHint}
-        example={example.days}
-        value={values.days}
-        onValue={set("days")}
-        step={1}
-        max={1096}
-      />
+      {fields.map((field) => (
+        <NumberField
+          key={field.name}
+          {...field}
+          example={example[field.name]}
+          value={values[field.name]}
+          onValue={(value) => setValues({ ...values, [field.name]: value })}
+        />
+      ))}
     </FieldGroup>
   );
 }
