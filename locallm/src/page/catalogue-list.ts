@@ -4,7 +4,10 @@ import { button, element, styled } from "./element.ts";
 import type { Pulling } from "./pulling.ts";
 import { abilityText, word } from "./words.ts";
 
-/** Models to begin with: those that fit this machine's memory first, and what the others need. Leaves out those that are `here`, and with `forChat` those that cannot chat. */
+/**
+ * Models to begin with: those that fit this machine's memory first, and what the others need. Leaves out those that are
+ * `here`, and with `forChat` those that cannot chat.
+ */
 export async function catalogueList(
   pulling: Pulling,
   here: ReadonlySet<string>,

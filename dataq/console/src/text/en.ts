@@ -814,12 +814,12 @@ export const en = {
     hints: {
       low: "Enough for the calls of an hour is a good beginning.",
       amount: (least: string) => `Each time. At least ${least}, and not more than in a month.`,
-      most: "In a calendar month, China time. What you charge by hand does not count.",
+      most: "In a calendar month, China time. Top-ups by hand do not count.",
     },
     outcome: ({ low, amount, most, times }: Record<"low" | "amount" | "most" | "times", string>) =>
       `So: below ${low} the card is charged ${amount}, at most ${counted(times, "time")} a month (${most}).`,
     tooSmall: (least: string) => `A charge must be at least ${least}.`,
-    never: "With these numbers nothing is charged: the most of a month must hold at least one charge.",
+    never: "Nothing would be charged: the monthly limit must be at least one charge.",
     consent:
       "I allow the operator to charge the card that I save at Stripe without me, within these limits, until I turn this off.",
     allow: "Turn on",
@@ -843,7 +843,7 @@ export const en = {
       other: "the payment provider refused it",
     },
     retry: (time: string) => `The card is tried again from ${time}.`,
-    used: "The most of this month is used up: nothing more is charged before the next month.",
+    used: "This month's limit is used up: nothing more is charged until next month.",
     another: "Save another card",
   },
 
@@ -865,7 +865,7 @@ export const en = {
     none: "No packages",
     new: "A new package",
     tokensHint: "At least 50,000 for each yuan of the price.",
-    priceHint: "Each way to pay has a least amount, Stripe 4 yuan; a cheaper package cannot be bought by it.",
+    priceHint: "Each way to pay has a smallest amount (Stripe: 4 yuan). It cannot buy a cheaper package.",
     daysHint: "1 to 1,096, counted from the payment.",
     outcome: ({ price, offer, usual, saved }: Record<"price" | "offer" | "usual" | "saved", string>) =>
       `${price} buys ${offer}. At the usual price that is ${usual}, so customers save ${saved}.`,
