@@ -1,5 +1,5 @@
 import type { Peer } from "./peer.ts";
-import { processTree, pssByMapping } from "./processes.ts";
+import { memoryFileBytes, processTree, pssByMapping } from "./processes.ts";
 import { prompt } from "./text.ts";
 
 export const title = "Memory of each process, by mapping, after a prompt of 512 tokens";
@@ -16,7 +16,8 @@ export async function report(
   print("|---|---:|---|---:|");
   for (const peer of peers) {
     await peer.complete({ prompt: prompt(0, 510), tokens: 16, seed: null });
-    for (const [index, pid] of processTree(peer.port).entries()) {
+    const tree = processTree(peer.port);
+    for (const [index, pid] of tree.entries()) {
       const row = (mapping: string, bytes: number) =>
         print(`| ${peer.name} | ${index + 1} | ${mapping} | ${(bytes / 1024 ** 2).toFixed(1)} |`);
       let rest = 0;
@@ -26,5 +27,7 @@ export async function report(
       }
       row("others", rest);
     }
+    const kept = memoryFileBytes(tree);
+    if (kept > 0) print(`| ${peer.name} | | memory files | ${(kept / 1024 ** 2).toFixed(1)} |`);
   }
 }

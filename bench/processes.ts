@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 
 /** /proc counts time in ticks of 10 ms on every Linux system that Node supports. */
 const tickMs = 10;
@@ -39,12 +39,36 @@ export function machineMs(): number {
   return (user! + nice! + system! + irq! + softirq!) * tickMs;
 }
 
-/** Memory of these processes. Pages that several of them share count once. */
+/** Memory of these processes, and memory files that they hold. Pages that several of them share count once. */
 export function pssBytes(tree: readonly number[]): number {
   return tree.reduce((sum, pid) => {
     const [, kibibytes] = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8")) ?? [];
     return sum + Number(kibibytes ?? 0) * 1024;
-  }, 0);
+  }, memoryFileBytes(tree));
+}
+
+/** Memory files of which these processes have a descriptor and no mapping, so that no PSS counts them. */
+export function memoryFileBytes(tree: readonly number[]): number {
+  const maps = tree.map((pid) => readFileSync(`/proc/${pid}/maps`, "utf8")).join("");
+  const mapped = new Set(Array.from(maps.matchAll(/ (\d+) +\/memfd:/g), ([, inode]) => Number(inode)));
+  const bytes = new Map<number, number>();
+  for (const pid of tree)
+    for (const fd of readdirSync(`/proc/${pid}/fd`)) {
+      const path = `/proc/${pid}/fd/${fd}`;
+      if (!linkOf(path).startsWith("/memfd:")) continue;
+      const { ino, blocks } = statSync(path);
+      if (!mapped.has(ino)) bytes.set(ino, blocks * 512);
+    }
+  return [...bytes.values()].reduce((sum, each) => sum + each, 0);
+}
+
+/** Where a link of /proc leads; empty if it is gone. */
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
 }
 
 /** Memory of a process by the file that is mapped, or by the system's name for memory without a file. */
@@ -89,13 +113,9 @@ function listeningSocket(port: number): string {
 
 function holdsSocket(pid: number, inode: string): boolean {
   try {
-    return readdirSync(`/proc/${pid}/fd`).some((fd) => {
-      try {
-        return readlinkSync(`/proc/${pid}/fd/${fd}`) === `socket:[${inode}]`;
-      } catch {
-        return false;
-      }
-    });
+    return readdirSync(`/proc/${pid}/fd`).some(
+      (fd) => linkOf(`/proc/${pid}/fd/${fd}`) === `socket:[${inode}]`,
+    );
   } catch {
     return false;
   }
