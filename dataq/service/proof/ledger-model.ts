@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { openDatabase } from "../src/database/database.ts";
 import { migrate } from "../src/database/migrations.ts";
 import { migrations } from "../src/schema.ts";
-import { queryAsOwner } from "../test/data-folder.ts";
+import { commitWithoutDisk } from "../test/data-folder.ts";
 import { checkLaws, playSteps, prepareModel, stepArbitrary } from "../test/ledger-model.ts";
 
 export const title = "Ledger: a million random steps against the model";
@@ -40,8 +40,7 @@ export async function playPart(seed: number): Promise<{ kind: string; n: number 
   const database = await openDatabase({ folder, progress: () => {} });
   try {
     await migrate(database, migrations);
-    // Nothing is killed here, so commits need not wait for the disk.
-    await queryAsOwner(database, "alter system set synchronous_commit = off", "select pg_reload_conf()");
+    await commitWithoutDisk(database);
     const statements = await prepareModel(database);
     await fc.assert(
       fc.asyncProperty(fc.array(stepArbitrary, { minLength: STEPS_A_RUN, maxLength: STEPS_A_RUN }), (steps) =>

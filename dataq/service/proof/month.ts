@@ -17,11 +17,10 @@ import { type Database, openDatabase } from "../src/database/database.ts";
 import { migrations } from "../src/schema.ts";
 import { createService, type Service } from "../src/server.ts";
 import {
+  commitWithoutDisk,
   environmentOf,
-  isEmbedded,
   makeDataFolder,
   openFolder,
-  queryAsOwner,
   removeDataFolder,
 } from "../test/data-folder.ts";
 import { type Notice, onlineProviders, PaymentProviders } from "../test/payment-providers.ts";
@@ -171,8 +170,7 @@ class Month implements AsyncDisposable {
 
   async #open(folder: string): Promise<void> {
     this.database = await openFolder(folder);
-    if (isEmbedded)
-      await queryAsOwner(this.database, "alter role dataq_service set synchronous_commit = off");
+    await commitWithoutDisk(this.database);
     const config = readConfig({
       ...environmentOf(folder),
       DATAQ_HOST: "127.0.0.1:0",

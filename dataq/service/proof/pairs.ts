@@ -1,4 +1,4 @@
-import { makeDataFolder, openFolder, queryAsOwner, removeDataFolder } from "../test/data-folder.ts";
+import { commitWithoutDisk, makeDataFolder, openFolder, removeDataFolder } from "../test/data-folder.ts";
 import { Interleaver } from "../test/interleavings.ts";
 import { checkLaws } from "../test/ledger-model.ts";
 import { operations, playPair, preparePairs } from "../test/money-pairs.ts";
@@ -8,9 +8,9 @@ export const title = "Ledger: every order of the statements of each two operatio
 export async function run(print: (line: string) => void): Promise<void> {
   const folder = await makeDataFolder("tables");
   const database = await openFolder(folder);
+  await commitWithoutDisk(database);
   const interleaver = await Interleaver.open(database);
   try {
-    await queryAsOwner(database, "alter system set synchronous_commit = off", "select pg_reload_conf()");
     await preparePairs(database);
     const names = Object.keys(operations);
     const wrong: string[] = [];

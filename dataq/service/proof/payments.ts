@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { verifyLedger } from "../src/ledger/verify.ts";
 import { paymentFailpoints } from "../src/payments/failpoint.ts";
-import { makeDataFolder, openFolder, queryAsOwner, removeDataFolder } from "../test/data-folder.ts";
+import { commitWithoutDisk, makeDataFolder, openFolder, removeDataFolder } from "../test/data-folder.ts";
 import { killDuringPayment } from "../test/killed-payments.ts";
 import { paymentStep, playPayments } from "../test/payment-model.ts";
 import { onlineProviders, PaymentProviders } from "../test/payment-providers.ts";
@@ -48,7 +48,7 @@ export async function run(print: (line: string) => void): Promise<void> {
     const begin = performance.now();
     const seed = FIRST_SEED + part;
     await using rig = await PaymentRig.start();
-    await queryAsOwner(rig.database, "alter system set synchronous_commit = off", "select pg_reload_conf()");
+    await commitWithoutDisk(rig.database);
     let steps = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(paymentStep, { minLength: 10, maxLength: 60 }), async (history) => {

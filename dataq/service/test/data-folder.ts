@@ -69,6 +69,17 @@ export async function queryAsOwner(database: Database, ...statements: readonly s
   }
 }
 
+/**
+ * Commits of this database no longer wait for the disk: for tests that kill no server. `alter system` would do nothing,
+ * because the embedded server is started with its own setting.
+ */
+export async function commitWithoutDisk(database: Database): Promise<void> {
+  if (!database.isEmbedded) return;
+  await queryAsOwner(database, "alter role dataq_service set synchronous_commit = off");
+  // Opening the database has left one connection, which keeps the old setting.
+  await database.query("set synchronous_commit = off");
+}
+
 /** The environment that `dataq` needs to work on a data folder, and nothing else. */
 export function environmentOf(folder: string): Record<string, string> {
   const url = databaseUrl(folder);

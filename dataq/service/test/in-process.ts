@@ -4,11 +4,10 @@ import type { Database } from "../src/database/database.ts";
 import type { RouteName } from "../src/http/app.ts";
 import { createService } from "../src/server.ts";
 import {
+  commitWithoutDisk,
   environmentOf,
-  isEmbedded,
   makeDataFolder,
   openFolder,
-  queryAsOwner,
   removeDataFolder,
 } from "./data-folder.ts";
 import { ScriptedSources } from "./scripted-source.ts";
@@ -53,9 +52,7 @@ export async function startInProcess(
 ): Promise<InProcessService> {
   const folder = await makeDataFolder(options.isScripted ? "tables" : "first start");
   const database = await openFolder(folder);
-  if (isEmbedded)
-    // Nothing is killed here, so no commit needs to wait for the disk.
-    await queryAsOwner(database, "alter role dataq_service set synchronous_commit = off");
+  await commitWithoutDisk(database);
   const sources = new ScriptedSources();
   let log = "";
   const config = readConfig({

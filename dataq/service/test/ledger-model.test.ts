@@ -4,7 +4,7 @@ import type { Database } from "../src/database/database.ts";
 import type { RunStatement } from "../src/ledger/gather.ts";
 import { hold } from "../src/ledger/hold.ts";
 import { openWallet, topUp } from "../src/ledger/movement.ts";
-import { isEmbedded, makeDataFolder, openFolder, queryAsOwner, removeDataFolder } from "./data-folder.ts";
+import { commitWithoutDisk, makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { checkLaws, playSteps, prepareModel, stepArbitrary } from "./ledger-model.ts";
 
 /**
@@ -20,10 +20,7 @@ let statements: RunStatement;
 beforeAll(async () => {
   folder = await makeDataFolder("tables");
   database = await openFolder(folder);
-  if (isEmbedded) {
-    // Nothing is killed here, so nothing must reach the disk.
-    await queryAsOwner(database, "alter system set synchronous_commit = off", "select pg_reload_conf()");
-  }
+  await commitWithoutDisk(database);
   statements = await prepareModel(database);
 });
 afterAll(async () => {

@@ -4,7 +4,7 @@ import { inTransaction } from "../src/database/transaction.ts";
 import { closeAccount } from "../src/leaving/closing.ts";
 import { adjust, setCreditLimit } from "../src/ledger/movement.ts";
 import { paymentFailpoints } from "../src/payments/failpoint.ts";
-import { isEmbedded, queryAsOwner } from "./data-folder.ts";
+import { commitWithoutDisk } from "./data-folder.ts";
 import { paymentStep, playPayments } from "./payment-model.ts";
 import { type Notice, type OnlineProvider, onlineProviders } from "./payment-providers.ts";
 import { codeOf, PaymentRig } from "./payment-rig.ts";
@@ -494,8 +494,7 @@ test("amounts, providers and the number of open payments are bounded", async () 
 
 test("in 20 random histories the money at the providers is the money in the ledger (10,000: npm run proof -- payments)", async () => {
   await using own = await PaymentRig.start();
-  if (isEmbedded)
-    await queryAsOwner(own.database, "alter system set synchronous_commit = off", "select pg_reload_conf()");
+  await commitWithoutDisk(own.database);
   await fc.assert(
     fc.asyncProperty(fc.array(paymentStep, { minLength: 20, maxLength: 50 }), (steps) =>
       playPayments(own, steps),

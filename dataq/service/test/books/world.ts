@@ -5,7 +5,13 @@ import { readConfig } from "../../src/config.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import { createService, type Service } from "../../src/server.ts";
 import { checkAnswer } from "../answer-check.ts";
-import { environmentOf, makeDataFolder, openFolder, queryAsOwner, removeDataFolder } from "../data-folder.ts";
+import {
+  commitWithoutDisk,
+  environmentOf,
+  makeDataFolder,
+  openFolder,
+  removeDataFolder,
+} from "../data-folder.ts";
 import { databaseLine, FaultyLine } from "../faulty-line.ts";
 import { type Receiver, startReceiver } from "../receiver.ts";
 import { ScriptedSources } from "../scripted-source.ts";
@@ -60,8 +66,7 @@ export class World {
   static async open(): Promise<World> {
     const folder = await makeDataFolder("tables");
     const database = await openFolder(folder);
-    // Nothing is killed here, so no commit needs to wait for the disk.
-    await queryAsOwner(database, "alter system set synchronous_commit = off", "select pg_reload_conf()");
+    await commitWithoutDisk(database);
     const lines = await Promise.all(
       [0, 1].map(async () => [await databaseLine(database), await databaseLine(database)] as const),
     );
