@@ -75,6 +75,8 @@ import type { PaymentFailpoint } from "./payments/failpoint.ts";
 import { Payments } from "./payments/payments.ts";
 import { readPaymentSettings } from "./payments/settings.ts";
 import { makeLocalLink } from "./people/local-link.ts";
+import { inTransaction } from "./database/transaction.ts";
+import type { LetterJob, OwnerNews } from "./people/owner-letters.ts";
 import { People } from "./people/people.ts";
 import { SingleSignOn } from "./people/sso.ts";
 import { readSsoSettings } from "./people/sso-settings.ts";
@@ -261,6 +263,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       sso,
       publicUrl,
       onWarning: (text, error) => logger.warn({ err: (error as Error).message }, text),
+      onLetters: () => queue.start(),
     });
     const payments = new Payments({
       database,
@@ -331,13 +334,15 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       box,
       rule: config.webhookTargets,
       clock,
-      onDisabled: (webhook: DisabledWebhook) => people.tellOfWebhook(webhook),
+      onDisabled: ({ accountId, url }: DisabledWebhook) =>
+        people.tellOwners(accountId, { about: "webhook.disabled", data: { host: new URL(url).host } }),
     };
     const queue = new Queue({
       database,
       instance,
       tasks: {
         deliver_webhook: ({ delivery }, run) => deliver(delivering, Number(delivery), run),
+        send_letter: (job, run) => people.sendLetter(job as unknown as LetterJob, run),
         ask_watch: async ({ watch }, { signal }) => {
           // The queue asks again later.
           await parts.maintenance.assertOff(clock());
@@ -373,19 +378,31 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       askPayments: async () => {
         await payments.chargeDue();
         await payments.askDue();
-        await tellFailedCharges(database, (failed) => people.tellOfFailedCharge(failed));
+        if (people.sendsMail)
+          await tellFailedCharges(database, ({ accountId, ...data }, transaction) =>
+            people.tellOwners(accountId, { about: "top_up.failed", data }, transaction),
+          );
       },
       dropAbsent: async () => {
         await people.tellOfEndedKeys((await sso?.dropAbsent()) ?? []);
       },
       tellAlerts: async (since) => {
-        for (const alert of await takeAlerts(database, since, clock())) await people.tellOfAlert(alert);
+        await inTransaction(database, async (transaction) => {
+          for (const { accountId, kind, data } of await takeAlerts(transaction, since, clock()))
+            await people.tellOwners(accountId, { about: kind, data } as OwnerNews, transaction);
+        });
+        if (!people.sendsMail) return;
         const { terms } = config;
-        if (people.sendsMail && terms)
-          for (const id of await takeUnaccepted(database, terms, clock()))
-            await people.tellOfTerms(id, terms);
-        if (people.sendsMail)
-          await tellLowBalances(database, since, clock(), (id, low) => people.tellOfLowBalance(id, low));
+        if (terms?.from !== undefined) {
+          const data = { ...terms, from: terms.from };
+          await inTransaction(database, async (transaction) => {
+            for (const id of await takeUnaccepted(transaction, terms, clock()))
+              await people.tellOwners(id, { about: "terms.due", data }, transaction);
+          });
+        }
+        await tellLowBalances(database, since, clock(), ({ accountId, ...data }, transaction) =>
+          people.tellOwners(accountId, { about: "balance.low", data }, transaction),
+        );
       },
     });
     closers.push(() => sweeper.close());

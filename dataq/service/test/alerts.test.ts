@@ -5,7 +5,7 @@ import { tellLowBalances } from "../src/alerts/low-balance.ts";
 import { setThresholds } from "../src/alerts/thresholds.ts";
 import { adjust, topUp } from "../src/ledger/movement.ts";
 import { People } from "../src/people/people.ts";
-import { type LetterBox, openLetterBox } from "./letter-box.ts";
+import { type LetterBox, openLetterBox, sendLetters } from "./letter-box.ts";
 import { PaymentRig } from "./payment-rig.ts";
 
 let rig: PaymentRig;
@@ -30,6 +30,7 @@ function openPeople(): People {
     onWarning: (_, error) => {
       throw error;
     },
+    onLetters: () => {},
   });
 }
 
@@ -47,8 +48,13 @@ test("owners get one email when calls bring the balance below the mark, and anot
   const why = () => ({ actor: "test", note: "test", now: new Date(rig.nowMs) });
   const tell = () => {
     rig.nowMs += 1_000;
-    const told = (id: string, low: { balance: number; mark: number }) => people.tellOfLowBalance(id, low);
-    return tellLowBalances(database, new Date(rig.nowMs - 60_000), new Date(rig.nowMs), told);
+    return tellLowBalances(
+      database,
+      new Date(rig.nowMs - 60_000),
+      new Date(rig.nowMs),
+      ({ accountId: id, ...data }, transaction) =>
+        people.tellOwners(id, { about: "balance.low", data }, transaction),
+    );
   };
   /** A call that costs so much: an entry of its kind, as the pipeline writes it. */
   const call = async (tokens: number) => {
@@ -68,6 +74,7 @@ test("owners get one email when calls bring the balance below the mark, and anot
   await Promise.all([tell(), tell()]);
   await call(1);
   await tell();
+  await sendLetters(database, people);
   expect(box.letters).toHaveLength(1);
   expect(box.letters[0]).toMatchObject({
     to: "wang@example.com",
@@ -81,9 +88,11 @@ test("owners get one email when calls bring the balance below the mark, and anot
   rig.nowMs += 3_600_000;
   await adjust(database, accountId, -1, why());
   await tell();
+  await sendLetters(database, people);
   expect(box.letters).toHaveLength(1);
   await call(1);
   await tell();
+  await sendLetters(database, people);
   expect(box.letters).toHaveLength(2);
 });
 
@@ -156,7 +165,8 @@ test("a key near its cap is told once a month, with its share from the settings"
   expect(await take(accountId)).toHaveLength(1);
   const people = openPeople();
   await rig.database.query("update people.member set account_id = $1 where user_id = 'u'", [accountId]);
-  await people.tellOfAlert(twice.flat()[0]!);
+  await people.tellOwners(accountId, { about: "key.near_cap", data });
+  await sendLetters(rig.database, people);
   const letter = await box.next("wang@example.com", "monthly cap");
   expect(letter.text).toContain("800 tokens in 2026-03 of a cap of 1,000");
   expect(letter.link).toBe("https://data.example/console/keys");

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Transaction } from "../src/database/transaction.ts";
+import { recover } from "../src/ledger/instance.ts";
 import { topUp } from "../src/ledger/movement.ts";
 import { type FailedCharge, tellFailedCharges } from "../src/payments/auto-top-up.ts";
 import type { PaymentFailpoint } from "../src/payments/failpoint.ts";
+import { addLetters } from "../src/people/owner-letters.ts";
+import { freeJobs } from "../src/webhooks/queue.ts";
+import { openLetterBox } from "./letter-box.ts";
 import { PaymentRig } from "./payment-rig.ts";
+import { startService } from "./service-process.ts";
 
 const DAY = 86_400_000;
 const LOW = 100_000;
@@ -239,3 +245,49 @@ test("a card whose notification is lost is found when somebody looks, and a forg
   expect(await rig.payments.autoTopUp(id)).toMatchObject({ state: "on", setupUrl: null });
   await expect(allow(id, 1_999)).rejects.toMatchObject({ code: "invalid_params" });
 });
+
+test("the email about a failed charge is sent although the service that sends it is killed, and not lost with its job", async () => {
+  await using box = await openLetterBox();
+  const id = await saver();
+  const { database, folder } = rig;
+  await database.query(
+    `insert into people."user" ("id", "name", "email", "emailVerified") values ('u', 'Qian', 'qian@example.com', true)`,
+  );
+  await database.query(
+    "insert into people.member (user_id, account_id, role, created_at) values ('u', $1, 'owner', now())",
+    [id],
+  );
+  rig.providers.charges = "card_declined";
+  await rig.payments.chargeDue();
+  const write = (failed: FailedCharge, transaction: Transaction) =>
+    addLetters(transaction, failed.accountId, { about: "top_up.failed", data: failed });
+  // A process that ends before the job is stored has told nobody.
+  const ending = tellFailedCharges(database, async (failed, transaction) => {
+    await write(failed, transaction);
+    throw new Error("killed");
+  });
+  await expect(ending).rejects.toThrow("killed");
+  await Promise.all([tellFailedCharges(database, write), tellFailedCharges(database, write)]);
+
+  const start = () =>
+    startService({ folder, env: { SMTP_URL: box.url, DATAQ_SAMPLES: "off", DATAQ_LAWS: "off" } });
+  box.hangs = true;
+  await using doomed = await start();
+  await expect.poll(() => box.held, { timeout: 20_000 }).toBe(1);
+  await doomed.kill();
+  box.hangs = false;
+  await using next = await start();
+  // As every sweep does. PostgreSQL needs a moment to notice that a connection is gone.
+  await expect
+    .poll(
+      async () => {
+        await recover(database, new Date());
+        await freeJobs(database);
+        return box.letters.length;
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(1);
+  expect(box.letters[0]).toMatchObject({ to: "qian@example.com", link: `${next.url}/console/top-up` });
+  expect(box.letters[0]!.text).toContain("银行拒绝扣款");
+}, 60_000);

@@ -1,6 +1,11 @@
 import type { AddressInfo } from "node:net";
 import PostalMime from "postal-mime";
+import { runOnce } from "graphile-worker";
 import { SMTPServer } from "smtp-server";
+import type { Database } from "../src/database/database.ts";
+import type { LetterJob } from "../src/people/owner-letters.ts";
+import type { People } from "../src/people/people.ts";
+import { silent } from "../src/webhooks/queue-log.ts";
 
 /** An email as its reader sees it. */
 export interface ReceivedLetter {
@@ -17,9 +22,14 @@ export interface LetterBox {
   /** For SMTP_URL, with the name and password that it requires. */
   readonly url: string;
   readonly letters: ReceivedLetter[];
+  /** Emails that are on their way while the server `hangs`. */
+  readonly held: number;
+  /** It reads emails and does not say that it has them. */
+  hangs: boolean;
   /** The next email to this address with these words in its subject that was not yet returned; waits for one that is on its way. */
   next(to: string, about?: string): Promise<ReceivedLetter>;
   close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 const user = "console@dataq.example";
@@ -35,6 +45,11 @@ export async function openLetterBox(): Promise<LetterBox> {
     onAuth: ({ username, password: sent }, _session, done) =>
       username === user && sent === password ? done(null, { user }) : done(new Error("unknown sender")),
     onData(stream, session, done) {
+      if (box.hangs) {
+        box.held += 1;
+        stream.resume();
+        return;
+      }
       void readLetter(stream, session.envelope.rcptTo[0]?.address ?? "").then((letter) => {
         letters.push(letter);
         for (const wake of waiting) wake();
@@ -42,12 +57,16 @@ export async function openLetterBox(): Promise<LetterBox> {
       }, done);
     },
   });
+  // The connection of a process that was killed.
+  server.on("error", () => {});
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.server.address() as AddressInfo;
-  return {
+  const box = {
+    held: 0,
+    hangs: false,
     url: `smtp://${encodeURIComponent(user)}:${encodeURIComponent(password)}@127.0.0.1:${port}`,
     letters,
-    async next(to, about = "") {
+    async next(to: string, about = "") {
       for (;;) {
         const letter = letters.find((one) => one.to === to && one.subject.includes(about) && !given.has(one));
         if (letter) {
@@ -63,8 +82,22 @@ export async function openLetterBox(): Promise<LetterBox> {
         });
       }
     },
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
+    [Symbol.asyncDispose]: () => box.close(),
   };
+  return box;
+}
+
+/** Runs the jobs of emails, as the queue of a service does. */
+export async function sendLetters({ pool }: Database, people: People): Promise<void> {
+  await runOnce({
+    pgPool: pool,
+    logger: silent,
+    noHandleSignals: true,
+    taskList: {
+      send_letter: (job, { job: { attempts } }) => people.sendLetter(job as LetterJob, { attempts }),
+    },
+  });
 }
 
 async function readLetter(stream: AsyncIterable<Buffer>, to: string): Promise<ReceivedLetter> {

@@ -20,10 +20,10 @@ export class PaymentRig implements AsyncDisposable {
   nowMs = Date.parse("2026-03-10T04:00:00Z");
   /** Where the next operation stops. */
   killAt: PaymentFailpoint | undefined;
-  readonly #folder: string;
+  readonly folder: string;
 
   private constructor(folder: string, database: Database, providers: PaymentProviders, payments: Payments) {
-    this.#folder = folder;
+    this.folder = folder;
     this.database = database;
     this.providers = providers;
     this.payments = payments;
@@ -107,7 +107,7 @@ export class PaymentRig implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.providers[Symbol.asyncDispose]();
     await this.database.close();
-    await removeDataFolder(this.#folder);
+    await removeDataFolder(this.folder);
   }
 }
 

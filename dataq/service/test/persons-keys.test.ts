@@ -99,7 +99,9 @@ test("a member's key ends with their place or role, and a service's key stays", 
     }),
   );
   await expect
-    .poll(() => box.letters.filter(({ text }) => text.includes(`reading (…${turned.last4})`)).length)
+    .poll(() => box.letters.filter(({ text }) => text.includes(`reading (…${turned.last4})`)).length, {
+      timeout: 20_000,
+    })
     .toBe(1);
   const told = box.letters.filter(({ text }) => text.includes("mei@example.com has left"));
   expect(told.map(({ to }) => to)).toEqual(["olga@example.com", "olga@example.com"]);

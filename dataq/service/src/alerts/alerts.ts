@@ -54,24 +54,24 @@ const DAY_MS = 86_400_000;
  */
 export async function takeAlerts(queries: Queries, since: Date, now: Date): Promise<Alert[]> {
   const today = chinaDate(now);
-  const alerts = await Promise.all([
-    take<NearCap>(queries, "key.near_cap", "key_id || ' ' || month", NEAR_CAP, [
+  const alerts = [
+    await take<NearCap>(queries, "key.near_cap", "key_id || ' ' || month", NEAR_CAP, [
       now,
       today.slice(0, 7),
       since,
     ]),
-    take<Unusual>(queries, "key.unusual", "key_id || ' ' || day", UNUSUAL, [
+    await take<Unusual>(queries, "key.unusual", "key_id || ' ' || day", UNUSUAL, [
       now,
       today,
       new Date(new Date(instantInChina(today, "00:00:00")).getTime() - USUAL_DAYS * DAY_MS),
       since,
     ]),
-    take<NearBudget>(queries, "project.near_budget", "project_id || ' ' || month", NEAR_BUDGET, [
+    await take<NearBudget>(queries, "project.near_budget", "project_id || ' ' || month", NEAR_BUDGET, [
       now,
       today.slice(0, 7),
     ]),
-    take<VendorFailing>(queries, "vendor.failing", "contract", FAILING, [now]),
-  ]);
+    await take<VendorFailing>(queries, "vendor.failing", "contract", FAILING, [now]),
+  ];
   await queries.query(
     `delete from alert_told t where told_at < $1::timestamptz - interval '60 days'
        or (kind = 'vendor.failing' and told_at < $1::timestamptz - interval '1 hour'

@@ -1,4 +1,5 @@
-import type { Queries } from "../database/database.ts";
+import type { Database, Queries } from "../database/database.ts";
+import { inTransaction, type Transaction } from "../database/transaction.ts";
 
 /** An account whose balance fell below its mark (`PATCH /v1/alerts`). */
 interface LowBalance {
@@ -30,12 +31,14 @@ async function takeLowBalances(queries: Queries, since: Date, now: Date): Promis
   return found.rows;
 }
 
-/** Tells by email who spends and has little left. `tell` sends to the owners of an account. */
+/** Tells who spends and has little left. `tell` writes to the owners in the same transaction. */
 export async function tellLowBalances(
-  queries: Queries,
+  database: Database,
   since: Date,
   now: Date,
-  tell: (accountId: string, state: LowBalance) => Promise<void>,
+  tell: (low: LowBalance, transaction: Transaction) => Promise<void>,
 ): Promise<void> {
-  for (const low of await takeLowBalances(queries, since, now)) await tell(low.accountId, low);
+  await inTransaction(database, async (transaction) => {
+    for (const low of await takeLowBalances(transaction, since, now)) await tell(low, transaction);
+  });
 }

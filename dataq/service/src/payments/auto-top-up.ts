@@ -1,9 +1,9 @@
 import { chinaMonth, instantInChina } from "@dataq/contract";
 import { type AutoTopUpState, type ChargeFailure, chargeFailures } from "@dataq/contract/wire";
 import { type Author, writeAudit } from "../accounts/audit.ts";
-import type { Queries } from "../database/database.ts";
+import type { Database, Queries } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
-import type { Transaction } from "../database/transaction.ts";
+import { inTransaction, type Transaction } from "../database/transaction.ts";
 import type { SavedCard } from "./provider.ts";
 
 /** What a customer has allowed: to charge a saved card when the balance is low, up to a sum in a month. */
@@ -235,14 +235,17 @@ function failureOf(named: string | null | undefined): ChargeFailure {
   return chargeFailures.find((known) => known === named) ?? "other";
 }
 
-/** Tells by email whose card could not be charged, once. `tell` sends to the owners of an account. */
+/** Tells whose card could not be charged, each time once. `tell` writes to the owners in the same transaction. */
 export async function tellFailedCharges(
-  queries: Queries,
-  tell: (failed: FailedCharge) => Promise<void>,
+  database: Database,
+  tell: (failed: FailedCharge, transaction: Transaction) => Promise<void>,
 ): Promise<void> {
-  const found = await queries.query<{ accountId: string; reason: string | null; isStopped: boolean }>(
-    `update auto_top_up set tell_failure = false where tell_failure and state in ('on', 'stopped')
-     returning account_id as "accountId", reason, state = 'stopped' as "isStopped"`,
-  );
-  for (const failed of found.rows) await tell({ ...failed, reason: failureOf(failed.reason) });
+  await inTransaction(database, async (transaction) => {
+    const found = await transaction.query<{ accountId: string; reason: string | null; isStopped: boolean }>(
+      `update auto_top_up set tell_failure = false where tell_failure and state in ('on', 'stopped')
+       returning account_id as "accountId", reason, state = 'stopped' as "isStopped"`,
+    );
+    for (const failed of found.rows)
+      await tell({ ...failed, reason: failureOf(failed.reason) }, transaction);
+  });
 }

@@ -43,8 +43,13 @@ export const letters = {
     text: `The API key "${name}" (…${last4}) was reported as leaked and has been revoked. Create a new key, and find out where the old one was exposed:\nAPI 密钥“${name}”（…${last4}）被报告泄露，现已吊销。请新建密钥，并检查旧密钥泄露的位置：\n\n${link}\n`,
   }),
   endedKeys: (
-    person: string,
-    keys: readonly { readonly name: string; readonly last4: string }[],
+    {
+      person,
+      keys,
+    }: {
+      readonly person: string;
+      readonly keys: readonly { readonly name: string; readonly last4: string }[];
+    },
     link: string,
   ) => ({
     subject: "dataq: API keys of a member have ended · 成员的 API 密钥已失效",
@@ -84,7 +89,7 @@ export const letters = {
     subject: `dataq: ${contract} is failing · 数据供应商故障`,
     text: `${contract} has failed ${failures === 1 ? "once" : `${failures} times`} in a row, the last time with ${last_failure ?? "no reason"}. It is paused and tried again by itself; meanwhile calls get what other sources have, or an error for which nobody pays:\n${contract} 已连续失败 ${failures} 次，最近一次的原因是 ${last_failure ?? "未知"}。系统已暂停调用并会自动重试；期间调用由其他来源回答，否则返回错误且不扣费：\n\n${link}\n\nYou get this email once until it works again.\n恢复之前不会再次提醒。\n`,
   }),
-  webhook: (host: string, link: string) => ({
+  webhook: ({ host }: { readonly host: string }, link: string) => ({
     subject: "dataq: a webhook was disabled · Webhook 已停用",
     text: `The endpoint at ${host} did not accept a message for a day, or answered 410 Gone, so its webhook was disabled. Repair the endpoint, enable the webhook again, and redeliver what it missed:\n${host} 的接收地址持续约一天未能接收消息，或返回了 410 Gone，对应的 Webhook 已停用。请修复后重新启用，并重新发送遗漏的消息：\n\n${link}\n`,
   }),

@@ -171,4 +171,23 @@ create table people.sso_logout (
 );
 `,
   },
+  {
+    name: "people/7-letters",
+    up: `
+-- Adds a job for each owner of an account, in the transaction of what they are told of. The text is written when it is sent.
+create function people.write_to_owners(account text, about text, data jsonb) returns void language plpgsql as $$
+declare owner record;
+begin
+  for owner in
+    select u."email" from people.member m join people."user" u on u."id" = m.user_id
+    where m.account_id = account and m.role = 'owner' and not u."isLocal"
+  loop
+    -- The task limits the attempts itself.
+    perform graphile_worker.add_job('send_letter',
+      json_build_object('to', owner."email", 'about', about, 'data', data, 'group', 'letters'),
+      max_attempts => 100, flags => array['letters']);
+  end loop;
+end $$;
+`,
+  },
 ];

@@ -1,19 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { Failure } from "@dataq/contract";
-import type { ChargeFailure } from "@dataq/contract/wire";
 import { type Account, createAccount, findAccount, type NewAccount } from "../accounts/account.ts";
 import { type Author, writeAudit } from "../accounts/audit.ts";
 import type { EndedKeys } from "../accounts/key.ts";
 import { grantOf, type Principal } from "../accounts/principal.ts";
 import type { Role } from "../accounts/scope.ts";
-import type { Alert } from "../alerts/alerts.ts";
-import type { Database } from "../database/database.ts";
+import type { Database, Queries } from "../database/database.ts";
 import { lockTransaction } from "../database/locks.ts";
 import { inTransaction, type Transaction } from "../database/transaction.ts";
 import type { Auth } from "./auth.ts";
-import { type Letter, letters, openMail } from "./mail.ts";
+import { openMail } from "./mail.ts";
+import { addLetters, type LetterJob, letterOf, type OwnerNews } from "./owner-letters.ts";
 import type { SingleSignOn } from "./sso.ts";
-import type { Terms } from "./terms.ts";
 
 export interface PeopleOptions {
   readonly database: Database;
@@ -27,6 +25,8 @@ export interface PeopleOptions {
   readonly publicUrl: () => string;
   readonly clock: () => Date;
   readonly onWarning: (text: string, error: unknown) => void;
+  /** Jobs of emails were added. */
+  readonly onLetters: () => void;
 }
 
 /** A person who signs in. */
@@ -51,6 +51,8 @@ export interface SignedIn {
 }
 
 const RESET_LIFE_MS = 3_600_000;
+/** An email is tried as often as a message to a webhook: for about a day. */
+const MOST_ATTEMPTS = 13;
 
 /** People, their sessions, and the accounts that they act for. */
 export class People {
@@ -122,96 +124,35 @@ export class People {
     };
   }
 
-  /**
-   * Tells the owners of an account by email that a key was leaked and revoked. Does nothing if the service sends no
-   * email.
-   */
-  async tellOfLeak(accountId: string, key: { readonly name: string; readonly last4: string }): Promise<void> {
-    await this.#tellOwners(accountId, letters.leak(key, `${this.publicUrl}/console/keys`));
-  }
-
   /** Tells the owners of accounts by email which keys ended with a member's place or role. */
   async tellOfEndedKeys(ended: readonly EndedKeys[]): Promise<void> {
     for (const { accountId, personId, keys } of ended) {
       if (keys.length === 0) continue;
-      const person = await this.#read(personId);
-      const letter = letters.endedKeys(person?.email ?? personId, keys, `${this.publicUrl}/console/keys`);
-      await this.#tellOwners(accountId, letter);
+      const person = (await this.#read(personId))?.email ?? personId;
+      await this.tellOwners(accountId, { about: "key.ended", data: { person, keys } });
     }
   }
 
-  /** Tells the owners of an account that the service disabled a webhook. */
-  async tellOfWebhook({
-    accountId,
-    url,
-  }: {
-    readonly accountId: string;
-    readonly url: string;
-  }): Promise<void> {
-    const host = new URL(url).host;
-    await this.#tellOwners(accountId, letters.webhook(host, `${this.publicUrl}/console/webhooks`));
-  }
-
-  /** Tells the owners of an account that its balance is low. */
-  async tellOfLowBalance(
-    accountId: string,
-    state: { readonly balance: number; readonly mark: number },
-  ): Promise<void> {
-    await this.#tellOwners(accountId, letters.lowBalance(state, `${this.publicUrl}/console/top-up`));
-  }
-
-  /** Tells the owners of an account that terms which none of them has accepted are about to count. */
-  async tellOfTerms(accountId: string, { version, url, from = "" }: Terms): Promise<void> {
-    await this.#tellOwners(accountId, letters.termsDue({ version, url, from }, `${this.publicUrl}/console`));
-  }
-
-  /** Tells the owners of an account that their card could not be charged. */
-  async tellOfFailedCharge(failed: {
-    readonly accountId: string;
-    readonly reason: ChargeFailure;
-    readonly isStopped: boolean;
-  }): Promise<void> {
-    await this.#tellOwners(
-      failed.accountId,
-      letters.failedCharge(failed, `${this.publicUrl}/console/top-up`),
-    );
-  }
-
-  /** Tells the owners of an account of a key or a vendor that needs a look. */
-  async tellOfAlert(alert: Alert): Promise<void> {
-    const page = {
-      "key.near_cap": "keys",
-      "key.unusual": "usage",
-      "project.near_budget": "keys",
-      "vendor.failing": "admin/sources",
-    }[alert.kind];
-    const link = `${this.publicUrl}/console/${page}`;
-    const { kind, data } = alert;
-    const letter =
-      kind === "key.near_cap"
-        ? letters.nearCap(data, link)
-        : kind === "key.unusual"
-          ? letters.unusual(data, link)
-          : kind === "project.near_budget"
-            ? letters.nearBudget(data, link)
-            : letters.vendorFailing(data, link);
-    await this.#tellOwners(alert.accountId, letter);
-  }
-
-  async #tellOwners(accountId: string, letter: Omit<Letter, "to">): Promise<void> {
+  /**
+   * Tells the owners of an account by email. In a transaction, the email is sent if and only if the transaction takes
+   * effect; whatever happens to this process, it is sent at least once. Does nothing if the service sends no email.
+   */
+  async tellOwners(accountId: string, news: OwnerNews, queries: Queries = this.#database): Promise<void> {
     if (!this.sendsMail) return;
-    const owners = await this.#database.pool.query<{ email: string }>(
-      `select u."email" from people.member m join people."user" u on u."id" = m.user_id
-       where m.account_id = $1 and m.role = 'owner' and not u."isLocal"`,
-      [accountId],
-    );
-    for (const { email } of owners.rows) await this.#send({ to: email, ...letter });
+    await addLetters(queries, accountId, news);
+    this.#options.onLetters();
   }
 
-  async #send(letter: Letter): Promise<void> {
+  /** The task of a job that `tellOwners` has added. `run` counts its runs. Throws if it must run again. */
+  async sendLetter(job: LetterJob, run: { readonly attempts: number }): Promise<void> {
     const { smtpUrl, onWarning } = this.#options;
     if (smtpUrl === undefined) return;
-    await openMail(smtpUrl)(letter).catch((error) => onWarning("could not send an email", error));
+    try {
+      await openMail(smtpUrl)({ to: job.to, ...letterOf(job, `${this.publicUrl}/console`) });
+    } catch (error) {
+      onWarning("could not send an email", error);
+      if (run.attempts < MOST_ATTEMPTS) throw error;
+    }
   }
 
   /** Everybody except the owner of the machine, newest first. */

@@ -30,7 +30,7 @@ const STOP_LIMIT_MS = 5_000;
 
 /**
  * Runs the jobs of graphile-worker. Every service on a database runs one, and each job is run by one of them. Nothing is
- * loaded and no connection is opened until the first webhook exists, so a service without webhooks pays nothing.
+ * loaded and no connection is opened until the first webhook or job exists, so a service without them pays nothing.
  */
 export class Queue {
   readonly #parts: QueueParts;
@@ -55,11 +55,11 @@ export class Queue {
     });
   }
 
-  /** Starts it if there is anything to send; another service may have created the webhook. */
+  /** Starts it if there is anything to send; another service may have created the webhook or the job. */
   async startIfNeeded(): Promise<void> {
     if (this.#starting !== undefined || this.#isClosed) return;
     const found = await this.#parts.database.query<{ needed: boolean }>(
-      "select exists (select from webhook) as needed",
+      "select exists (select from webhook) or exists (select from graphile_worker._private_jobs) as needed",
     );
     if (found.rows[0]!.needed) this.start();
   }

@@ -83,7 +83,10 @@ export function addKeyRoutes(app: FastifyInstance, parts: HttpParts): void {
     const work = async () => {
       try {
         const leaked = await keys.reportLeak(key.trim(), author);
-        if (leaked) await parts.people.tellOfLeak(leaked.accountId, leaked);
+        if (leaked) {
+          const { accountId, name, last4 } = leaked;
+          await parts.people.tellOwners(accountId, { about: "key.leaked", data: { name, last4 } });
+        }
       } catch (error) {
         parts.logger.warn({ request_id: request.id, err: (error as Error).message }, "leak report failed");
       }
