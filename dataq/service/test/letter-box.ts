@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
-import PostalMime from "postal-mime";
 import { runOnce } from "graphile-worker";
+import PostalMime from "postal-mime";
 import { SMTPServer } from "smtp-server";
 import type { Database } from "../src/database/database.ts";
 import type { LetterJob } from "../src/people/owner-letters.ts";

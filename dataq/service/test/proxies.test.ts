@@ -3,11 +3,13 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, request as requestPlain } from "node:http";
 import { request } from "node:https";
+import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import type { Dashboard, Panel } from "@grafana/schema/dist/esm/raw/dashboard/x/Dashboard_types.gen";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { freePort } from "../../../testing/free-port.ts";
 
@@ -36,6 +38,65 @@ test.skipIf(!has("promtool"))(
     }
   },
 );
+
+/** The board of grafana.json, as text. */
+const board = readFileSync(join(hosting, "grafana.json"), "utf8");
+
+test.skipIf(!has("promtool"))("Prometheus reads every expression of the board (promtool)", () => {
+  const folder = mkdtempSync(join(tmpdir(), "dataq-board-"));
+  const check = (expressions: readonly string[]) => {
+    const rules = expressions.map((expr, place) => ({ record: `board:${place}`, expr }));
+    writeFileSync(join(folder, "rules.yaml"), JSON.stringify({ groups: [{ name: "board", rules }] }));
+    return spawnSync("promtool", ["check", "rules", join(folder, "rules.yaml")]).status;
+  };
+  try {
+    const { panels } = JSON.parse(board) as Pick<Dashboard, "panels">;
+    const expressions = panels!.flatMap((panel) =>
+      ((panel as Panel).targets ?? []).map((target) => String(target["expr"])),
+    );
+    expect(expressions.length).toBeGreaterThan(10);
+    expect(check(expressions)).toBe(0);
+    expect(check([expressions[0]!.replace("[5m]", "")])).not.toBe(0);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test("the board is a dashboard in the types that Grafana publishes, and has nothing that they do not know", () => {
+  const folder = mkdtempSync(join(tmpdir(), "dataq-board-"));
+  const types = createRequire(import.meta.url)
+    .resolve("@grafana/schema")
+    .replace(/dist.*/, "dist/types/raw/dashboard/x/types.gen");
+  const compiler = fileURLToPath(new URL("../../../node_modules/typescript/bin/tsc", import.meta.url));
+  const faultsOf = (text: string) => {
+    const options = [
+      "--ignoreConfig",
+      "--noEmit",
+      "--strict",
+      "--skipLibCheck",
+      "--module",
+      "nodenext",
+      "--types",
+      "",
+    ];
+    const source = `import type { Dashboard } from ${JSON.stringify(types)};\nexport const board: Dashboard = ${text};\n`;
+    writeFileSync(join(folder, "board.ts"), source);
+    const { stdout } = spawnSync(process.execPath, [compiler, ...options, join(folder, "board.ts")], {
+      encoding: "utf8",
+    });
+    return [...stdout.matchAll(/error TS\d+: .*/g)].map(([line]) => line);
+  };
+  try {
+    expect(faultsOf(board)).toEqual([]);
+    const broken = board.replace('"gridPos"', '"gridPosition"').replace('"hide": 0', '"hide": 9');
+    expect(faultsOf(broken)).toEqual([
+      expect.stringContaining("VariableHide"),
+      expect.stringContaining("gridPosition"),
+    ]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
 
 describe("the examples of proxies are started, and", () => {
   const work = mkdtempSync(join(tmpdir(), "dataq-proxy-"));

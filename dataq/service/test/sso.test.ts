@@ -130,11 +130,11 @@ async function inside(browsers = 1): Promise<{ sub: string; travellers: Travelle
 }
 const areIn = async (travellers: readonly Traveller[]) =>
   Promise.all(travellers.map(async (traveller) => (await traveller.me()) !== null));
-const tell = (body: string | URLSearchParams) =>
+const tell = (body: string | URLSearchParams, language = "en") =>
   fetch(`${service.url}/console/sso/logout`, {
     method: "POST",
     body,
-    headers: { "content-type": "application/x-www-form-urlencoded" },
+    headers: { "content-type": "application/x-www-form-urlencoded", "accept-language": language },
   });
 
 test("whoever leaves the provider is out here: of one browser by its session, of all by the person, and nobody else", async () => {
@@ -167,42 +167,47 @@ test("forged, old and foreign logout tokens end nothing", async () => {
   const good = await sign({});
   const [head, body, signature] = good.split(".") as [string, string, string];
   const none = Buffer.from('{"alg":"none","typ":"logout+jwt"}').toString("base64url");
-  const bad = [
-    await sign({}, {}, "foreign"),
-    await sign({}, {}, "secret"),
-    await sign({}, { kid: "two" }),
-    await sign({}, { typ: "at+jwt" }),
-    await sign({ iss: "https://evil.example" }),
-    await sign({ aud: "another" }),
-    await sign({ aud: undefined }),
-    await sign({ iat: now - 340, exp: undefined }),
-    await sign({ iat: now + 60 }),
-    await sign({ iat: undefined }),
-    await sign({ exp: now - 60 }),
-    await sign({ jti: undefined }),
-    await sign({ jti: "" }),
-    await sign({ jti: "j".repeat(256) }),
-    await sign({ sub: undefined }),
-    await sign({ sub: 7 }),
-    await sign({ sub: null }),
-    await sign({ sid: ["a"] }),
-    await sign({ nonce: "n" }),
-    await sign({ events: undefined }),
-    await sign({ events: [LOGOUT_EVENT] }),
-    await sign({ events: { [LOGOUT_EVENT]: true } }),
-    await sign({ events: { "http://schemas.openid.net/event/other": {} } }),
-    `${none}.${body}.`,
-    `${head}.${body}.`,
-    `${head}.${Buffer.from(JSON.stringify({ sub })).toString("base64url")}.${signature}`,
-    `${good}.x`,
-    "x",
-    "",
+  const changed = Buffer.from(JSON.stringify({ sub })).toString("base64url");
+  const bad: (readonly [string, string])[] = [
+    ["签名", await sign({}, {}, "foreign")],
+    ["alg", await sign({}, {}, "secret")],
+    ["没有公布", await sign({}, { kid: "two" })],
+    ["类型", await sign({}, { typ: "at+jwt" })],
+    ["iss", await sign({ iss: "https://evil.example" })],
+    ["受众（aud）", await sign({ aud: "another" })],
+    ["缺少 aud", await sign({ aud: undefined })],
+    ["超过 5 分钟", await sign({ iat: now - 340, exp: undefined })],
+    ["iat）晚于", await sign({ iat: now + 60 })],
+    ["缺少 iat", await sign({ iat: undefined })],
+    ["exp", await sign({ exp: now - 60 })],
+    ["缺少 jti", await sign({ jti: undefined })],
+    ["jti", await sign({ jti: "" })],
+    ["jti", await sign({ jti: "j".repeat(256) })],
+    ["sub", await sign({ sub: undefined })],
+    ["sub", await sign({ sub: 7 })],
+    ["sub", await sign({ sub: null })],
+    ["sid", await sign({ sid: ["a"] })],
+    ["nonce", await sign({ nonce: "n" })],
+    ["events", await sign({ events: undefined })],
+    ["events", await sign({ events: [LOGOUT_EVENT] })],
+    ["events", await sign({ events: { [LOGOUT_EVENT]: true } })],
+    ["events", await sign({ events: { "http://schemas.openid.net/event/other": {} } })],
+    ["alg", `${none}.${body}.`],
+    ["签名", `${head}.${body}.`],
+    ["签名", `${head}.${changed}.${signature}`],
+    ["JWT", `${good}.x`],
+    ["JWT", "x"],
+    ["", ""],
   ];
-  for (const token of bad) {
-    const answer = await tell(new URLSearchParams({ logout_token: token }));
-    const { code } = (await answer.json()) as { code: string };
-    expect([answer.status, code], token).toEqual([400, "invalid_logout_token"]);
-  }
+  for (const [reason, token] of bad)
+    for (const language of ["zh-CN", "en"]) {
+      const answer = await tell(new URLSearchParams({ logout_token: token }), language);
+      const { code, detail } = (await answer.json()) as { code: string; detail: string };
+      expect([answer.status, code], token).toEqual([400, "invalid_logout_token"]);
+      if (language === "zh-CN") expect(detail, token).toContain(reason);
+      // No reason is in the words of a library.
+      expect(detail, reason).not.toMatch(/claim|JWS|JOSE|Header/);
+    }
   const twice = `logout_token=${good}&logout_token=${good}`;
   for (const form of ["", twice, JSON.stringify({ logout_token: good })])
     expect((await tell(form)).status).toBe(400);

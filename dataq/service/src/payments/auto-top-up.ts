@@ -245,7 +245,6 @@ export async function tellFailedCharges(
       `update auto_top_up set tell_failure = false where tell_failure and state in ('on', 'stopped')
        returning account_id as "accountId", reason, state = 'stopped' as "isStopped"`,
     );
-    for (const failed of found.rows)
-      await tell({ ...failed, reason: failureOf(failed.reason) }, transaction);
+    for (const failed of found.rows) await tell({ ...failed, reason: failureOf(failed.reason) }, transaction);
   });
 }

@@ -85,8 +85,7 @@ export class SsoLogout {
         requiredClaims: ["iat", "jti"],
       },
     ).catch((error: unknown) => {
-      if (isOfToken(error))
-        throw refused(error.message.replaceAll('"', "'"), "签名、签发方、受众或时间不符", error);
+      if (isOfToken(error)) throw refused(...reasonOf(error), error);
       throw new Failure("unavailable", { retry_after: 30 }, error);
     });
     return logoutOf(verified.payload, verified.protectedHeader.typ);
@@ -125,6 +124,41 @@ function isOfToken(error: unknown): error is errors.JOSEError {
     error.constructor !== errors.JOSEError &&
     !(error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid)
   );
+}
+
+/** Why the token is not one of this provider for this service, in English and Chinese. */
+function reasonOf(error: errors.JOSEError): readonly [string, string] {
+  if (error instanceof errors.JWSSignatureVerificationFailed)
+    return ["its signature is not the provider's", "签名不是该平台的"];
+  if (error instanceof errors.JWKSNoMatchingKey)
+    return ["the provider publishes no key for it", "平台没有公布与之对应的密钥"];
+  if (error instanceof errors.JWKSMultipleMatchingKeys)
+    return [
+      "several keys of the provider fit and it names none (kid)",
+      "平台有多个密钥与之相符，而令牌未注明 kid",
+    ];
+  if (error instanceof errors.JOSEAlgNotAllowed || error instanceof errors.JOSENotSupported)
+    return [
+      `its algorithm (alg) is none of ${ALGORITHMS.join(", ")}`,
+      `签名算法（alg）不在 ${ALGORITHMS.join("、")} 之列`,
+    ];
+  if (error instanceof errors.JWTExpired)
+    return error.claim === "iat"
+      ? [`it was issued more than ${MOST_AGE_S / 60} minutes ago`, `签发已超过 ${MOST_AGE_S / 60} 分钟`]
+      : ["it has expired (exp)", "已过期（exp）"];
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    const { claim, reason } = error;
+    if (reason === "missing") return [`it has no ${claim}`, `缺少 ${claim}`];
+    if (claim === "iss") return ["its issuer (iss) is another one", "签发方（iss）不符"];
+    if (claim === "aud") return ["it is meant for another client (aud)", "受众（aud）不是本客户端"];
+    if (claim === "iat" || claim === "nbf")
+      return [
+        `it counts from a later time (${claim}) than this machine's clock`,
+        `生效时间（${claim}）晚于本机时间`,
+      ];
+    return [`its ${claim} is not valid`, `${claim} 无效`];
+  }
+  return ["it is not a signed JWT", "不是已签名的 JWT"];
 }
 
 function logoutOf(claims: JWTPayload, type: string | undefined): Logout {

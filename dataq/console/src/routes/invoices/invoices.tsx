@@ -5,6 +5,7 @@ import { TOKENS_PER_FEN, useFormat } from "../../ui/format.tsx";
 import { MoreRows } from "../../ui/more-rows.tsx";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { Table } from "../../ui/table.tsx";
+import { Allowed } from "../allowed.tsx";
 import { BuyerForm } from "./buyer-form.tsx";
 import { RequestForm } from "./request-form.tsx";
 import { MonthlyStatement } from "./statement.tsx";
@@ -19,10 +20,12 @@ export function Invoices() {
       <PageHead title={t.pages.invoices} about={t.invoices.about} />
       <div className="flex flex-col gap-5">
         <MonthlyStatement />
-        <div className="grid items-start gap-5 lg:grid-cols-2">
-          <RequestForm />
-          <BuyerForm />
-        </div>
+        <Allowed to="manage:billing">
+          <div className="grid items-start gap-5 lg:grid-cols-2">
+            <RequestForm />
+            <BuyerForm />
+          </div>
+        </Allowed>
         <Requested />
       </div>
     </>
