@@ -653,7 +653,7 @@ export const en = {
     remove: "Delete",
     removeTitle: (name: string) => `Delete “${name}”?`,
     removeAbout: "Its past usage stays. A project with keys cannot be deleted.",
-    hasKeys: "A project with keys cannot be deleted. Revoke them first.",
+    hasKeys: "To delete it, revoke its keys first.",
     removed: "Project deleted.",
   },
 

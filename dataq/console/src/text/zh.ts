@@ -619,7 +619,7 @@ export const zh: Text = {
     remove: "删除",
     removeTitle: (name) => `删除“${name}”？`,
     removeAbout: "历史用量会保留。仍有密钥的项目不能删除。",
-    hasKeys: "项目中仍有密钥，请先吊销这些密钥再删除。",
+    hasKeys: "先吊销其中的密钥，才能删除。",
     removed: "项目已删除。",
   },
 

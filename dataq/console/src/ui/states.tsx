@@ -7,6 +7,7 @@ import { ServiceError } from "../service/call.ts";
 import { useText } from "../text/text.tsx";
 import { Button } from "./button.tsx";
 import { classes } from "./classes.ts";
+import { explain } from "./explain.ts";
 
 /** A message box with optional actions. */
 export function Notice({
@@ -68,32 +69,6 @@ export function Failure({ error, onRetry }: { readonly error: unknown; readonly 
       )}
     </Notice>
   );
-}
-
-export function explain(error: unknown, t: ReturnType<typeof useText>) {
-  if (!(error instanceof ServiceError))
-    return { title: error instanceof Error ? error.message : String(error), next: "", requestId: "" };
-  const known = t.errors[error.code as keyof typeof t.errors];
-  const title = known ?? error.message;
-  // Pages authenticate with the session cookie, so a missing key means that the session has ended.
-  if (error.code === "missing_api_key" || error.code === "invalid_api_key")
-    return { title: t.errors.session_expired, next: "", requestId: "" };
-  // The service's message mentions keys and scopes, but console users have roles.
-  if (error.code === "scope_denied") return { title, next: t.team.askOwner, requestId: error.requestId };
-  // An error without a request ID does not come from the service, so its message is not in the user's
-  // language.
-  if (error.requestId === "")
-    return known
-      ? { title, next: "", requestId: "" }
-      : { title: t.failed, next: error.message, requestId: "" };
-  // The title names the kind of error; the service's message adds the details.
-  return { title, next: known ? error.message : sentence(error.nextAction), requestId: error.requestId };
-}
-
-/** Makes the service's next step a complete sentence. */
-function sentence(text: string): string {
-  if (text === "" || /[.!?。！？]$/.test(text)) return text;
-  return text[0]!.toUpperCase() + text.slice(1) + (/\p{Script=Han}\P{L}*$/u.test(text) ? "。" : ".");
 }
 
 /** An empty state that explains how to fill it. */

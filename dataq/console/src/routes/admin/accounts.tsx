@@ -17,13 +17,14 @@ import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Code } from "../../ui/code.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { explain } from "../../ui/explain.ts";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
 import { MoreRows } from "../../ui/more-rows.tsx";
 import { useOnce } from "../../ui/once.ts";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { useSettled } from "../../ui/settled.ts";
-import { Empty, explain, Failure, Loaded } from "../../ui/states.tsx";
+import { Empty, Failure, Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
 

@@ -6,11 +6,12 @@ import { getOpenData, jobsQuery, openDataQuery } from "../../service/admin.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
+import { explain } from "../../ui/explain.ts";
 import { useFormat } from "../../ui/format.tsx";
 import { useLook } from "../../ui/look.ts";
 import { textIn, useOperationName } from "../../ui/operation-name.ts";
 import { Badge, Panel } from "../../ui/panel.tsx";
-import { explain, Loaded } from "../../ui/states.tsx";
+import { Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
 

@@ -5,7 +5,8 @@ import { askVerification, signOut } from "../../service/identity.ts";
 import { sessionQuery } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
-import { explain, Notice } from "../../ui/states.tsx";
+import { explain } from "../../ui/explain.ts";
+import { Notice } from "../../ui/states.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { keptInvitation } from "./kept-invitation.ts";
 

@@ -6,9 +6,9 @@ import { signIn, signUp } from "../../service/identity.ts";
 import { sessionQuery, verifiesAddresses } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";
+import { explain } from "../../ui/explain.ts";
 import { Field, Input } from "../../ui/field.tsx";
 import { NewPassword } from "../../ui/new-password.tsx";
-import { explain } from "../../ui/states.tsx";
 import { AuthForm, linkClass } from "./form.tsx";
 
 export function SignUp() {

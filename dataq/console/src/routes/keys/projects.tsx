@@ -133,7 +133,7 @@ function ProjectTable({
             onDo === undefined ? (
               "–"
             ) : (
-              <span className="flex gap-1.5">
+              <span className="flex flex-wrap items-center gap-1.5">
                 <Button
                   size="small"
                   aria-label={`${t.keys.change}: ${project.name}`}
@@ -146,11 +146,16 @@ function ProjectTable({
                   kind="danger"
                   aria-label={`${t.projects.remove}: ${project.name}`}
                   disabled={project.keys > 0}
-                  title={project.keys > 0 ? t.projects.hasKeys : undefined}
+                  aria-describedby={project.keys > 0 ? `keys-of-${project.id}` : undefined}
                   onClick={() => onDo({ what: "remove", project })}
                 >
                   {t.projects.remove}
                 </Button>
+                {project.keys > 0 && (
+                  <span id={`keys-of-${project.id}`} className="basis-full text-xs text-soft">
+                    {t.projects.hasKeys}
+                  </span>
+                )}
               </span>
             ),
         },

@@ -9,13 +9,14 @@ import {
 import { sessionQuery, useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
+import { explain } from "../../ui/explain.ts";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { setLook, type Theme, useLook } from "../../ui/look.ts";
 import { NewPassword } from "../../ui/new-password.tsx";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
-import { explain, Loaded, Notice } from "../../ui/states.tsx";
+import { Loaded, Notice } from "../../ui/states.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { Leaving } from "./leaving.tsx";
 import { ActingFor, Team } from "./team.tsx";

@@ -15,11 +15,12 @@ import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Code } from "../../ui/code.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
+import { explain } from "../../ui/explain.ts";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { Badge, Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
-import { explain, Loaded, Notice } from "../../ui/states.tsx";
+import { Loaded, Notice } from "../../ui/states.tsx";
 import { useToast } from "../../ui/toast.tsx";
 
 /** Members of the account and their roles. Owners can invite, edit and remove members. */
