@@ -133,6 +133,19 @@ test("any expression of a few parts matches what it matches elsewhere", () => {
   );
 });
 
+test.each(["{", "a{", "{}", "{,2}", "a{x}", "{a}*", "a{2}{"])(
+  "braces without a number are text: %s",
+  (source) => {
+    // The flag u would refuse them.
+    const meant = new RegExp(`^(?:${source})$`);
+    const text = source.replace("a{2}", "aa").replace("*", "");
+    expect(meant.test(text)).toBe(true);
+    expect([text, "", "a"].map((each) => whole(source).has(each))).toEqual(
+      [text, "", "a"].map((each) => meant.test(each)),
+    );
+  },
+);
+
 describe("refused", () => {
   const refuses = (source: string, read: (source: string) => unknown = whole) => {
     try {
@@ -146,6 +159,17 @@ describe("refused", () => {
 
   test.each([
     ...["(?<=a)b", "(?<!a)b", "(?i)a", "(?", "(", "(a", "a)", ")", "*", "+a", "?", "a**", "[", "[a", "[^"],
+    ...[
+      "a{2}{3}",
+      "a*{2}",
+      "{2}",
+      "{0,}a",
+      "a|{1,2}",
+      "({3})",
+      "^{2}",
+      "(?=a){2}",
+      "a{1000000000000000000000}",
+    ],
     ...[
       "\\",
       "a\\",

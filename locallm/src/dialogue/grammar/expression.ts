@@ -92,7 +92,7 @@ class ExpressionReader {
     if (this.#take("+")) return [1, Infinity];
     if (this.#take("?")) return [0, 1];
     if (this.#peek() !== "{") return null;
-    const found = /^\{(\d{1,6})(?:(,)(\d{1,6})?)?\}/.exec(this.#rest(20));
+    const found = this.#bounds();
     if (found === null) return null;
     this.#at += found[0].length;
     const least = Number(found[1]);
@@ -100,7 +100,14 @@ class ExpressionReader {
     return [least, found[3] === undefined ? Infinity : Number(found[3])];
   }
 
+  /** Braces with numbers; others are text, as in expressions without the flag u. */
+  #bounds(): RegExpExecArray | null {
+    return /^\{(\d+)(?:(,)(\d+)?)?\}/.exec(this.#rest(100));
+  }
+
   #atom(): Expression {
+    const bounds = this.#peek() === "{" ? this.#bounds() : null;
+    if (bounds !== null) throw this.#refused(`"${bounds[0]}" with nothing to repeat`);
     const char = this.#next();
     switch (char) {
       case "^":
