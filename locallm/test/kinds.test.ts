@@ -166,7 +166,7 @@ const wav = Buffer.from("RIFF1234WAVE").toString("base64");
 const sound = { type: "input_audio", input_audio: { data: wav, format: "wav" } };
 const picture = { type: "image_url", image_url: { url: `data:image/png;base64,${png}` } };
 
-/** A column of the table. Every request of a column must get the same answer. */
+/** What a model may be asked for. Every request for the same must get the same answer. */
 const columns: Readonly<Record<string, readonly [path: string, body: object][]>> = {
   chat: [
     ["/api/chat", message],
@@ -205,19 +205,29 @@ it("answers each kind of model on each route as docs/locallm/models.md says, and
     ...localKinds.map(({ name, label }) => ({ name, label })),
     ...Object.entries(remoteKinds).map(([name, { label }]) => ({ name, label })),
   ];
-  const rows = [["kind of model", "`capabilities`", ...Object.keys(columns)]];
+  const rows = [["kind of model", "`capabilities`", "answers", "refuses, with 400 and a code"]];
   for (const { name, label } of kinds) {
     const { capabilities } = await server.ask<{ capabilities: string[] }>("/api/show", { model: name });
     const listed = await server.ask<{ capabilities: string[] }>(`/v1/models/${name}`);
     expect(listed.capabilities, name).toEqual(capabilities);
-    const cells: string[] = [];
-    for (const requests of Object.values(columns)) {
-      const answers: string[] = [];
+    const answered: string[] = [];
+    const refused = new Map<string, string[]>();
+    for (const [what, requests] of Object.entries(columns)) {
+      const answers: Answer[] = [];
       for (const [path, body] of requests) answers.push(await answerOf(path, { model: name, ...body }));
-      expect(new Set(answers), `${name}: ${requests.map(([path]) => path)}`).toHaveProperty("size", 1);
-      cells.push(answers[0]!);
+      for (const answer of answers)
+        expect(answer, `${name}: ${requests.map(([path]) => path)}`).toEqual(answers[0]);
+      const { ok, said } = answers[0]!;
+      if (ok) answered.push(what + said);
+      else refused.set(said, [...(refused.get(said) ?? []), what]);
     }
-    rows.push([label, capabilities.join(", ") || "none", ...cells]);
+    const refusals = [...refused].map(([code, what]) => `\`${code}\`: ${what.join(", ")}`);
+    rows.push([
+      label,
+      capabilities.join(", ") || "none",
+      answered.join(", ") || "nothing",
+      refusals.join("; ") || "nothing",
+    ]);
   }
   const page = join(import.meta.dirname, "../../docs/locallm/models.md");
   const written = await readFile(page, "utf8");
@@ -302,15 +312,23 @@ it("asks nothing of weights that do not answer one token after the other", () =>
 
 const tablePlace = /(?<=<!-- from locallm\/test\/kinds.test.ts -->\n\n).*?(?=\n\n)/s;
 
-async function answerOf(path: string, body: object): Promise<string> {
+interface Answer {
+  readonly ok: boolean;
+  /** The code of a refusal, or what must be done before this is answered. */
+  readonly said: string;
+}
+
+async function answerOf(path: string, body: object): Promise<Answer> {
   const reply = await server.post(path, body);
   const answer = await reply.text();
-  if (reply.status === 200) return "yes";
+  if (reply.status === 200) return { ok: true, said: "" };
+  expect(reply.status, answer).toBe(400);
   const { error } = JSON.parse(answer) as { error: string | { message: string } };
   const told = typeof error === "string" ? error : error.message;
   const code = codeOf(told);
   // `seeing.test.ts` and `hearing.test.ts` ask where the part is installed.
-  return code === "vision_missing" ? "yes, [once installed](pictures.md)" : `${reply.status} \`${code}\``;
+  const isMissing = code === "vision_missing";
+  return { ok: isMissing, said: isMissing ? " [once installed](pictures.md)" : code };
 }
 
 function printed(rows: readonly (readonly string[])[]): string {

@@ -21,6 +21,8 @@ export default defineConfig({
   base,
   srcDir: ".pages",
   cleanUrls: true,
+  // Else a page also sends the pages that its links lead to: on the first page a third of everything.
+  router: { prefetchLinks: false },
   // The theme would switch with a style element, which the products' policy refuses.
   appearance: { disableTransition: false },
   title: "locallm · dataq",
