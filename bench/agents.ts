@@ -1,6 +1,6 @@
-import { quantile } from "./bursts.ts";
-import type { Peer, Timing } from "./peer.ts";
-import { prompt } from "./text.ts";
+import { quantile } from "../testing/speed/bursts.ts";
+import type { Peer, Timing } from "../testing/speed/peer.ts";
+import { prompt } from "../testing/speed/text.ts";
 
 export const title = "Two alternating agents: first token, total time, tokens computed";
 

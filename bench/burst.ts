@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { median, quartiles } from "./bursts.ts";
-import type { Peer } from "./peer.ts";
-import { prompt } from "./text.ts";
+import { median, quartiles } from "../testing/speed/bursts.ts";
+import type { Peer } from "../testing/speed/peer.ts";
+import { prompt } from "../testing/speed/text.ts";
 
 export const title = "63 streams that arrive at once while one runs: last first token, speed, largest gaps";
 

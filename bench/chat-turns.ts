@@ -1,6 +1,6 @@
-import type { Figure } from "./bursts.ts";
-import type { Peer } from "./peer.ts";
-import { prompt } from "./text.ts";
+import type { Figure } from "../testing/speed/bursts.ts";
+import type { Peer } from "../testing/speed/peer.ts";
+import { prompt } from "../testing/speed/text.ts";
 
 interface Message {
   readonly role: "user" | "assistant";

@@ -1,6 +1,6 @@
-import type { Figure } from "./bursts.ts";
-import type { Peer } from "./peer.ts";
-import { prompt } from "./text.ts";
+import type { Figure } from "../testing/speed/bursts.ts";
+import type { Peer } from "../testing/speed/peer.ts";
+import { prompt } from "../testing/speed/text.ts";
 
 /** Time to the first token of a conversation that goes on after `interrupt`, including the load. */
 export function continuedAfter(

@@ -1,5 +1,5 @@
-import type { Figure } from "./bursts.ts";
-import { prompt } from "./text.ts";
+import type { Figure } from "../testing/speed/bursts.ts";
+import { prompt } from "../testing/speed/text.ts";
 
 /** One request with 64 texts of about 12 tokens each. */
 export const figure: Figure = {

@@ -1,4 +1,4 @@
-import { parallelStreams } from "./parallel-streams.ts";
+import { parallelStreams } from "../testing/speed/parallel-streams.ts";
 
 /** The servers run with four slots. */
 export const figure = parallelStreams(4, "Four streams, total");

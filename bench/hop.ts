@@ -7,7 +7,7 @@ import type { LoadRequest } from "../locallm/src/wire/inference/load.ts";
 import { onlyProcessor } from "../locallm/src/wire/inference/load.ts";
 import { lines, type ServerProcess, startServer } from "../locallm/test/server-process.ts";
 import { starterModelPath, starterName, starterStore } from "../locallm/test/starter-model.ts";
-import { median, quartiles } from "./bursts.ts";
+import { median, quartiles } from "../testing/speed/bursts.ts";
 
 /**
  * Measures the overhead between engine and client. It times the same answer from the engine in this process,

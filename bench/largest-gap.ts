@@ -1,4 +1,4 @@
-import type { Figure } from "./bursts.ts";
+import type { Figure } from "../testing/speed/bursts.ts";
 
 /**
  * The longest wait between two texts of a stream, in multiples of the server's own time per token. A server

@@ -1,6 +1,6 @@
-import type { Figure } from "./bursts.ts";
-import { processTree, pssBytes } from "./processes.ts";
-import { prompt } from "./text.ts";
+import type { Figure } from "../testing/speed/bursts.ts";
+import { processTree, pssBytes } from "../testing/speed/processes.ts";
+import { prompt } from "../testing/speed/text.ts";
 
 const streams = 8;
 

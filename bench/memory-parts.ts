@@ -1,6 +1,6 @@
-import type { Peer } from "./peer.ts";
-import { memoryFileBytes, processTree, pssByMapping } from "./processes.ts";
-import { prompt } from "./text.ts";
+import type { Peer } from "../testing/speed/peer.ts";
+import { memoryFileBytes, processTree, pssByMapping } from "../testing/speed/processes.ts";
+import { prompt } from "../testing/speed/text.ts";
 
 export const title = "Memory of each process, by mapping, after a prompt of 512 tokens";
 

@@ -1,5 +1,5 @@
-import type { Figure } from "./bursts.ts";
-import { prompt } from "./text.ts";
+import type { Figure } from "../testing/speed/bursts.ts";
+import { prompt } from "../testing/speed/text.ts";
 
 /** The same measurement as `prefill` with `deterministic`: the cost of a bit-identical repeat. */
 export const figure: Figure = {

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { fileURLToPath } from "node:url";
 import { type ServerProcess, startServer } from "../locallm/test/server-process.ts";
-import { median, quartiles } from "./bursts.ts";
-import { cpuMs, machineMs } from "./processes.ts";
+import { median, quartiles } from "../testing/speed/bursts.ts";
+import { cpuMs, machineMs } from "../testing/speed/processes.ts";
 
 /**
  * Measures what locallm adds in front of another engine: time to the first token, and processor time at many streams.

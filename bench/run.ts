@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { compare, type Figure } from "./bursts.ts";
-import { Peer } from "./peer.ts";
+import { compare, type Figure } from "../testing/speed/bursts.ts";
+import { Peer } from "../testing/speed/peer.ts";
 
 const usage = `npm run bench -- <figure> … --server NAME=WHAT --server NAME=WHAT [--bursts 15] [--others 0.12] [--scale 1] [--neighbours 0] [--model NAME] [--options '{"num_thread":2}']
 

@@ -9,7 +9,7 @@ import { makeStage, samplerStages } from "../locallm/src/engine/sampler.ts";
 import { defaultSampling } from "../locallm/src/wire/inference/generate.ts";
 import { type LoadRequest, onlyProcessor } from "../locallm/src/wire/inference/load.ts";
 import { starterModelPath } from "../locallm/test/starter-model.ts";
-import { quantile } from "./bursts.ts";
+import { quantile } from "../testing/speed/bursts.ts";
 
 /**
  * What sampling takes of a step with 64 answers: the library's chain on all tokens, and on the most likely ones. Both

@@ -1,4 +1,4 @@
-import { parallelStreams } from "./parallel-streams.ts";
+import { parallelStreams } from "../testing/speed/parallel-streams.ts";
 
 /** The servers run with 64 slots. */
 export const figure = parallelStreams(64, "Sixty-four streams, total");

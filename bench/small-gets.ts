@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
-import { median, quartiles } from "./bursts.ts";
-import type { Peer } from "./peer.ts";
-import { cpuMs } from "./processes.ts";
+import { median, quartiles } from "../testing/speed/bursts.ts";
+import type { Peer } from "../testing/speed/peer.ts";
+import { cpuMs } from "../testing/speed/processes.ts";
 
 export const title = "Small GETs: requests a second and the server's processor time for each";
 

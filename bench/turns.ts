@@ -1,5 +1,5 @@
-import type { Figure } from "./bursts.ts";
-import { prompt } from "./text.ts";
+import type { Figure } from "../testing/speed/bursts.ts";
+import { prompt } from "../testing/speed/text.ts";
 
 const conversations = [11, 12].map((salt) => prompt(salt, 1_500));
 const said = ["", ""];

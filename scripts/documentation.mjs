@@ -104,7 +104,7 @@ function buildInTree() {
       "package-lock.json",
       ...workspaces.map((name) => `${name}/package.json`),
       "docs",
-      "scripts/build-stamp.mjs",
+      "builds/stamp.mjs",
       "site/.vitepress",
       "site/scripts",
     ];

@@ -16,7 +16,7 @@ it.each([
   try {
     for (const name of [
       "scripts/install.mjs",
-      "scripts/build-stamp.mjs",
+      "builds/stamp.mjs",
       "dataq/console/scripts/built.mjs",
       "site/scripts/built.mjs",
     ]) {

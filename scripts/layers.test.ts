@@ -104,6 +104,13 @@ describe("an import that the tables do not allow is refused", () => {
     ["dataq/contract/src/a.ts", `import "dataq-client/x";`, "dataq/contract may not import dataq/client"],
     ["locallm/src/cli/a.ts", `import "@dataq/contract";`, "locallm may not import dataq/contract"],
     ["locallm/src/cli/a.ts", `import "../../../dataq/contract/src/index.ts";`, "is outside of locallm/src"],
+    ["locallm/proof/a.ts", `import "../../bench/decode.ts";`, "packages may not import bench"],
+    ["site/scripts/a.mjs", `import "../../scripts/install.mjs";`, "packages may not import scripts"],
+    ["locallm/src/http/a.test.ts", `import "../../../scripts/start.ts";`, "packages may not import scripts"],
+    ["testing/speed/a.ts", `import "../../locallm/src/server.ts";`, "testing may not import packages"],
+    ["builds/a.mjs", `const a = await import("../scripts/a.mjs");`, "builds may not import scripts"],
+    ["scripts/release/a.ts", `export * from "../../bench/a.ts";`, "scripts may not import bench"],
+    ["bench/a.ts", `import "../scripts/a.ts";`, "bench may not import scripts"],
   ])("%s: %s", (path, text, why) => {
     expect(faultsOf({ [path]: text }).join("\n")).toContain(why);
   });
@@ -119,7 +126,14 @@ it.each([
   ["dataq/service/src/search/open-index.ts", `import "./postings/a.ts"; import "./opensearch/a.ts";`],
   ["dataq/service/src/background/b.ts", `import "../search/open-index.ts";`],
   ["dataq/service/src/search/postings/b.ts", `import "../engine.ts"; import "../../database/database.ts";`],
-  ["dataq/service/src/ledger/b.test.ts", `import "../query/pipeline.ts";`],
+  ["dataq/service/src/ledger/b.test.ts", `import "../query/pipeline.ts"; import "../../../../testing/a.ts";`],
+  [
+    "locallm/proof/b.ts",
+    `import "../test/a.ts"; import "../../testing/speed/a.ts"; import "../../fuzz/a.ts";`,
+  ],
+  ["bench/b.ts", `import "../locallm/test/a.ts"; import "../testing/speed/a.ts";`],
+  ["scripts/release/b.ts", `import "../../builds/a.mjs"; import "../../site/scripts/a.mjs";`],
+  ["vitest.config.ts", `import "./scripts/a.ts";`],
 ])("%s may: %s", (path, text) => {
   expect(faultsOf({ [path]: text })).toEqual([]);
 });
@@ -131,7 +145,7 @@ it("a folder that no table lists is refused", () => {
 });
 
 it("a table that is gone is noticed", () => {
-  for (const name of ["package", "locallm", "dataq/service"]) expect(tables.has(name)).toBe(true);
+  for (const name of ["package", "locallm", "dataq/service", "folder"]) expect(tables.has(name)).toBe(true);
   expect(readTables(page.replaceAll("may import", "uses")).size).toBe(0);
 });
 

@@ -4,14 +4,18 @@ import { fileURLToPath } from "node:url";
 import { parseSync } from "oxc-parser";
 
 /**
- * Checks every import of our sources against the tables of ARCHITECTURE.md, Layers. A folder that no table lists is a
- * fault, too. `npm run check` runs it.
+ * Checks every import against the tables of ARCHITECTURE.md, Layers: those of our sources between packages and layers,
+ * and all others between the folders beside the packages. A folder of sources that no table lists is a fault, too.
+ * `npm run check` runs it.
  */
 
 /** What the files of a layer may import: other layers of the same table, by their names. */
 type Layers = ReadonlyMap<string, readonly string[]>;
 
-/** The tables by what stands in the head of their first column: a package, or `package` for packages themselves. */
+/**
+ * The tables by what stands in the head of their first column: a package, `package` for packages themselves, or `folder`
+ * for what is beside the packages.
+ */
 export type Tables = ReadonlyMap<string, Layers>;
 
 export interface Fault {
@@ -46,8 +50,46 @@ function namesIn(cell: string): string[] {
 
 export function findFaults(root: string, tables: Tables): Fault[] {
   const packages = tables.get("package") ?? new Map();
-  return [...packages.keys()].flatMap((name) => faultsOf(root, tables, name));
+  const beside = besideFaults(root, tables.get("folder") ?? new Map());
+  return [...[...packages.keys()].flatMap((name) => faultsOf(root, tables, name)), ...beside];
 }
+
+/** What is no source of a package: tests, proofs, benches, scripts. */
+function besideFaults(root: string, folders: Layers): Fault[] {
+  const folderOf = (path: string) => {
+    const first = path.split("/")[0] as string;
+    return folders.has(first) ? first : "packages";
+  };
+  return filesBeside(root).flatMap((path) => {
+    const text = readFileSync(join(root, path), "utf8");
+    const own = folderOf(path);
+    const closed = [...folders.keys()].filter((name) => name !== own && !folders.get(own)?.includes(name));
+    // Most files name none of them, and need not be parsed.
+    if (!closed.some((name) => name === "packages" || text.includes(`/${name}/`))) return [];
+    return importsOf(path, text).flatMap(({ specifier, at }): Fault[] => {
+      const target = posix.join(posix.dirname(path), specifier);
+      const other = folderOf(target);
+      if (!specifier.startsWith(".") || own === other || folders.get(own)?.includes(other)) return [];
+      return [{ where: `${path}:${text.slice(0, at).split("\n").length}`, what: refused(own, other) }];
+    });
+  });
+}
+
+/** Files at the root configure the tools and may import everything. */
+function filesBeside(root: string): string[] {
+  const inside = (folder: string): string[] =>
+    readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+      const path = posix.join(folder, entry.name);
+      if (entry.isDirectory()) return made.test(path) ? [] : inside(path);
+      const isSource = /\/src\//.test(path) && !/\.test\.tsx?$/.test(path);
+      return folder !== "" && /\.(?:tsx?|mjs)$/.test(entry.name) && !isSource ? [path] : [];
+    });
+  return inside("").sort();
+}
+
+/** Folders that installations and builds make. */
+const made =
+  /(?:^|\/)(?:node_modules|dist(?:\..*)?|\.git|\.pages|\.tree-.*)$|^release$|^site\/\.vitepress\/(?:cache|\.temp)$/;
 
 function faultsOf(root: string, tables: Tables, name: string): Fault[] {
   const source = join(root, name, "src");

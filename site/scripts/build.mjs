@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { filesBelow } from "../../scripts/build-stamp.mjs";
+import { filesBelow } from "../../builds/stamp.mjs";
 import { isSiteBuilt, markBuilt, out, root } from "./built.mjs";
 import { layOut } from "./pages.mjs";
 

@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { filesBelow } from "../../../scripts/build-stamp.mjs";
+import { filesBelow } from "../../../builds/stamp.mjs";
 import { isConsoleBuilt, markBuilt, out, root } from "./built.mjs";
 
 if (!isConsoleBuilt() || process.argv.includes("--force")) await build();

@@ -1,7 +1,7 @@
-// Tells whether dist/ contains a build of the current sources; the installer runs it, see scripts/build-stamp.mjs.
+// Tells whether dist/ contains a build of the current sources; the installer runs it, see builds/stamp.mjs.
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import * as stamp from "../../../scripts/build-stamp.mjs";
+import * as stamp from "../../../builds/stamp.mjs";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 export const out = join(root, "dist");

@@ -1,0 +1,1 @@
+export { figure } from "../testing/speed/cold-load.ts";
