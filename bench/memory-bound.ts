@@ -3,7 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { starterModelPath } from "../locallm/test/starter-model.ts";
-import { pssByMapping, pssBytes } from "./processes.ts";
+import { pssByMapping, pssBytes } from "../testing/speed/processes.ts";
 
 const dist = join(import.meta.dirname, "../locallm/dist");
 const bare = join(import.meta.dirname, "bare");
