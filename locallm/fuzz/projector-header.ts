@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Target } from "../../fuzz/target.ts";
 import { projectorSenses } from "../src/library/abilities.ts";
 import { readGguf } from "../src/library/gguf/header.ts";
-import { ggufKind } from "../src/library/gguf/rules.ts";
+import { checkProjectorRules, ggufKind } from "../src/library/gguf/rules.ts";
 import { LocallmError } from "../src/wire/errors.ts";
 import { type Entry, f32, ggufBytes, text, u32 } from "../test/tiny-gguf.ts";
 
@@ -49,6 +49,7 @@ export const target: Target = {
     writeFileSync(path, input);
     const header = await readGguf(path);
     if (ggufKind(header) !== "projector") return;
+    checkProjectorRules(header);
     const senses = projectorSenses(header);
     if (senses === null) return;
     const { sees, hears, wholePicture } = senses;

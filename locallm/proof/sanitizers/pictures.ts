@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Random } from "../../../fuzz/random.ts";
-import { readGguf } from "../../src/library/gguf/header.ts";
+import { Headers } from "../../src/library/headers.ts";
 import { MediaDecoder } from "../../src/vision/decoder.ts";
 import { type EncodeFiles, MediaEncoder } from "../../src/vision/encoder.ts";
 import { visionFolder } from "../../src/vision/part.ts";
@@ -54,7 +54,7 @@ async function tryProjectors(wanted: number): Promise<void> {
     await writeFile(path, bytes);
     count("damaged projectors");
     try {
-      await readGguf(path);
+      await new Headers().of(path);
     } catch (error) {
       if (!(error instanceof LocallmError)) throw error;
       count("of which the gate refused");

@@ -4,7 +4,7 @@ import { LocallmError } from "../wire/errors.ts";
 import { isMissing } from "./blob.ts";
 import { parseDigest } from "./digest.ts";
 import { type GgufHeader, readGguf } from "./gguf/header.ts";
-import { checkModelRules, ggufKind } from "./gguf/rules.ts";
+import { checkModelRules, checkProjectorRules, ggufKind } from "./gguf/rules.ts";
 import { joinHeaders, splitPlace } from "./gguf/split.ts";
 import { RecentlyUsed } from "./recently-used.ts";
 
@@ -73,6 +73,7 @@ export class Headers {
 
 async function checkedHeader(path: string): Promise<GgufHeader> {
   const header = await readGguf(path, { distinct: vocabulary });
+  if (ggufKind(header) === "projector") checkProjectorRules(header);
   // Later files of a split model contain only tensors, none of the metadata that the rules check.
   if (ggufKind(header) !== "model" || splitPlace(header).index > 0) return header;
   checkModelRules(header);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LocallmError } from "../../wire/errors.ts";
 import type { GgufArray, GgufHeader, GgufItemType, GgufScalar } from "./header.ts";
-import { checkModelRules, ggufKind } from "./rules.ts";
+import { checkModelRules, checkProjectorRules, ggufKind } from "./rules.ts";
 import { joinHeaders, splitPlace } from "./split.ts";
 
 type Metadata = Record<string, GgufScalar | GgufArray>;
@@ -33,6 +33,15 @@ function broken(work: () => unknown): string | null {
 }
 const ruleOf = (metadata: Metadata) =>
   broken(() => checkModelRules(header({ "general.architecture": "llama", ...metadata })));
+
+it("a projector has at most 16,384 blocks of each kind", () => {
+  for (const key of ["clip.vision.block_count", "clip.audio.block_count", "clip.audio.local_block_count"]) {
+    const rule = `${key} must be a whole number from 0 to 16384`;
+    const ruled = (value: GgufScalar) => broken(() => checkProjectorRules(header({ [key]: value })));
+    for (const value of [-1, 16_385, 2 ** 31 - 1, 1.5, "1"]) expect(ruled(value)).toBe(rule);
+    for (const value of [0, 27, 16_384]) expect(ruled(value)).toBeNull();
+  }
+});
 
 describe("whole numbers of a model", () => {
   it.each([

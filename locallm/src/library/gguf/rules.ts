@@ -41,6 +41,12 @@ export function checkModelRules(header: GgufHeader): void {
   checkVocabulary(header);
 }
 
+/** libmtmd makes room for all blocks, 720 bytes for each, before it looks for their tensors. Throws `invalid_gguf`. */
+export function checkProjectorRules(header: GgufHeader): void {
+  for (const key of header.metadata.keys())
+    if (/^clip\..*block_count$/.test(key)) wholeNumber(header, key, { least: 0, most: 16_384 });
+}
+
 /** Checks the floats that the engine computes with: all must be finite, some must not be negative. */
 function checkFloats(header: GgufHeader, architecture: string): void {
   for (const [key, value] of header.metadata) {
