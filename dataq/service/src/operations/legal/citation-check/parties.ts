@@ -1,5 +1,6 @@
 import { type Clause, instead, pairsOf, shareIn } from "./clauses.ts";
 import type { Piece } from "./compare.ts";
+import { isOtherThing } from "./rule-values.ts";
 
 /** Who proves, gives notice, is told or acts: the sentence names somebody else than the article. */
 export function otherParty(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
@@ -38,17 +39,19 @@ function otherProver(said: readonly Clause[], article: readonly Clause[]): Piece
 }
 
 const proves = new RegExp(
-  `(${role})(?:应当|应|必须|须|需要?|能够|不能|可以|负责|无法|能|来|承担|负有?)*(?:举证|自?证明|自证|提供证据|提出证据)(?!文件|书|材料|的)`,
+  `(${role})(?:应当|应|必须|须|需要?|能够|不能|可以|负责|无法|能|来|承担|负有?)*(?:举证|自?证明|自证|提供(?:.{0,24}的)?证据|提出证据)(?!文件|书|材料|的)`,
   "g",
 );
 
 function proversIn(clause: Clause): { who: string; before: string; clause: Clause }[] {
-  return [...clause.units.matchAll(proves), ...clause.units.matchAll(burdened)].flatMap((match) => {
-    const [, who = ""] = match;
-    const before = clause.units.slice(0, match.index + who.length);
-    const name = who.replace(/^(?:应当?|须|则|需|如果?|若|除|但是?|可能)+/, "");
-    return name.length < 2 || anybody.test(name) ? [] : [{ who: name, before, clause }];
-  });
+  return [proves, burdened, asked]
+    .flatMap((pattern) => [...clause.units.matchAll(pattern)])
+    .flatMap((match) => {
+      const who = match[1] ?? match[2] ?? "";
+      const before = clause.units.slice(0, match.index + who.length);
+      const name = who.replace(/^(?:应当?|须|则|需|如果?|若|除|但是?|可能)+/, "");
+      return name.length < 2 || anybody.test(name) ? [] : [{ who: name, before, clause }];
+    });
 }
 
 const burden = /(?:应当|应|须|必须|由|负有?|承担).{0,12}(?:举证|证明)|自证/;
@@ -61,6 +64,11 @@ const leastShareOfProof = 0.3;
 
 const burdened = new RegExp(
   `(${role})(?:应当?|须|需)?(?:对|就).{2,24}?(?:承担|负有?)(?:相应的?)?举证责任`,
+  "g",
+);
+/** 由申请人对……举证, 举证责任由申请人承担. */
+const asked = new RegExp(
+  `由(${role})(?:对|就)[^由]{2,24}?(?:举证|证明|提供证据)(?!文件|书|材料|的)|(?:举证|证明)责任(?:应当?)?由(${role})(?:承担|负担)`,
   "g",
 );
 const anybody = /^(?:其|双方|一方|对方|各方|任何|当事人|他人|本人|行为人)|(?:双方|各方|他人|本人)$/;
@@ -106,7 +114,9 @@ function otherDoer(said: readonly Clause[], article: readonly Clause[]): Piece[]
     for (const mine of doersIn(clause)) {
       if (everyday.test(mine.who) || anybody.test(mine.who) || whole.includes(mine.who)) continue;
       const there = stands.find(
-        (each) => each.verb === mine.verb || shareIn(mine.what, each.what) >= leastShare,
+        (each) =>
+          (each.verb === mine.verb && !isOtherThing(mine.object, each.object)) ||
+          shareIn(mine.what, each.what) >= leastShare,
       );
       if (
         there === undefined ||
@@ -129,6 +139,7 @@ function doersIn(clause: Clause) {
   return [...clause.units.matchAll(done)].map(([, who = "", verb = "", rest = ""]) => ({
     who,
     verb,
+    object: rest,
     what: pairsOf(verb + rest),
     clause,
   }));
@@ -138,7 +149,13 @@ function doersIn(clause: Clause) {
 function bearersIn(clause: Clause) {
   return [
     ...clause.units.matchAll(new RegExp(`^(${role})(?:应当|必须|依法)+(承担|负担|支付|退还)(.{0,12})`, "g")),
-  ].map(([, who = "", verb = "", rest = ""]) => ({ who, verb, what: pairsOf(verb + rest), clause }));
+  ].map(([, who = "", verb = "", rest = ""]) => ({
+    who,
+    verb,
+    object: rest,
+    what: pairsOf(verb + rest),
+    clause,
+  }));
 }
 
 /** 股东是清算义务人 for 董事为公司清算义务人. */

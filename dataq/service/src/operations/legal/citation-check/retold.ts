@@ -16,6 +16,7 @@ import { otherKind } from "./kinds.ts";
 import { otherTerm } from "./other-terms.ts";
 import { otherOutcome } from "./outcomes.ts";
 import { otherParty } from "./parties.ts";
+import { otherPublicity } from "./publicity.ts";
 import { otherAmount } from "./quantities.ts";
 import { otherResult } from "./results.ts";
 import { otherValue } from "./rule-values.ts";
@@ -57,7 +58,16 @@ function otherRule(said: Words, article: Words): readonly Piece[] | undefined {
   const all = new Set(theirs.flatMap(({ pairs }) => [...pairs]));
   if (shared(own, all) < leastShared || shareIn(own, all) < leastShareOfRule) return undefined;
   const whole = withoutLead(article.text);
-  for (const other of [otherCondition, otherKind, otherParty, otherAct, undenied, broadened, otherResult]) {
+  for (const other of [
+    otherCondition,
+    otherKind,
+    otherParty,
+    otherPublicity,
+    otherAct,
+    undenied,
+    broadened,
+    otherResult,
+  ]) {
     const pieces = other(mine, theirs);
     const added = pieces?.find(({ kind }) => kind === "added")?.text ?? "";
     // What stands there word for word says nothing else.

@@ -115,9 +115,33 @@ function otherAntonym(said: Words, article: Words): Piece[] | undefined {
       const isBeside =
         (after.length === 2 && article.units.includes(theirs + after)) ||
         (before.length === 2 && article.units.includes(before + theirs));
-      if (isBeside) return instead(theirs, mine);
+      if (isBeside && !bearsOther(said, mine, article, theirs)) return instead(theirs, mine);
     }
   return undefined;
+}
+
+/** Both bear something, and nothing of the same: 承租人承担运输费用 beside 出租人承担维修费用. */
+function bearsOther(said: Words, mine: string, article: Words, theirs: string): boolean {
+  const own = [...borneBy(mine, said)];
+  const there = [...borneBy(theirs, article)];
+  return (
+    own.length > 0 && there.length > 0 && own.every((one) => there.every((other) => isOtherThing(one, other)))
+  );
+}
+
+function* borneBy(who: string, words: Words): Generator<string> {
+  for (const match of matchesIn(words, new RegExp(`${who}${bears}`, "g"))) {
+    const end = match.index + match[0].length;
+    yield words.units.slice(end, clauseEnd(words, end));
+  }
+}
+
+const bears = "(?:应当?|可以|必须|须|依法|自行|负责)*(?:承担|负担|支付)";
+
+/** Whether two things of one kind are told apart by the words before it: 运输费用, 维修费用. */
+export function isOtherThing(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((thing) => thing.slice(0, -2)) as [string, string];
+  return a.length >= 2 && b.length >= 2 && ![...a].some((each) => b.includes(each));
 }
 
 const antonyms: readonly (readonly [string, string])[] = [
@@ -236,7 +260,7 @@ function bearersIn(words: Words): { who: string; verb: string; object: string; b
 }
 
 const bearers =
-  /(?<![理自事])由(?![于此])([^由]{2,16}?)(承担|负担|支付|缴纳|赔偿|管辖|批准|决定|责令|处以?(?=.{0,12}罚款)|作出|签发|组织|负责|垫付|追缴)/g;
+  /(?<![理自事])由(?![于此])([^由]{2,16}?)(承担|负担|支付|缴纳|预付|预交|赔偿|提供|提交|提出|管辖|批准|决定|责令|处以?(?=.{0,12}罚款)|作出|签发|组织|负责|垫付|追缴)/g;
 const party = /(?:[人者方院会员]|机关|机构|部门|单位|政府|组织|企业|股东|董事|监事|国务院|主体|国家|业主)$/;
 /** Offices have many names. */
 const office = /(?:机关|机构|部门|局)$/;
@@ -248,6 +272,8 @@ const everydayParty =
 
 function isSameParty(one: string, other: string): boolean {
   const [a, b] = [one, other].map(inOneWord) as [string, string];
+  // 申请人 and 被申请人 are on two sides.
+  if (a === `被${b}` || b === `被${a}`) return false;
   return (
     a.includes(b) ||
     b.includes(a) ||

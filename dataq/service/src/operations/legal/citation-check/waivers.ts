@@ -116,11 +116,13 @@ function included(said: readonly Clause[], article: readonly Clause[]): Piece[] 
 
 /** 没有给拒绝的权利, where the article gives it. */
 function ungranted(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
-  for (const { units, text } of said) {
+  for (const [place, { units, text }] of said.entries()) {
     const [, what = ""] =
-      /(?:没有|并未|未|不)(?:给予?|赋予|授予|规定|设定|设置|留有?|提及|享有)(.{2,24}?)(?:的?权利|权|的规定|$)/.exec(
+      /(?:没有|并未|未|不)(?:给(?!予)|赋予|授予|规定|设定|设置|留有?|提及|享有)(.{2,24}?)(?:的?权利|权|的规定|$)/.exec(
         units,
-      ) ?? [];
+      ) ??
+      withheld(said, place) ??
+      [];
     const mine = pairsOf(what.replaceAll(free, ""));
     const there = article.find(
       (each) => shareIn(mine, each.pairs) >= leastShareOfGrant && /有权|可以|应当|享有/.test(each.units),
@@ -131,6 +133,21 @@ function ungranted(said: readonly Clause[], article: readonly Clause[]): Piece[]
   return undefined;
 }
 const leastShareOfGrant = 0.6;
+
+/**
+ * 未予以申辩的权利 is what a law lacks, or what an authority did against it. So the law must be the one that does it: it is
+ * named before, or the sentence begins here and speaks of no breach.
+ */
+function withheld(said: readonly Clause[], place: number): RegExpExecArray | null {
+  const { units } = said[place] as Clause;
+  const found = /(?:没有|并未|未|不)予以(.{2,24}?)的?权利/.exec(units);
+  if (found === null) return null;
+  const before = units.slice(0, found.index);
+  const isOfLaw = /(?:[法典条款项例]|规定|立法|法律|此处|该处)(?:却|并|也|都|均|里|中|明确)*$/.test(before);
+  const isFirst = place === 0 && before === "" && !said.some(({ units }) => breaches.test(units));
+  return isOfLaw || isFirst ? found : null;
+}
+const breaches = /违反|违法|不当|剥夺|侵[犯害]|程序|应予|撤销|本案|本院|[原被]告|某/;
 
 /** Only somebody, or only under a condition, that the article does not name. */
 function onlySome(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
