@@ -1,16 +1,13 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { parseSync, Visitor } from "oxc-parser";
+import { createVitest, type TestSpecification, type Vitest } from "vitest/node";
 import { equivalents } from "./equivalent-mutants.ts";
-import type { Answered, Asked } from "./mutant-runner.ts";
+import { folderVariable, type Loaded, loadedVariable, type Note, type Plan } from "./mutant-plan.ts";
+import { described, type Mutant, mutantsIn, root, switched, withoutLine } from "./mutants.ts";
 import { Random } from "./random.ts";
 
 export const title = "Mutations: one operator changed at a time, and whether a test fails";
-
-const root = fileURLToPath(new URL("../", import.meta.url));
 
 /** Folders and files that are changed, and the tests that must notice. */
 const places: Readonly<
@@ -51,34 +48,10 @@ const places: Readonly<
   },
 };
 
-interface Mutant {
-  readonly path: string;
-  readonly line: number;
-  readonly start: number;
-  readonly end: number;
-  readonly becomes: string;
-}
-
-const others: Readonly<Record<string, string>> = {
-  "<": "<=",
-  "<=": "<",
-  ">": ">=",
-  ">=": ">",
-  "===": "!==",
-  "!==": "===",
-  "&&": "||",
-  "||": "&&",
-  "??": "&&",
-  "+": "-",
-  "-": "+",
-  "*": "/",
-};
-
 /**
  * Writes how each mutant died into a file for each place. `--only` names one place, `--file` the files whose path
- * contains it, `--most` (40) bounds the mutants of each place, chosen by `--seed` (1). `--again` names such a file of an
- * earlier run, whose survivors are tried instead. `--tests` names the only tests that run, for a first look. A file is
- * changed where it stands and put back after its tests; run it in a work tree that nobody else uses.
+ * contains it; `--most` bounds the mutants of each place, chosen by `--seed` (1). `--again` names such a file of an
+ * earlier run, whose survivors are tried instead.
  */
 export async function run(
   print: (line: string) => void,
@@ -90,147 +63,184 @@ export async function run(
     options: {
       only: { type: "string" },
       file: { type: "string", default: "" },
-      most: { type: "string", default: "40" },
+      most: { type: "string", default: "100000" },
       seed: { type: "string", default: "1" },
       again: { type: "string" },
-      tests: { type: "string", multiple: true },
     },
   });
   if (values.only !== undefined && !(values.only in places))
     throw new Error(`--only must be one of ${Object.keys(places).join(", ")}, not ${values.only}.`);
   const again = values.again === undefined ? null : survivorsIn(values.again);
-  print("| place | possible | the same | tried | killed | score |");
-  print("| --- | --: | --: | --: | --: | --: |");
+  print("| place | possible | the same | tried | killed | score | reached by no test | alone |");
+  print("| --- | --: | --: | --: | --: | --: | --: | --: |");
   for (const [name, { sources, tests }] of Object.entries(places)) {
     if (values.only !== undefined && values.only !== name) continue;
     const possible = sources.flatMap(mutantsIn).filter(({ path }) => path.includes(values.file));
-    const all = possible.filter((mutant) => !isExplained(mutant) && (again?.has(named(mutant)) ?? true));
+    const all = possible.filter((mutant) => !isExplained(mutant));
+    const wanted = all.filter((mutant) => again?.has(withoutLine(described(mutant))) ?? true);
     const random = new Random(Number(values.seed));
-    const tried: Mutant[] = [];
-    for (const left = [...all]; left.length > 0 && tried.length < Number(values.most); )
-      tried.push(...left.splice(random.below(left.length), 1));
-    writeFileSync(`${folder}/${name}.txt`, "");
-    const runner = new Runner(values.tests ?? tests);
-    let killed = 0;
-    try {
-      await runner.begin();
-      for (const mutant of tried) {
-        const failed = await runner.firstToFail(mutant);
-        if (failed !== null) killed++;
-        const line = `${failed === null ? "survives" : "killed"}: ${described(mutant)}`;
-        if (failed === null) console.log(`- ${line}`);
-        appendFileSync(`${folder}/${name}.txt`, `${line}${failed === null ? "" : `\n  by ${failed}`}\n`);
-      }
-    } finally {
-      await runner.end();
-    }
+    const tried = [...wanted];
+    while (tried.length > Number(values.most)) tried.splice(random.below(tried.length), 1);
+    const trial = new Trial(tried, folder);
+    await trial.run(tests);
+    const lines = tried.map((mutant, at) => {
+      const by = trial.killed.get(at + 1);
+      return by === undefined ? `survives: ${described(mutant)}` : `killed: ${described(mutant)}\n  by ${by}`;
+    });
+    writeFileSync(`${folder}/${name}.txt`, `${lines.sort().join("\n")}\n`);
+    for (const line of lines) if (line.startsWith("survives: ")) console.log(`- ${line}`);
+    const killed = trial.killed.size;
     const score = tried.length === 0 ? "–" : `${((100 * killed) / tried.length).toFixed(0)} %`;
     print(
-      `| ${name} | ${possible.length} | ${possible.length - all.length} | ${tried.length} | ${killed} | ${score} |`,
+      `| ${[name, possible.length, possible.length - all.length, tried.length, killed, score, trial.unreached, trial.alone].join(" | ")} |`,
     );
   }
 }
 
-/** Runs the tests of a place in a process of its own, which is replaced when a mutant keeps it busy for ever. */
-class Runner {
-  readonly #tests: readonly string[];
-  #child: ChildProcess | null = null;
-  #limitMs = 600_000;
+/** Tests that take longer, in milliseconds, wait until the quicker ones have killed what they can. */
+const rounds = [100, 2_000, Number.MAX_SAFE_INTEGER];
 
-  constructor(tests: readonly string[]) {
-    this.#tests = tests;
+/** The tests of a place with each of its mutants. A mutant's number is one more than its index. */
+class Trial {
+  /** How each mutant died. */
+  readonly killed = new Map<number, string>();
+  /** How many were tried in a process of their own. */
+  alone = 0;
+  readonly #mutants: readonly Mutant[];
+  readonly #folder: string;
+  readonly #done: string[] = [];
+  /** The mutants that each test has begun with. */
+  readonly #begun: Record<string, number[]> = {};
+  /** Files with tests that wait for a later round. */
+  #waiting: readonly TestSpecification[] = [];
+  /** The files that reach a mutant, whether in a test or before one. */
+  readonly #files = new Map<number, Set<TestSpecification>>();
+  /** Those that a test reaches, but not only there or not each time. */
+  readonly #unsure = new Set<number>();
+
+  constructor(mutants: readonly Mutant[], folder: string) {
+    this.#mutants = mutants;
+    this.#folder = folder;
   }
 
-  /** The tests must pass as they are; how long they take says when a mutant loops. */
-  async begin(): Promise<void> {
-    await this.#ask(null);
-    const began = performance.now();
-    const failed = await this.#ask(null);
-    if (failed !== null) throw new Error(`${failed} fails without a mutation`);
-    this.#limitMs = 15_000 + 5 * (performance.now() - began);
+  get unreached(): number {
+    return this.#mutants.length - this.#files.size;
   }
 
-  async firstToFail({ path, start, end, becomes }: Mutant): Promise<string | null> {
-    const text = readFileSync(root + path, "utf8");
+  async run(tests: readonly string[]): Promise<void> {
+    this.#prepare();
+    const vitest = await startVitest();
     try {
-      writeFileSync(root + path, text.slice(0, start) + becomes + text.slice(end));
-      const failed = await this.#ask({ changed: root + path });
-      // A busy machine may be the reason.
-      return failed?.includes("timed out") === true ? await this.#ask({ changed: root + path }) : failed;
+      this.#waiting = await vitest.globTestSpecifications([...tests]);
+      for (const mostMs of rounds) {
+        const files = this.#waiting;
+        this.#waiting = [];
+        for (const file of files) await this.#switch(vitest, file, mostMs);
+      }
+      for (const mutant of this.#unsure) if (!this.killed.has(mutant)) await this.#tryAlone(vitest, mutant);
     } finally {
-      writeFileSync(root + path, text);
+      await vitest.close();
     }
   }
 
-  /** Lets it remove what its tests share, such as a database. */
-  async end(): Promise<void> {
-    const child = this.#child;
-    if (child === null) return;
-    child.disconnect();
-    const late = setTimeout(() => this.#kill(), 60_000);
-    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-    clearTimeout(late);
-    this.#child = null;
+  #prepare(): void {
+    const numbered = this.#mutants.map((mutant, at) => [at + 1, mutant] as const);
+    const texts = Object.entries(Object.groupBy(numbered, ([, { path }]) => path)).map(
+      ([path, of = []]) => [pathToFileURL(root + path).href, switched(path, new Map(of))] as const,
+    );
+    const loaded: Loaded = { count: this.#mutants.length, texts: Object.fromEntries(texts) };
+    writeFileSync(`${this.#folder}/loaded.json`, JSON.stringify(loaded));
+    process.env[loadedVariable] = `${this.#folder}/loaded.json`;
+    process.env[folderVariable] = this.#folder;
   }
 
-  /** With the servers that its tests started. */
-  #kill(): void {
-    const pid = this.#child?.pid;
-    this.#child = null;
-    if (pid !== undefined) process.kill(-pid, "SIGKILL");
+  /** Runs the tests of a file with all mutants that they reach, in as many processes as this takes. */
+  async #switch(vitest: Vitest, file: TestSpecification, mostMs: number): Promise<void> {
+    for (let first: number | null = null; ; ) {
+      const wanted = this.#mutants.map((_, at) => at + 1).filter((mutant) => !this.killed.has(mutant));
+      const notes = await this.#ask(vitest, file, { wanted, mostMs, first });
+      if (notes.some(({ kind }) => kind === "later") && !this.#waiting.includes(file))
+        this.#waiting = [...this.#waiting, file];
+      const last = notes.at(-1);
+      if (last?.kind === "end") return;
+      first = last?.kind === "renew" ? last.first : null;
+      if (last?.kind === "begins") this.killed.set(last.mutant, "a process that ended");
+      else if (last?.kind !== "renew" && last?.kind !== "killed")
+        throw new Error(`${file.moduleId} ended after ${JSON.stringify(last)}`);
+    }
   }
 
-  /** Returns the first test file that failed. One that does not end in time fails. */
-  async #ask(asked: Asked): Promise<string | null> {
-    const child = this.#child ?? (await this.#start());
-    return new Promise((resolve) => {
-      const answer = (failed: string | null) => {
-        clearTimeout(timer);
-        child.removeAllListeners();
-        resolve(failed);
-      };
-      const lose = (what: string) => {
-        if (this.#child === child) this.#kill();
-        answer(what);
-      };
-      const timer = setTimeout(() => lose("a run that did not end"), this.#limitMs);
-      child.on("message", ({ failed }: Answered) => answer(failed));
-      child.on("exit", () => {
-        this.#child = null;
-        answer("a run whose process ended");
+  async #tryAlone(vitest: Vitest, mutant: number): Promise<void> {
+    this.alone++;
+    for (const file of this.#files.get(mutant) ?? []) {
+      const notes = await this.#ask(vitest, file, { alone: mutant });
+      if (notes.at(-1)?.kind === "end") continue;
+      if (!this.killed.has(mutant)) this.killed.set(mutant, "a process that ended");
+      return;
+    }
+  }
+
+  async #ask(vitest: Vitest, file: TestSpecification, asked: Partial<Plan>): Promise<readonly Note[]> {
+    const plan: Plan = {
+      wanted: [],
+      mostMs: 0,
+      done: this.#done,
+      begun: this.#begun,
+      first: null,
+      alone: null,
+      ...asked,
+    };
+    writeFileSync(`${this.#folder}/plan.json`, JSON.stringify(plan));
+    writeFileSync(`${this.#folder}/notes.jsonl`, "");
+    const { unhandledErrors, testModules } = await vitest.runTestSpecifications([file]);
+    const lines = readFileSync(`${this.#folder}/notes.jsonl`, "utf8").split("\n").slice(0, -1);
+    const notes = lines.map((line) => JSON.parse(line) as Note);
+    for (const note of notes) this.#learn(note, file);
+    if (notes.length === 0 && plan.alone === null)
+      throw new Error(`The tests of ${file.moduleId} do not run.`, {
+        cause: [...unhandledErrors, ...testModules.flatMap((module) => module.errors())],
       });
-      child.send({ asked });
-    });
+    return notes;
   }
 
-  async #start(): Promise<ChildProcess> {
-    const child = fork(`${root}fuzz/mutant-runner.ts`, this.#tests, {
-      cwd: root,
-      detached: true,
-      stdio: ["ignore", "ignore", "ignore", "ipc"],
-    });
-    await new Promise((resolve, reject) => {
-      child.once("message", resolve);
-      child.once("exit", () => reject(new Error("Vitest did not start")));
-    });
-    child.removeAllListeners();
-    this.#child = child;
-    return child;
+  #learn(note: Note, file: TestSpecification): void {
+    if (note.kind === "killed") this.killed.set(note.mutant, note.by);
+    else if (note.kind === "begins")
+      this.#begun[note.test] = [...(this.#begun[note.test] ?? []), note.mutant];
+    else if (note.kind === "done") {
+      this.#done.push(note.test);
+      delete this.#begun[note.test];
+    } else if (note.kind === "hidden") this.#unsure.add(note.mutant);
+    else if (note.kind === "cannot be repeated") {
+      console.log(`${note.test} cannot be repeated: ${note.why}`);
+      for (const mutant of note.mutants) this.#unsure.add(mutant);
+    } else if (note.kind === "reached")
+      for (const mutant of note.mutants) {
+        this.#files.set(mutant, (this.#files.get(mutant) ?? new Set()).add(file));
+        if (note.test === null) this.#unsure.add(mutant);
+      }
   }
 }
 
-function described({ path, line, start, end, becomes }: Mutant): string {
-  const text = readFileSync(root + path, "utf8");
-  return `${path}:${line}: ${text.slice(start, end)} → ${becomes} in ${text.split("\n")[line - 1]!.trim()}`;
-}
-
-/** Its name without the number of its line, which changes with what is written above it. */
-function named(mutant: Mutant): string {
-  return withoutLine(described(mutant));
-}
-
-function withoutLine(described: string): string {
-  return described.replace(/:\d+: /, ": ");
+/** Loads modules as Node does, so that threads which the sources start have the mutants too. */
+async function startVitest(): Promise<Vitest> {
+  return createVitest("test", {
+    root,
+    config: false,
+    include: ["**/*.test.ts"],
+    globalSetup: ["dataq/service/test/test-run.ts"],
+    watch: false,
+    pool: "forks",
+    maxWorkers: 1,
+    execArgv: ["-C", "source", "--import", new URL("mutant-switch.ts", import.meta.url).href],
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    runner: fileURLToPath(new URL("mutant-runner.ts", import.meta.url)),
+    reporters: [{}],
+    silent: true,
+    expect: { poll: { timeout: 30_000 } },
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+  });
 }
 
 function survivorsIn(file: string): ReadonlySet<string> {
@@ -246,35 +256,4 @@ function isExplained({ path, line, start, end, becomes }: Mutant): boolean {
   return equivalents.some(
     (one) => path.endsWith(one.file) && one.code === code && one.was === was && one.becomes === becomes,
   );
-}
-
-function mutantsIn(folder: string): Mutant[] {
-  if (folder.endsWith(".ts")) return mutantsOf(folder);
-  const names = readdirSync(root + folder, { recursive: true, encoding: "utf8" });
-  return names
-    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
-    .sort()
-    .flatMap((name) => mutantsOf(`${folder}/${name}`));
-}
-
-function mutantsOf(path: string): Mutant[] {
-  const text = readFileSync(root + path, "utf8");
-  const found: Mutant[] = [];
-  const add = (start: number, end: number, becomes: string) =>
-    found.push({ path, line: text.slice(0, start).split("\n").length, start, end, becomes });
-  /** The operator stands between its two sides. */
-  const swap = (left: { end: number }, operator: string, right: { start: number }) => {
-    const other = others[operator];
-    const at = text.indexOf(operator, left.end);
-    if (other !== undefined && at !== -1 && at < right.start) add(at, at + operator.length, other);
-  };
-  new Visitor({
-    BinaryExpression: ({ left, operator, right }) => swap(left, operator, right),
-    LogicalExpression: ({ left, operator, right }) => swap(left, operator, right),
-    UnaryExpression: ({ operator, start, argument }) => {
-      if (operator === "!") add(start, argument.start, "");
-    },
-    IfStatement: ({ test }) => add(test.start, test.end, "false"),
-  }).visit(parseSync(path, text).program);
-  return found;
 }
