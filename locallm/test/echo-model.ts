@@ -24,6 +24,8 @@ export interface EchoOptions {
   readonly contextPerSequence: number;
   /** The cells of the cache that all sequences share. Null if each has its own. */
   readonly sharedCells: number | null;
+  /** How many of these cells may be in use now. All if it is missing. */
+  readonly mostCells?: () => number;
   readonly capacity: number;
   /** Whether the model has a recurrent state, which can only go back to a checkpoint. */
   readonly hasState: boolean;
@@ -112,7 +114,8 @@ export class EchoContext {
   #checkRoom(): void {
     if (this.sharedCells === null) return;
     const cells = new Set(this.#sequences.flatMap(({ held }) => held));
-    if (cells.size > this.sharedCells) throw new Error(`${cells.size} cells do not fit`);
+    if (cells.size > (this.#options.mostCells?.() ?? this.sharedCells))
+      throw new Error(`${cells.size} cells do not fit`);
   }
 
   /** Gives the loop the time in which clients leave, as another thread would. */

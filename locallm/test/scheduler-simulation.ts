@@ -24,12 +24,16 @@ interface SimulatedRunner {
   /** Answers that it computes. */
   answers: number;
   isGone: boolean;
+  /** Memory that it does not use before it is granted. */
+  spare: number;
   die(): void;
+  grow(): void;
 }
 
 /**
  * A scheduler with a clock that jumps, on which requests arrive, leave, read slowly and give back their place twice, loads
- * are slow, fail, hang and are killed, memory shrinks and grows, models are unloaded and expire, and at the end it closes.
+ * are slow, fail, hang and are killed, memory shrinks and grows, models spare memory and ask for it later, are unloaded and
+ * expire, and at the end it closes.
  * Everything follows from the seed.
  */
 export async function simulateScheduler(seed: number): Promise<Simulated> {
@@ -47,10 +51,17 @@ export async function simulateScheduler(seed: number): Promise<Simulated> {
   const maxQueue = random.below(30);
   const models = Array.from({ length: 1 + random.below(4) }, (_, n) => model(`model${n}`));
   const sizes = new Map(models.map(({ modelPath }) => [modelPath, 10 + random.below(60)]));
+  // Numbers of its own, so that the seeds of simulations without it repeat what they always did.
+  const sparing = new Random(seed + 1e6);
+  const spares = sparing.below(2) === 0;
+  const isConstant = sparing.below(2) === 0;
   let memory = 100;
   let failing = 0;
   const runners = new Set<SimulatedRunner>();
   let loading = 0;
+  let loadingPath: string | null = null;
+  const freeBytes = () =>
+    memory - [...runners].reduce((sum, { path, spare }) => sum + sizes.get(path)! - spare, 0);
   let isClosing = false;
   /** How often a model's needs were asked for at one time. */
   let asked = { atMs: 0, times: 0 };
@@ -58,6 +69,7 @@ export async function simulateScheduler(seed: number): Promise<Simulated> {
   const startRunner: StartRunner = async (load, start) => {
     const path = load.modelPath;
     loading++;
+    loadingPath = path;
     if (loading > 1) breach("two models load at once");
     if (runners.size >= maxLoadedModels) breach(`a load begins beside ${runners.size} loaded models`);
     const hangs = random.below(25) === 0;
@@ -72,6 +84,7 @@ export async function simulateScheduler(seed: number): Promise<Simulated> {
       if (failing > 0 && failing-- > 0) throw new LocallmError("runner_died", { reason: "out of memory" });
     } finally {
       loading--;
+      loadingPath = null;
     }
     count("loads");
     const exited = Promise.withResolvers<RunnerExit>();
@@ -90,7 +103,18 @@ export async function simulateScheduler(seed: number): Promise<Simulated> {
       numCtx: load.numCtx,
       answers: 0,
       isGone: false,
+      spare: spares ? sparing.below(sizes.get(path)!) : 0,
       die: () => void end(false),
+      grow: () => {
+        const asked = sparing.below(runner.spare + 1);
+        const free = freeBytes();
+        const granted = start!.onGrow!(asked);
+        count(granted < asked ? "memory refused" : "memory granted");
+        if (granted < 0 || granted > asked) breach(`${path} asks for ${asked} and gets ${granted}`);
+        const promised = Math.max(0, free - (loadingPath === null ? 0 : sizes.get(loadingPath)!));
+        if (granted > promised) breach(`${path} gets ${granted} of ${promised} free bytes`);
+        runner.spare -= granted;
+      },
     };
     runners.add(runner);
     const close = (isKill: boolean) =>
@@ -111,6 +135,9 @@ export async function simulateScheduler(seed: number): Promise<Simulated> {
         devices: [],
       },
       unusedBytes: 0,
+      get spareBytes() {
+        return runner.spare;
+      },
       exited: exited.promise,
       close: () => close(false),
       kill: () => close(true),
@@ -140,7 +167,7 @@ export async function simulateScheduler(seed: number): Promise<Simulated> {
         return { layers: [], hasExperts: false, output: 0, compute: 0, lookup: 0, total };
       },
       place: async (needs) => onProcessor(needs, "no GPU found"),
-      availableBytes: () => memory - [...runners].reduce((sum, { path }) => sum + sizes.get(path)!, 0),
+      availableBytes: freeBytes,
     },
   );
 
@@ -222,7 +249,8 @@ export async function simulateScheduler(seed: number): Promise<Simulated> {
       failing = random.below(3);
     },
     () => {
-      memory = random.pick([20, 60, 100, 200]);
+      const next = random.pick([20, 60, 100, 200]);
+      if (!isConstant) memory = next;
     },
     () => scheduler.expire(random.pick(models)),
     () => {
@@ -239,6 +267,7 @@ export async function simulateScheduler(seed: number): Promise<Simulated> {
   const check = () => {
     const { residents, waiting: lines } = scheduler.view();
     if (residents.length > maxLoadedModels) breach(`${residents.length} models in ${maxLoadedModels} places`);
+    if (isConstant && freeBytes() < 0) breach(`models use ${-freeBytes()} more bytes than there are`);
     const queued = lines.reduce((sum, line) => sum + line.count, 0);
     if (queued > maxQueue) breach(`${queued} wait in a queue of ${maxQueue}`);
     for (const { model: own, activeSlots, state } of residents) {
@@ -251,6 +280,7 @@ export async function simulateScheduler(seed: number): Promise<Simulated> {
 
   for (let step = 30 + random.below(60); step > 0 && breaches.length === 0; step--) {
     random.pick(events)();
+    if (sparing.below(3) === 0) [...runners][sparing.below(runners.size + 1)]?.grow();
     await clock.pass(random.pick([0, 0, 1, 50, 500, 3_000]));
     check();
   }

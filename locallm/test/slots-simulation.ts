@@ -73,7 +73,12 @@ class Simulation {
     const sharing = new Random(seed + 1e6);
     const isShared = !this.#hasState && slots > 1 && sharing.below(2) === 0;
     const sharedCells = isShared ? this.#window + sharing.below(this.#window * (slots - 1)) : null;
+    const growing = new Random(seed + 3e6);
+    const spare =
+      sharedCells === null || growing.below(2) === 0 ? 0 : growing.below(sharedCells - this.#window + 1);
+    let granted = 0;
     const context = new EchoContext({
+      mostCells: () => sharedCells! - spare + granted,
       sequences: slots,
       contextPerSequence: this.#window,
       sharedCells,
@@ -115,6 +120,17 @@ class Simulation {
       onWant: (id, identity) => this.#wants.push({ id, identity }),
       breathe: () => new Promise((resolve) => setImmediate(resolve)),
     });
+    // The server answers later, grants all, some or nothing, and another model may need the rest for ever.
+    const isStingy = growing.below(3) === 0;
+    const grant = async (cells: number) => {
+      for (let turns = growing.below(3); turns > 0; turns--) await turn();
+      const given = isStingy ? 0 : growing.pick([0, growing.below(cells + 1), cells]);
+      this.#count(given === 0 ? "cells refused" : "cells granted");
+      granted += given;
+      return given;
+    };
+    const pace = { leastCells: 1 + growing.below(40), pauseNs: growing.below(30) * 1e6 };
+    if (spare > 0) this.#slots.spare(spare, grant, pace);
   }
 
   async run(): Promise<void> {

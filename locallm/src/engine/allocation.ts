@@ -6,6 +6,8 @@
 export class Allocation {
   contextBytes = 0;
   computeBytes = 0;
+  /** Layers with a cache. Each has a buffer for keys and one for values. */
+  cacheLayers = 0;
   /** The cells of one sequence in the layers with a sliding window, and the bytes of a cell. 0 without such layers. */
   slidingCells = 0;
   slidingCellBytes = 0;
@@ -17,8 +19,10 @@ export class Allocation {
 
   hear(line: string): void {
     // A dry load allocates no cache, so only this line has its size.
-    const [, memory, size, cells] = /^llama_(\w+): size = +([\d.]+) MiB \( *(\d+) cells/.exec(line) ?? [];
+    const [, memory, size, cells, layers] =
+      /^llama_(\w+): size = +([\d.]+) MiB \( *(\d+) cells(?:, +(\d+) layers)?/.exec(line) ?? [];
     this.contextBytes += bytesOf(size);
+    this.cacheLayers += Number(layers ?? 0);
     const streams = Number(/(\d+) seqs/.exec(line)?.[1] ?? 1);
     if (memory === "memory_recurrent") this.stateBytes = bytesOf(size) / streams;
     else if (memory !== undefined && Number(cells) === this.slidingCells)

@@ -8,28 +8,42 @@ import type { Pointer } from "./libllama/functions.ts";
  * supplies zeros again when a page is used. The engine fills a new cache with zeros, so without this a cache takes all
  * of its memory before it holds a token. Nothing may use the new memory before that. The function takes how many bytes the
  * engine says it filled: if more would be given back, some of it may be another thread's, and nothing is. Where the system
- * does not tell what memory is new, as on systems other than Linux, the function does nothing.
+ * does not tell what memory is new, as on systems other than Linux, the function does nothing. It returns how many bytes it
+ * gave back.
  */
 export function clearedMemory<Result>(allocate: () => Result): {
   readonly result: Result;
-  readonly giveBack: (mostBytes: number) => void;
+  readonly giveBack: (mostBytes: number) => number;
 } {
   const before = anonymousRanges();
   const result = allocate();
   const after = before === null ? null : anonymousRanges();
-  if (before === null || after === null) return { result, giveBack: () => {} };
+  if (before === null || after === null) return { result, giveBack: () => 0 };
   const added = without(after, before);
   return { result, giveBack: (mostBytes) => giveBack(added, mostBytes) };
 }
 
-function giveBack(ranges: readonly Range[], mostBytes: number): void {
+function giveBack(ranges: readonly Range[], mostBytes: number): number {
   const zeros = ranges.flatMap(zerosIn);
   const bytes = zeros.reduce((sum, { from, to }) => sum + to - from, 0);
   // The zeros beside a buffer belong to its run.
-  if (bytes > mostBytes + ranges.length * leastBytes) return;
+  if (bytes > mostBytes + ranges.length * leastBytes) return 0;
   const { madvise } = systemCalls();
   for (const { from, to } of zeros) madvise(BigInt(from), to - from, dontNeed);
+  return bytes;
 }
+
+/** In pieces of at most this size, the system provides memory when it is first used. */
+export function pieceBytes(): number {
+  try {
+    const setting = readFileSync("/sys/kernel/mm/transparent_hugepage/enabled", "latin1");
+    return setting.includes("[always]") ? hugePageBytes : systemCalls().getpagesize();
+  } catch {
+    return hugePageBytes;
+  }
+}
+
+const hugePageBytes = 2 * 2 ** 20;
 
 /** Memory is compared in blocks of this size, which is a multiple of the size of a page. */
 const blockBytes = 64 * 1024;

@@ -12,7 +12,7 @@ import { Allocation } from "./allocation.ts";
 import { anonymousBytes } from "./anonymous-bytes.ts";
 import { Candidates } from "./candidates.ts";
 import { type CheckpointNeeds, checkpointNeeds } from "./checkpoints.ts";
-import { clearedMemory } from "./cleared-memory.ts";
+import { clearedMemory, pieceBytes } from "./cleared-memory.ts";
 import { Context } from "./context.ts";
 import { computingCores } from "./cores.ts";
 import { checkDraft, DraftModel } from "./draft-model.ts";
@@ -51,8 +51,11 @@ export interface Engine {
    * `giveBackMemory`.
    */
   fullBytes(): number | null;
-  /** Gives memory of the cache back to the system until it is used. Call it before the first job. */
-  giveBackMemory(): void;
+  /**
+   * Gives memory of the cache back to the system until it is used. Call it before the first job. Of that, the slots use
+   * the bytes that it returns only if `ask` grants them: what their shared cache has beyond a window.
+   */
+  giveBackMemory(ask: (bytes: number) => Promise<number>): number;
   /** Throws `model_cannot`. Its context is created on the first call. */
   embedder(): Embedder;
   /** Throws `model_cannot`. */
@@ -241,7 +244,7 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
   let scorer: Scorer | null = null;
   let contextLength = window;
   let cells: number | null = null;
-  let giveBackMemory = () => {};
+  let giveBackMemory: Engine["giveBackMemory"] = () => 0;
   let draft: LoadedDraft | null = null;
   if (canGenerate) {
     const cleared = clearedMemory(() =>
@@ -259,7 +262,17 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
     }
     checkpoints = checkpointsOf(context, allocation);
     // The driver of a GPU may use memory of this process by its physical address.
-    if (isOnProcessor) giveBackMemory = () => cleared.giveBack(allocation.contextBytes);
+    if (isOnProcessor) {
+      const { contextBytes, cacheLayers } = allocation;
+      giveBackMemory = (ask) => {
+        const given = cleared.giveBack(contextBytes);
+        if (cells === null || slots === null) return 0;
+        const cellBytes = Math.ceil(contextBytes / cells);
+        const spare = spareCells({ cells, window: contextLength, cellBytes, given, layers: cacheLayers });
+        slots.spare(spare, async (wanted) => Math.floor((await ask(wanted * cellBytes)) / cellBytes));
+        return spare * cellBytes;
+      };
+    }
     const policy = draftPolicy(request, model.memory, window);
     const drafting = { library, model, request, window, threads, threadpool, kind: "whole" } as const;
     draft = draftOf(drafting, events.onLog);
@@ -507,6 +520,22 @@ function sharedCells({ memory }: Model, { cells, slots }: LoadRequest, window: n
   if (cells === undefined || slots < 2) return null;
   if (!memory.hasCache || memory.hasState || memory.slidingWindow > 0) return null;
   return Math.ceil(Math.min(Math.max(cells, window), window * slots) / 256) * 256;
+}
+
+interface Emptied {
+  readonly cells: number;
+  readonly window: number;
+  readonly cellBytes: number;
+  /** The bytes of the cache that were given back. */
+  readonly given: number;
+  readonly layers: number;
+}
+
+/** How many cells of a shared cache the slots can do without for now: never those of one window. */
+function spareCells({ cells, window, cellBytes, given, layers }: Emptied): number {
+  // At the end of what a buffer of keys or of values has in use, the system may provide more than is used.
+  const lost = layers * 2 * pieceBytes();
+  return Math.max(0, Math.min(cells - window, Math.floor((given - lost) / cellBytes) - window));
 }
 
 /** Few rows a step, because each has an output as long as the vocabulary. */

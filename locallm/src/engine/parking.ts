@@ -1,4 +1,5 @@
 import type { Context } from "./context.ts";
+import type { Growth } from "./growth.ts";
 import type { KeptStates } from "./kept/kept-states.ts";
 import { commonLength } from "./prefix.ts";
 import type { Room } from "./room.ts";
@@ -10,15 +11,17 @@ export interface ParkingRequest {
   readonly slots: readonly Slot[];
   /** Null if states are not kept: what is parked is then computed again. */
   readonly kept: Pick<KeptStates, "isWorthKeeping" | "keep" | "find" | "restore"> | null;
+  /** Tries to have so many cells free by using more of the cache. Null if all of it is used. */
+  readonly growth: () => Pick<Growth, "reach"> | null;
   /** Called around work during which clients may leave. */
   readonly during: (slot: Slot, work: () => Promise<void>) => Promise<void>;
 }
 
 /** A parked slot comes back only if this many cells are left for each slot that computes, or it would soon leave again. */
-const growth = 32;
+const spared = 32;
 
 /**
- * Makes room in a cache that all slots share, before each step. Where it is short of cells, first the conversations go
+ * Makes room in a cache that all slots share, before each step. Where it is short of cells and cannot grow, first the conversations go
  * that nobody waits for, the oldest first. Then the slots of slow readers are parked, then those of the jobs that came
  * last: their states are kept and come back in the order in which the jobs arrived. The oldest job always has room,
  * because its window is no larger than the cache. While a slot is parked, no new job begins.
@@ -37,9 +40,10 @@ export class Parking {
     return this.#busy().some((slot) => !slot.isPaused && (slot.isParked || slot.needsAll));
   }
 
-  /** Drops idle conversations until there are so many free cells. Returns false if that is not enough. */
+  /** Uses more of the cache, then drops idle conversations, until there are so many free cells. Returns false if that is not enough. */
   async clear(cells: number): Promise<boolean> {
-    const { room, slots } = this.#request;
+    const { room, slots, growth } = this.#request;
+    await growth()?.reach(cells);
     const idle = () => slots.filter((slot) => slot.isFree && slot.cached.length > 0);
     for (let left = idle(); room.free < cells && left.length > 0; left = idle())
       await this.#drop(left.reduce((a, b) => (b.arrived < a.arrived ? b : a)));
@@ -52,6 +56,7 @@ export class Parking {
     if (first === undefined) return;
     if (first.needsAll) return await this.#clearFor(first);
     for (const slot of this.#busy()) if (slot.needsAll) await this.#park(slot);
+    await this.#grow();
     await this.#takeBack();
     await this.#spare();
   }
@@ -75,6 +80,16 @@ export class Parking {
     slot.isParked = false;
   }
 
+  /** Uses more of the cache for the slots that compute, and for the parked one that comes back next. */
+  async #grow(): Promise<void> {
+    const growth = this.#request.growth();
+    if (growth === null) return;
+    const computing = this.#computing().filter((slot) => !slot.needsAll);
+    const next = computing.find((slot) => slot.isParked);
+    const all = computing.filter((slot) => !slot.isParked || slot === next);
+    await growth.reach(all.reduce((sum, slot) => sum + this.#needs(slot) + spared, 0));
+  }
+
   /** Lets parked slots go on, in the order in which their jobs arrived, if they have room for a while. */
   async #takeBack(): Promise<void> {
     for (const slot of this.#computing()) {
@@ -82,7 +97,7 @@ export class Parking {
       const others = this.#computing().filter((other) => !other.isParked);
       const all = [...others, slot].map((one) => ({
         index: one.index,
-        needs: this.#needs(one) + growth * Math.min(1, others.length),
+        needs: this.#needs(one) + spared * Math.min(1, others.length),
       }));
       if (this.#request.room.fitting(all) < all.length) return;
       await this.#clearIdle(this.#needs(slot));
@@ -115,7 +130,7 @@ export class Parking {
   #needs(slot: Slot): number {
     if (slot.isFree) return 0;
     const { pending, isFresh } = slot;
-    if (!isFresh || slot.isAlone || pending.length < growth) return pending.length;
+    if (!isFresh || slot.isAlone || pending.length < spared) return pending.length;
     const { prompt } = slot.answer;
     let common = 0;
     for (const other of this.#request.slots) {

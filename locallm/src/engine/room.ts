@@ -3,8 +3,8 @@
  * once. It follows the slots, because the library does not tell how many cells are in use.
  */
 export class Room {
-  /** The number of cells. */
-  readonly cells: number;
+  /** How many cells may be used. */
+  cells: number;
   /** For each slot, the numbers of its cells in their order. */
   readonly #held: readonly number[][];
   /** For each number, how many slots hold it. */

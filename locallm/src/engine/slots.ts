@@ -5,6 +5,7 @@ import type { Adapters } from "./adapters.ts";
 import { Answer, type AnswerMakers, type Drafts, type Piece } from "./answer.ts";
 import type { Context } from "./context.ts";
 import { withDrafts } from "./draft-rows.ts";
+import { Growth, type Pace } from "./growth.ts";
 import type { Found, KeptStates } from "./kept/kept-states.ts";
 import { NextTurn } from "./next-turn.ts";
 import { Parking } from "./parking.ts";
@@ -60,6 +61,8 @@ export class Slots {
   readonly #room: Room | null;
   /** Null if each slot has a cache of its own. */
   readonly #parking: Parking | null;
+  /** Null if the whole cache may be used. */
+  #growth: Growth | null = null;
   readonly #waiting: Waiting[] = [];
   #events: SlotEvent[] = [];
   /**
@@ -91,7 +94,8 @@ export class Slots {
     );
     const slots = this.#slots;
     const during = (slot: Slot, work: () => Promise<void>) => this.#during(slot, work);
-    this.#parking = room && new Parking({ context, room, slots, kept, during });
+    const growth = () => this.#growth;
+    this.#parking = room && new Parking({ context, room, slots, kept, growth, during });
     this.#reuse = new Reuse({
       ...{ context, checkpoints, slots, room, pictures: makers.pictures },
       longestKept: (prompt) => kept?.longestCommon(prompt) ?? 0,
@@ -101,6 +105,14 @@ export class Slots {
       ...{ context, threads, adapters, rowCost },
       ...{ now: makers.now, pictures: makers.pictures },
     });
+  }
+
+  /** Uses so many cells of a shared cache only if `ask` grants them. Call it before the first job. */
+  spare(cells: number, ask: (cells: number) => Promise<number>, pace?: Pace): void {
+    const { now } = this.#request.makers;
+    const paced = pace === undefined ? {} : { pace };
+    if (this.#room !== null)
+      this.#growth = new Growth({ room: this.#room, spare: cells, ask, now, ...paced });
   }
 
   /** `cells` is the job's prompt if it is already encoded. */

@@ -34,7 +34,15 @@ function machine(memoryBytes: number, slots = 2) {
         const part = size(numCtx) / 4;
         const sizeBytes = { weights, context: 2 * part, compute: part, checkpoints: part };
         const info = { contextLength: numCtx, sizeBytes, devices: [] };
-        return { pid: 1, slots, info, exited: exited.promise, close: end, kill: end } as unknown as Runner;
+        return {
+          pid: 1,
+          slots,
+          spareBytes: 0,
+          info,
+          exited: exited.promise,
+          close: end,
+          kill: end,
+        } as unknown as Runner;
       },
       needs: async (_, { numCtx }) => {
         const total = weights + size(numCtx);

@@ -8,6 +8,7 @@ import type { EmbedJob } from "../wire/inference/embed.ts";
 import { countedChars, promptChars } from "../wire/inference/generate.ts";
 import type { WindowChoice } from "../wire/inference/load.ts";
 import { Gathering } from "./gathering.ts";
+import { Grants } from "./grants.ts";
 import { type Connection, Outlets } from "./outlets.ts";
 import { type Command, type Report, sendError } from "./protocol.ts";
 import { socketRoom } from "./socket-room.ts";
@@ -24,6 +25,7 @@ const early: EngineCommand[] = [];
 /** Work that a cancel message ends: tokenizing and computing embeddings. */
 const aborts = new Map<number, AbortController>();
 const places = new StatePlaces(report);
+const grants = new Grants(report);
 let isClosing = false;
 const gathering = new Gathering(reportSteps, () => performance.now());
 const outlets = new Outlets({
@@ -94,7 +96,8 @@ function finishIfFree(): void {
     engine = finish(choice);
     report({ kind: "ready", info: engine.info, fullBytes: engine.fullBytes() });
     // After the report, so that the server prepares the first job meanwhile.
-    engine.giveBackMemory();
+    const spare = engine.giveBackMemory((bytes) => grants.ask(bytes));
+    if (spare > 0) report({ kind: "spare", bytes: spare });
     for (const command of early.splice(0)) obey(engine, command);
   });
 }
@@ -176,6 +179,9 @@ function obey(engine: Engine, command: EngineCommand): void {
       break;
     case "ask":
       report({ kind: "progress", loops: engine.progress() });
+      break;
+    case "grown":
+      grants.answer(command.id, command.bytes);
       break;
     case "reserved":
       places.answer(command.id, command.state);

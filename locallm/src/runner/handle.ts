@@ -31,6 +31,11 @@ export interface RunnerStart {
    * A model that was to be loaded on the CPU is already loaded there, and stays.
    */
   readonly chooseWindow?: (vocabulary: LoadedVocabulary) => Promise<WindowChoice>;
+  /**
+   * Called when the model needs so many of its spare bytes. Returns how many it may use. By default it may use all of
+   * them.
+   */
+  readonly onGrow?: (bytes: number) => number;
   /** Called with each line of the engine's own log. */
   readonly onLog?: (line: string) => void;
   /** Keeps the states of the runner's conversations. By default they are not kept. */
@@ -79,8 +84,10 @@ export interface Runner {
    * False while the process does not respond. Its requests then wait until it responds again or is killed.
    */
   readonly responds: boolean;
-  /** Memory that the model has allocated and not used yet, so that the system counts it as available. */
+  /** Memory that the model may use and has not used yet, so that the system counts it as available. */
   readonly unusedBytes: number;
+  /** Memory that the model has allocated, and uses only once `onGrow` has granted it. */
+  readonly spareBytes: number;
   /**
    * Runs a job. Leaving the loop or aborting the signal frees the slot within one step; after an abort the
    * loop throws the signal's reason. If all slots are busy, jobs wait in the order of arrival. A reader that

@@ -117,3 +117,38 @@ describe("a runner process that hangs", () => {
     await runner.kill();
   });
 });
+
+describe("memory that a runner spares", () => {
+  it("may go to other models until the runner asks for it, and is what the server grants then", async () => {
+    const grown: number[] = [];
+    const script = `
+      process.on("message", ({ kind, id, bytes, tokens }) => {
+        if (kind === "load")
+          process.send([{ kind: "ready", info: { slots: 4 }, fullBytes: 2 ** 40 }, { kind: "spare", bytes: 2 ** 39 }]);
+        if (kind === "detokenize") process.send([{ kind: "grow", id, bytes: tokens[0] * 2 ** 30 }]);
+        if (kind === "grown") process.send([{ kind: "text", id, text: String(bytes) }]);
+      });
+    `;
+    const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "ignore", "pipe", "ipc"] });
+    const runner = new RunnerProcess(child, {
+      onGrow(bytes) {
+        grown.push(bytes);
+        return bytes / 2;
+      },
+    });
+    await runner.load(load);
+    await expect.poll(() => runner.spareBytes).toBe(2 ** 39);
+    expect(await runner.detokenize([128])).toBe(String(2 ** 36));
+    expect(runner.spareBytes).toBe(2 ** 39 - 2 ** 36);
+    // More than what is left.
+    expect(await runner.detokenize([1_000])).toBe(String((2 ** 39 - 2 ** 36) / 2));
+    expect(grown).toEqual([2 ** 37, 2 ** 39 - 2 ** 36]);
+    const spare = (2 ** 39 - 2 ** 36) / 2;
+    expect(runner.spareBytes).toBe(spare);
+    if (process.platform === "linux") {
+      expect(runner.unusedBytes).toBeGreaterThan(2 ** 40 - spare - 2 ** 30);
+      expect(runner.unusedBytes).toBeLessThan(2 ** 40 - spare);
+    }
+    await runner.kill();
+  });
+});

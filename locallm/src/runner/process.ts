@@ -49,6 +49,7 @@ export class RunnerProcess implements Runner {
   readonly #everyMs: number;
   readonly #conversations: RunnerStart["conversations"];
   readonly #chooseWindow: RunnerStart["chooseWindow"];
+  readonly #onGrow: RunnerStart["onGrow"];
   #shelf: Shelf | null = null;
   #killing: NodeJS.Timeout | null = null;
   #asking: NodeJS.Timeout | null = null;
@@ -56,6 +57,7 @@ export class RunnerProcess implements Runner {
   #isLoaded = false;
   /** The anonymous memory that the process has once all of it is in use. Null if unknown. */
   #fullBytes: number | null = null;
+  #spareBytes = 0;
   #loading: Call | null = null;
   #nextId = 1;
   #asked = false;
@@ -71,6 +73,7 @@ export class RunnerProcess implements Runner {
     this.#onProgress = start.onProgress;
     this.#conversations = start.conversations;
     this.#chooseWindow = start.chooseWindow;
+    this.#onGrow = start.onGrow;
     this.pid = child.pid ?? -1;
     this.exited = new Promise((resolve) => {
       const settle = (code: number | null, signal: NodeJS.Signals | null) => {
@@ -111,7 +114,11 @@ export class RunnerProcess implements Runner {
   get unusedBytes(): number {
     if (this.#fullBytes === null) return 0;
     const takenBytes = anonymousBytes(this.pid);
-    return takenBytes === null ? 0 : Math.max(0, this.#fullBytes - takenBytes);
+    return takenBytes === null ? 0 : Math.max(0, this.#fullBytes - this.#spareBytes - takenBytes);
+  }
+
+  get spareBytes(): number {
+    return this.#spareBytes;
   }
 
   /** Loads the model. Call it once, before anything else. If it fails, the process is ended. */
@@ -256,6 +263,13 @@ export class RunnerProcess implements Runner {
     }
   }
 
+  #grow(asked: number): number {
+    const bytes = Math.min(asked, this.#spareBytes);
+    const granted = this.#onGrow === undefined ? bytes : this.#onGrow(bytes);
+    this.#spareBytes -= granted;
+    return granted;
+  }
+
   async #sendWindow(info: VocabularyInfo): Promise<void> {
     try {
       const choice = await this.#chooseWindow?.({ runner: this, info });
@@ -326,6 +340,12 @@ export class RunnerProcess implements Runner {
         this.#calls.get(report.id)?.fail(error);
         break;
       }
+      case "spare":
+        this.#spareBytes = report.bytes;
+        break;
+      case "grow":
+        this.#send({ kind: "grown", id: report.id, bytes: this.#grow(report.bytes) });
+        break;
       case "reserve":
         this.#killing?.refresh();
         this.#send({

@@ -26,6 +26,8 @@ export type Command =
       readonly awaitsWindow: boolean;
     }
   | { readonly kind: "window"; readonly choice: WindowChoice }
+  /** The answer to `grow`: so many bytes may be used, at most those asked for. */
+  | { readonly kind: "grown"; readonly id: number; readonly bytes: number }
   /** The answer to `reserve`. */
   | { readonly kind: "reserved"; readonly id: number; readonly state: number | null }
   /** Where a kept state is now. Null means that the state is gone. */
@@ -73,6 +75,10 @@ export type Report =
   | { readonly kind: "vocabulary"; readonly info: VocabularyInfo }
   /** `fullBytes` is the anonymous memory that the process has once all of it is in use, or null. */
   | { readonly kind: "ready"; readonly info: ModelInfo; readonly fullBytes: number | null }
+  /** So many of `fullBytes` are not used before they are granted, and may go to other models. */
+  | { readonly kind: "spare"; readonly bytes: number }
+  /** Asks for some of the spare bytes. */
+  | { readonly kind: "grow"; readonly id: number; readonly bytes: number }
   | { readonly kind: "rejected"; readonly error: SentError }
   | {
       readonly kind: "steps";

@@ -56,7 +56,15 @@ function world(
       sizeBytes: { weights: 8 * gib, context: 0, compute: 0, checkpoints: 0 },
       devices,
     };
-    return { pid: 1, slots: 1, info, exited: exited.promise, close: end, kill: end } as unknown as Runner;
+    return {
+      pid: 1,
+      slots: 1,
+      spareBytes: 0,
+      info,
+      exited: exited.promise,
+      close: end,
+      kill: end,
+    } as unknown as Runner;
   };
   const device = (): Device => ({
     name: "G0",

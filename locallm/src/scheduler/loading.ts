@@ -15,7 +15,7 @@ export async function loadRunner(
   settings: SchedulerSettings,
   parts: SchedulerParts,
   resident: Resident,
-  { placed, onRetry, chooseWindow }: LoadCalls,
+  { placed, onRetry, onGrow, chooseWindow }: LoadCalls,
 ): Promise<Runner> {
   let { needs, choice } = placed;
   let isChosen = chooseWindow === undefined;
@@ -28,7 +28,10 @@ export async function loadRunner(
   for (let tries = 1; ; tries++) {
     resident.choice = choice;
     try {
-      return await loadOnce(settings, parts, resident, choice, isChosen ? undefined : choose);
+      return await loadOnce(settings, parts, resident, choice, {
+        onGrow,
+        ...(isChosen ? {} : { chooseWindow: choose }),
+      });
     } catch (error) {
       if (choice.smaller === null || !isEngineError(error)) throw error;
       const smaller = tries <= smallerTries ? await choice.smaller() : null;
@@ -42,6 +45,8 @@ export async function loadRunner(
 interface LoadCalls {
   readonly placed: Placed;
   onRetry(why: string): void;
+  /** Called when the loaded model needs so many of its spare bytes. Returns how many it may use. */
+  onGrow(bytes: number): number;
   /** Called when the vocabulary is loaded. Returns the devices for the window that it chose. */
   readonly chooseWindow?: ((vocabulary: LoadedVocabulary) => Promise<Placed>) | undefined;
 }
@@ -80,7 +85,7 @@ async function loadOnce(
   parts: SchedulerParts,
   resident: Resident,
   { placement, hostBytes }: Choice,
-  choose: RunnerStart["chooseWindow"],
+  calls: Pick<RunnerStart, "onGrow" | "chooseWindow">,
 ): Promise<Runner> {
   const { model, load } = resident;
   const stalled = new AbortController();
@@ -112,7 +117,7 @@ async function loadOnce(
         env: settings.environment,
         signal: AbortSignal.any([stalled.signal, resident.abortLoad.signal]),
         onProgress: progressed,
-        ...(choose === undefined ? {} : { chooseWindow: choose }),
+        ...calls,
         onLog: (line) => parts.onLog?.(model.name, line),
       },
     );
@@ -154,7 +159,7 @@ export async function placeResident(
   const available = loadableBytes();
   // Do not unload others if the model would not fit even then. Count only host memory, because that is what
   // is missing.
-  const availableAlone = others.reduce((sum, { hostBytes }) => sum + hostBytes, available);
+  const availableAlone = others.reduce((sum, { takenBytes }) => sum + takenBytes, available);
   if (others.length > 0 && choice.hostBytes <= availableAlone * unloadTolerance) return null;
   throw new LocallmError("model_too_large", {
     needed: gib(choice.hostBytes),

@@ -14,11 +14,19 @@ const request = (uses: LeaseRequest["uses"] = "slot"): LeaseRequest => ({
   ...{ model, load, keepAliveMs: 5_000, uses, signal: new AbortController().signal },
 });
 
-function runner(changes: { readonly slots?: number; readonly devices?: number } = {}): Runner {
+function runner(
+  changes: { readonly slots?: number; readonly devices?: number; readonly spareBytes?: number } = {},
+): Runner {
   const devices = changes.devices === undefined ? [] : [{ bytes: changes.devices }];
   const sizeBytes = { weights: 100, context: 30, compute: 20, checkpoints: 7 };
   const info = { contextLength: 2_048, sizeBytes, devices, cells: 900 };
-  return { info, slots: changes.slots ?? 2, pid: 7, responds: false } as unknown as Runner;
+  return {
+    info,
+    slots: changes.slots ?? 2,
+    pid: 7,
+    responds: false,
+    spareBytes: changes.spareBytes ?? 0,
+  } as unknown as Runner;
 }
 
 function ready(changes: Parameters<typeof runner>[0] = {}) {
@@ -92,6 +100,15 @@ it("in the host's memory is what is on no other device; what unloading frees are
   expect(sizes(120)).toEqual([157, 37, 37]);
   expect(sizes(200)).toEqual([157, 0, 0]);
   expect(new Resident(new ManualClock(), "line", request(), 1_000).freeableBytes).toBe(0);
+});
+
+it("what its runner spares is not its own, and unloading does not free it", () => {
+  const sizes = (spareBytes: number) => {
+    const { resident } = ready({ spareBytes });
+    return [resident.sizeBytes, resident.takenBytes, resident.freeableBytes];
+  };
+  expect(sizes(0)).toEqual([157, 157, 57]);
+  expect(sizes(12)).toEqual([157, 145, 45]);
 });
 
 describe("a request", () => {

@@ -108,6 +108,11 @@ export class Resident {
     return this.activeSlots === 0 && this.visits === 0;
   }
 
+  /** The host memory that no other model can have: without what the runner spares. */
+  get takenBytes(): number {
+    return Math.max(0, this.hostBytes - (this.runner?.spareBytes ?? 0));
+  }
+
   /**
    * The host memory that unloading is certain to free. Weights may be mapped, and mapped files already count
    * as available.
@@ -115,7 +120,7 @@ export class Resident {
   get freeableBytes(): number {
     if (this.runner === null) return 0;
     const { context, compute, checkpoints } = this.runner.info.sizeBytes;
-    return Math.min(this.hostBytes, context + compute + checkpoints);
+    return Math.min(this.takenBytes, context + compute + checkpoints - this.runner.spareBytes);
   }
 
   get isPinned(): boolean {

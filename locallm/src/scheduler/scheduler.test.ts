@@ -22,6 +22,12 @@ interface World {
   logged: Decision[];
   sizes: Map<string, number>;
   hold: { loads: boolean; release: (() => void)[]; progress: () => void };
+  /** How much memory kept conversations were to make free. */
+  roomMade: number[];
+  /** By model, how many bytes its runner spares. */
+  spare: Map<string, number>;
+  /** A runner asks for spare bytes. Returns how many it gets. */
+  grow(model: string, bytes: number): number;
 }
 
 function world(
@@ -37,6 +43,9 @@ function world(
   const failNext: World["failNext"] = { error: null };
   const logged: Decision[] = [];
   const sizes: World["sizes"] = new Map();
+  const roomMade: number[] = [];
+  const spare: World["spare"] = new Map();
+  const growths = new Map<string, (bytes: number) => number>();
   const hold: World["hold"] = { loads: false, release: [], progress: () => {} };
   const complete: SchedulerSettings = {
     slots: 1,
@@ -60,6 +69,7 @@ function world(
       });
     if (failNext.error !== null) throw failNext.error;
     running.add(load.modelPath);
+    if (start?.onGrow !== undefined) growths.set(load.modelPath, start.onGrow);
     const exited = Promise.withResolvers<RunnerExit>();
     const end = (asked: boolean) => {
       running.delete(load.modelPath);
@@ -77,6 +87,9 @@ function world(
         devices: [],
       },
       unusedBytes: 10,
+      get spareBytes() {
+        return spare.get(load.modelPath) ?? 0;
+      },
       exited: exited.promise,
       close: () => end(true),
       kill: () => {
@@ -94,8 +107,9 @@ function world(
     },
     place: async (needs) => onProcessor(needs, "no GPU found"),
     availableBytes: () =>
-      availableBytes - [...running].reduce((sum, name) => sum + (sizes.get(name) ?? 1), 0),
-    conversations: { memoryBytes: conversationBytes, makeRoom: () => {} },
+      availableBytes -
+      [...running].reduce((sum, name) => sum + (sizes.get(name) ?? 1) - (spare.get(name) ?? 0), 0),
+    conversations: { memoryBytes: conversationBytes, makeRoom: (bytes) => roomMade.push(bytes) },
     onDecision: (decision) => logged.push(decision),
   };
   return {
@@ -110,6 +124,13 @@ function world(
     logged,
     sizes,
     hold,
+    roomMade,
+    spare,
+    grow: (name, bytes) => {
+      const granted = growths.get(name)!(bytes);
+      spare.set(name, (spare.get(name) ?? 0) - granted);
+      return granted;
+    },
   };
 }
 
@@ -792,5 +813,50 @@ describe("under any order of events", () => {
       ),
       { seed: 4, numRuns: 60 },
     );
+  });
+});
+
+describe("memory that a model spares", () => {
+  /** A model of 60 bytes that uses 20 of them for now, on a machine with 130. Each runner has 10 unused bytes. */
+  async function sparing(conversationBytes = 0) {
+    const here = world({ maxLoadedModels: 2 }, 130, conversationBytes);
+    here.sizes.set("sparing", 60).set("other", 50);
+    here.spare.set("sparing", 40);
+    const lease = await here.scheduler.lease(request("sparing"));
+    return { ...here, lease };
+  }
+
+  it("is granted as far as it is free, with what kept conversations take", async () => {
+    const { grow, spare, sizes, roomMade } = await sparing(7);
+    expect([grow("sparing", 15), grow("sparing", 25)]).toEqual([15, 25]);
+    sizes.set("sparing", 160);
+    spare.set("sparing", 100);
+    expect(grow("sparing", 100)).toBe(130 - 60 - 10 + 7);
+    expect(roomMade.slice(1)).toEqual([15, 25, 67]);
+  });
+
+  it("goes to a model that loads meanwhile, which keeps it", async () => {
+    const { scheduler, grow, hold, loads, roomMade } = await sparing();
+    hold.loads = true;
+    const other = scheduler.lease(request("other"));
+    await settled();
+    expect(loads).toEqual(["sparing", "other"]);
+    // 130 - 20 - 10 are free, and 50 of them are the other's.
+    expect(grow("sparing", 55)).toBe(50);
+    expect(roomMade.at(-1)).toBe(100);
+    hold.release[0]!();
+    await other;
+    expect(scheduler.freeBytes()).toBe(0);
+    expect(grow("sparing", 5)).toBe(0);
+  });
+
+  it("is not granted while another model waits for memory", async () => {
+    const { scheduler, sizes, grow, lease } = await sparing();
+    sizes.set("other", 125);
+    const other = scheduler.lease(request("other"));
+    await settled();
+    expect(grow("sparing", 40)).toBe(0);
+    lease.release();
+    expect((await other).runner).toBeDefined();
   });
 });

@@ -365,7 +365,10 @@ class PlaceScheduler implements Scheduler {
           ? (vocabulary: LoadedVocabulary) => this.#chooseWindow(loading, vocabulary, placed)
           : undefined;
         resident.ready(
-          await loadRunner(this.#settings, this.#parts, resident, { placed, onRetry, chooseWindow }),
+          await loadRunner(this.#settings, this.#parts, resident, {
+            ...{ placed, onRetry, chooseWindow },
+            onGrow: (bytes) => this.#grow(bytes),
+          }),
         );
         this.#coolDown.clear(line);
         const why = `context length ${resident.numCtx}${describeCache(resident)}, ${describeDevices(resident)}`;
@@ -382,6 +385,20 @@ class PlaceScheduler implements Scheduler {
       this.#loadFailed(resident, error);
     }
     this.#dispatch();
+  }
+
+  /**
+   * A loaded model needs more of its memory, which other models could have had until now. What another one loads with, or
+   * waits for, is not given away: the model then goes on with what it has.
+   */
+  #grow(bytes: number): number {
+    if (this.#queue.heads().some(({ line }) => this.#needsMemory.has(line))) return 0;
+    const loading = [...this.#residents]
+      .filter(({ state }) => state === "loading")
+      .reduce((sum, { hostBytes }) => sum + hostBytes, 0);
+    const granted = Math.max(0, Math.min(bytes, Math.floor(this.loadableBytes() - loading)));
+    if (granted > 0) this.#parts.conversations?.makeRoom(loading + granted);
+    return granted;
   }
 
   /**

@@ -90,4 +90,20 @@ describe.skipIf(process.platform !== "linux")("the cache of a model", () => {
     expect(large.unusedBytes).toBe(0);
     await rm(folder, { recursive: true, force: true });
   });
+
+  it("is not promised beyond one window where all slots share it", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "locallm-cleared-"));
+    const path = join(folder, "small.gguf");
+    await writeFile(path, smallLlama(7));
+    const shared = { slots: 64, numCtx: 4096, cells: 131_072, numBatch: 64 };
+    const runner = await startModel(path, shared);
+    const { context, compute } = runner.info.sizeBytes;
+    await expect.poll(() => runner.spareBytes).toBeGreaterThan(context / 2);
+    expect(runner.spareBytes).toBeLessThan(context * (1 - 1 / 32));
+    expect(runner.unusedBytes).toBeLessThan(context + 2 * compute - runner.spareBytes);
+    const job = newJob("the story of a village ".repeat(12), { numCtx: 512 });
+    expect((await collect(runner.generate(job))).tokens).toBeGreaterThan(0);
+    await runner.kill();
+    await rm(folder, { recursive: true, force: true });
+  });
 });

@@ -69,6 +69,35 @@ describe("slots that share a cache", () => {
     },
   );
 
+  it("use no more cells than they are granted, and finish all answers with the same tokens", async () => {
+    const bench = new Bench(model, 4, window, newKeeper().keeper, 4 * window);
+    let asked = 0;
+    let most = window;
+    // Once a part. Another model keeps the rest.
+    bench.slots.spare(3 * window, async () => {
+      const granted = asked++ === 0 ? 200 : 0;
+      most += granted;
+      return granted;
+    });
+    let held = 0;
+    bench.beforeStep = () => {
+      const cells = [0, 1, 2, 3].map((sequence) => bench.context.lastPosition(sequence) + 1);
+      held = Math.max(held, ...[0, cells.reduce((sum, each) => sum + each, 0)]);
+      expect(held).toBeLessThanOrEqual(most);
+    };
+    const prompts = [61, 62, 63, 64].map((seed) => [50 + seed, ...text(199, seed)]);
+    const greedy = { numPredict: 60, sampling: { ...defaultSampling, temperature: 0 } };
+    const answers = await Promise.all(prompts.map((prompt) => bench.ask(prompt, greedy)));
+    expect(asked).toBeGreaterThan(0);
+    // The granted part was used, too.
+    expect(held).toBeGreaterThan(window);
+    const alone = new Bench(model, 1, window);
+    for (const [index, prompt] of prompts.entries()) {
+      expect(answers[index]!.done.evalTokens).toBe(60);
+      expectAlike(await alone.ask(prompt, { numPredict: 1 }), answers[index]!);
+    }
+  });
+
   it("give a deterministic request the same bits beside others as alone, even if its client reads slowly", async () => {
     const alone = new Bench(model, 1, window);
     const prompt = text(150, 21);
