@@ -21,6 +21,8 @@ export class KnownAccount {
   readonly asked: Asked[] = [];
   /** Payments by reference: whether somebody was told that it was credited. */
   readonly payments = new Map<string, boolean>();
+  /** As many as the books had at the last look. */
+  entries = 0;
   readonly #world: World;
 
   constructor(world: World, id: string, key: string, opening: number) {
@@ -73,6 +75,7 @@ export class KnownAccount {
          from entry where account_id = $1 order by seq`,
       [this.id],
     );
+    this.entries = found.rows.length;
     const breaches: string[] = [];
     const captured = new Map<string, number>();
     for (const { kind, id, tokens } of found.rows) if (kind === "capture") captured.set(id!, tokens);

@@ -12,6 +12,7 @@ import { importAny } from "../../src/operations/imports.ts";
 import { embeddedIndex } from "../../src/search/open-index.ts";
 import type { Fate, FaultyLine } from "../faulty-line.ts";
 import { KnownAccount } from "./account.ts";
+import { brokenLaws } from "./laws.ts";
 import type { Answer, Place, World } from "./world.ts";
 
 export interface Played {
@@ -92,6 +93,8 @@ class Story {
   #account!: KnownAccount;
   #keyId = "";
   #names = 0;
+  /** So many entries of the account are sealed. */
+  #sealed = 0;
   #webhook = "";
   /** The text of the journal as served: of the last import, or of those that may have ended. */
   #texts: string[] = [];
@@ -146,12 +149,14 @@ class Story {
   /** Laws of the books, and what the account's callers know. */
   async check(isEnd: boolean): Promise<void> {
     const { database, nowMs } = this.#world;
-    await sealEntries(database, new Date(nowMs));
-    const verdict = await verifyLedger(database, "new", new Date(nowMs));
-    const broken = verdict.findings.flatMap(({ law, text, breaches }) =>
-      breaches.map((breach) => `${law} ${text}: ${breach}`),
-    );
-    const breaches = [...broken, ...(await this.#account.breaches(isEnd))];
+    const breaches = [...(await brokenLaws(database)), ...(await this.#account.breaches(isEnd))];
+    // A chain that was sealed after every step shows at the end what was changed between them.
+    if (this.#account.entries > this.#sealed) await sealEntries(database, new Date(nowMs));
+    this.#sealed = this.#account.entries;
+    if (isEnd)
+      for (const { law, text, breaches: found } of (await verifyLedger(database, "new", new Date(nowMs)))
+        .findings)
+        breaches.push(...found.map((breach) => `${law} ${text}: ${breach}`));
     if (breaches.length > 0) throw new Error(breaches.join("; "));
   }
 
