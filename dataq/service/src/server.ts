@@ -128,6 +128,10 @@ export interface ServiceOptions {
   readonly sources?: Sources;
   /** Time limit of a source; 30 s by default. */
   readonly sourceLimitMs?: number;
+  /** How often the sweeper works; 10 s by default. */
+  readonly sweepEveryMs?: number;
+  /** How often jobs are looked for of which nobody was told, such as one whose time has come; 2 s by default. */
+  readonly jobsEveryMs?: number;
   /** Where log lines go; standard error by default. */
   readonly logTo?: { write(line: string): void };
   /** Where a service of systemd listens. Default: a new socket, which ends with this process. */
@@ -135,6 +139,8 @@ export interface ServiceOptions {
 }
 
 const SOURCE_LIMIT_MS = 30_000;
+const SWEEP_EVERY_MS = 10_000;
+const JOBS_EVERY_MS = 2_000;
 
 /** While callers wait for the next process. Longer than a source may take. */
 const LEAVE_MS = 45_000;
@@ -338,6 +344,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
         people.tellOwners(accountId, { about: "webhook.disabled", data: { host: new URL(url).host } }),
     };
     const queue = new Queue({
+      everyMs: options.jobsEveryMs ?? JOBS_EVERY_MS,
       database,
       instance,
       tasks: {
@@ -372,6 +379,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     closers.push(() => app.close());
     const sweeper = startSweeper({
       ...parts,
+      everyMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
       cache,
       seal,
       queue,

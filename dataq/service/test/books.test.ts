@@ -4,6 +4,8 @@ import { roles } from "../src/accounts/scope.ts";
 import { play } from "./books/play.ts";
 import { type Place, World } from "./books/world.ts";
 
+const PATIENCE = { timeout: 60_000, interval: 100 };
+
 let world: World;
 beforeAll(async () => {
   world = await World.open();
@@ -51,7 +53,7 @@ test("a message arrives whichever answer of the database is lost meanwhile", asy
       );
       for (const { service } of world.places) await service.sweep();
       expect(await jobs()).toBe(0);
-    });
+    }, PATIENCE);
   }
   expect(broken).toBeGreaterThan(8);
   for (const line of lines) line.decide = () => "arrives";

@@ -15,6 +15,7 @@ import { sweepMessages } from "../webhooks/delivery-log.ts";
 import { freeJobs, type Queue } from "../webhooks/queue.ts";
 
 interface SweeperParts {
+  readonly everyMs: number;
   readonly database: Database;
   readonly limiter: Limiter;
   readonly cache: AnswerCache;
@@ -31,7 +32,6 @@ interface SweeperParts {
   readonly askPayments: () => Promise<void>;
 }
 
-const SWEEP_EVERY_MS = 10_000;
 const DAY_MS = 86_400_000;
 
 /** Voids the holds of dead processes, seals the audit log, and deletes expired rows, again and again until it is closed. */
@@ -74,7 +74,7 @@ export function startSweeper(parts: SweeperParts): Sweeper {
     },
     (step, error) => logger.warn({ step, err: error.message }, "sweep step failed"),
   );
-  sweeper.repeat(SWEEP_EVERY_MS);
+  sweeper.repeat(parts.everyMs);
   return sweeper;
 }
 

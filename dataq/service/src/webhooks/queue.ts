@@ -17,6 +17,8 @@ export interface QueueParts {
   /** This service, and its own connection; see ledger/instance.ts. */
   readonly instance: { readonly id: number; session(): pg.Client | undefined };
   readonly tasks: Readonly<Record<string, Task>>;
+  /** How often it looks for jobs of which nobody told it, such as one whose time has come. */
+  readonly everyMs: number;
   readonly onError: (error: Error) => void;
 }
 
@@ -94,7 +96,7 @@ export class Queue {
   }
 
   async #run(): Promise<Runner | undefined> {
-    const { database, instance, tasks } = this.#parts;
+    const { database, instance, tasks, everyMs } = this.#parts;
     const [{ run }, { silent }] = await Promise.all([import("graphile-worker"), import("./queue-log.ts")]);
     if (this.#isClosed) return undefined;
     const runner = await run({
@@ -102,6 +104,7 @@ export class Queue {
       logger: silent,
       noHandleSignals: true,
       concurrency: CONCURRENT,
+      pollInterval: everyMs,
       forbiddenFlags: () => this.#busy(),
       gracefulShutdownAbortTimeout: STOP_AFTER_MS,
       preset: {

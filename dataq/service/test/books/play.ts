@@ -140,10 +140,20 @@ class Story {
     const { copies, over } = this.#break(fault);
     const place = random.pick(this.#world.places);
     try {
-      await Promise.all([this.#do(step, place, copies), over()]);
+      await Promise.all([this.#do(step, place, copies), over(), this.#sweepMeanwhile()]);
     } finally {
       this.#mend();
     }
+  }
+
+  /** A service sweeps every ten seconds, whatever else it does. */
+  async #sweepMeanwhile(): Promise<void> {
+    const random = this.#random;
+    if (random.below(8) > 0) return;
+    this.#count("sweep meanwhile");
+    const place = random.pick(this.#world.places);
+    await sleep(random.below(20));
+    await place.service.sweep();
   }
 
   /** Laws of the books, and what the account's callers know. */
@@ -408,11 +418,13 @@ class Story {
         "select count(*) as n from webhook_delivery where webhook_id = $1 and state = 'waiting'",
         [this.#webhook],
       );
-    // Half a minute later by the clock of the database, the sweeper frees the jobs that a lost answer gave away.
-    await world.database.query(
-      "update graphile_worker._private_jobs set locked_at = locked_at - interval '1 minute' where locked_at is not null",
-    );
-    for (const { service } of world.places) await service.sweep();
+    if ((await waiting()) > 0) {
+      // Half a minute later by the clock of the database, the sweeper frees the jobs that a lost answer gave away.
+      await world.database.query(
+        "update graphile_worker._private_jobs set locked_at = locked_at - interval '1 minute' where locked_at is not null",
+      );
+      for (const { service } of world.places) await service.sweep();
+    }
     for (let tries = 0; (await waiting()) > 0; tries++) {
       if (tries > 300) throw new Error(`${await waiting()} messages are still waiting`);
       await this.#hurry();

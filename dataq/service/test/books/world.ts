@@ -34,6 +34,8 @@ export interface Answer {
 /** A caller hears of an answer within this time, whatever breaks on the way. No step takes a fraction of it. */
 const LONGEST_CALL_MS = 120_000;
 
+const NEVER_MS = 86_400_000;
+
 /** Two services on one real PostgreSQL, with a clock that stands still until it is moved. */
 export class World {
   nowMs = 0;
@@ -98,6 +100,9 @@ export class World {
         clock: () => new Date(world.nowMs),
         sources: world.sources,
         sourceLimitMs: 300,
+        // What happens follows from the seed and not from real time, and a world that waits for the processor does nothing.
+        sweepEveryMs: NEVER_MS,
+        jobsEveryMs: NEVER_MS,
         logTo: { write: () => {} },
       });
       const { port } = new URL(service.url);
