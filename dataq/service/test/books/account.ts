@@ -1,5 +1,7 @@
 import type { Answer, Place, World } from "./world.ts";
 
+const KEY_LIFE_MS = 86_400_000;
+
 /** One question, with all attempts of it. */
 interface Asked {
   readonly body: object;
@@ -11,6 +13,10 @@ interface Asked {
   readonly failed: string[];
   /** Copies of the request that may have been answered without anybody hearing it. */
   unheard: number;
+  /** The earliest time of an attempt, by the services' clock. */
+  firstMs: number;
+  /** A day after it they may forget the Idempotency-Key, and do so even if the clock goes back later. */
+  isForgotten: boolean;
 }
 
 /** An account as its callers and its operator know it, compared with the books after every step. */
@@ -33,7 +39,8 @@ export class KnownAccount {
   }
 
   add(body: object, name?: string): Asked {
-    const asked: Asked = { body, name, answers: [], failed: [], unheard: 0 };
+    const firstMs = this.#world.nowMs;
+    const asked: Asked = { body, name, answers: [], failed: [], unheard: 0, firstMs, isForgotten: false };
     this.asked.push(asked);
     return asked;
   }
@@ -41,6 +48,7 @@ export class KnownAccount {
   /** Asks once, of which the line may make two requests. */
   async ask(asked: Asked, place: Place, copies = 1): Promise<Answer | undefined> {
     const { name } = asked;
+    asked.firstMs = Math.min(asked.firstMs, this.#world.nowMs);
     const answer = await this.#world.ask(place, "POST", "/v1/data/query", {
       key: this.key,
       body: asked.body,
@@ -63,6 +71,11 @@ export class KnownAccount {
     return answer;
   }
 
+  /** Is told of every move of the clock. */
+  clockMoved(): void {
+    for (const asked of this.asked) asked.isForgotten ||= this.#world.nowMs - asked.firstMs >= KEY_LIFE_MS;
+  }
+
   /** Everything that the books say and the callers know otherwise. At the end, nothing is unknown of a question with a name. */
   async breaches(isEnd: boolean): Promise<string[]> {
     const found = await this.#world.database.pool.query<{
@@ -76,6 +89,7 @@ export class KnownAccount {
       [this.id],
     );
     this.entries = found.rows.length;
+    this.clockMoved();
     const breaches: string[] = [];
     const captured = new Map<string, number>();
     for (const { kind, id, tokens } of found.rows) if (kind === "capture") captured.set(id!, tokens);
@@ -83,7 +97,7 @@ export class KnownAccount {
     let unexplained = captured.size;
     let least = 0;
     let most = 0;
-    for (const { name, answers, failed, unheard, body } of this.asked) {
+    for (const { name, answers, failed, unheard, body, isForgotten } of this.asked) {
       const what = JSON.stringify({ name, body });
       for (const id of failed) if (captured.has(id)) breaches.push(`${id} failed and was charged: ${what}`);
       const first = answers.filter(({ isReplay }) => !isReplay);
@@ -95,7 +109,7 @@ export class KnownAccount {
         if (captured.has(requestId)) unexplained--;
       }
       const charged = first.filter(({ tokens }) => tokens > 0).length;
-      if (name === undefined) most += unheard;
+      if (name === undefined || isForgotten) most += unheard;
       else if (charged > 1) breaches.push(`one Idempotency-Key was charged ${charged} times: ${what}`);
       else if (charged === 0) {
         const isReplayed = answers.length > first.length;

@@ -177,6 +177,7 @@ class Story {
     await this.#told("PATCH", `/admin/v1/accounts/${this.#account.id}`, { frozen: false });
     // Past the lifetime of every hold and every claim.
     world.nowMs += 3_600_000;
+    this.#account.clockMoved();
     for (const { service } of world.places) await service.sweep();
     for (const asked of this.#account.asked)
       if (asked.name !== undefined && asked.answers.length === 0) await this.#untilTold(asked);
