@@ -107,6 +107,7 @@ export async function simulateScheduler(seed: number): Promise<Simulated> {
       die: () => void end(false),
       grow: () => {
         const asked = sparing.below(runner.spare + 1);
+        if (asked === 0) return;
         const free = freeBytes();
         const granted = start!.onGrow!(asked);
         count(granted < asked ? "memory refused" : "memory granted");
