@@ -6,7 +6,15 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 import { findOperation, tokensPerCny } from "@dataq/contract";
-import type { AnyPayment, Board, ConnectorRow, Packages, Project, Statement } from "@dataq/contract/wire";
+import type {
+  AnyPayment,
+  AutoTopUp,
+  Board,
+  ConnectorRow,
+  Packages,
+  Project,
+  Statement,
+} from "@dataq/contract/wire";
 import { findSecret } from "../src/accounts/local-account.ts";
 import { verifyBooks } from "../src/accounts/verify.ts";
 import { writeBackup } from "../src/backup/backup.ts";
@@ -23,7 +31,7 @@ import {
   openFolder,
   removeDataFolder,
 } from "../test/data-folder.ts";
-import { type Notice, onlineProviders, PaymentProviders } from "../test/payment-providers.ts";
+import { type Charge, type Notice, onlineProviders, PaymentProviders } from "../test/payment-providers.ts";
 import { callUrl } from "../test/service-process.ts";
 import { mapping } from "../test/vendor.ts";
 
@@ -39,6 +47,11 @@ const fenOf = (tokens: number) => (tokens * 100) / tokensPerCny;
 /** Every fourth customer buys packages only: a tenth more tokens, which end during the month. */
 const offered = { tokens: 110_000, price_fen: 200, days: 12 } as const;
 const buysPackages = (number: number) => number % 4 === 1;
+/** Every sixth customer lets a saved card be charged, a step of it at a time, until a sum of the month is used up. */
+const savesCard = (number: number) => number % 6 === 0 && number % 7 !== 0;
+const automatic = { amount_fen: 400, most_fen: 2_000 } as const;
+/** The mark lies so far above what they begin with: charges go on until they have it, and again when calls have cost it. */
+const MARK_ABOVE = 700_000;
 /** Every third customer makes half of their calls by a key of a project with a budget. */
 const hasProject = (number: number) => number % 3 === 2;
 const BUDGET = 60_000;
@@ -117,6 +130,9 @@ interface Customer {
   vouchers: number;
   hasLeft: boolean;
   calls: number;
+  /** Of a customer who has allowed that a card is charged. */
+  card: "none" | "allowed" | "stopped";
+  stoppedMs: number;
 }
 
 /** A side of the books against another, in fen or tokens. */
@@ -138,6 +154,8 @@ class Month implements AsyncDisposable {
   /** The bank's book: transfers by payment, and what went back. */
   readonly #bank = new Map<string, { fen: number; back: number }>();
   #offer = "";
+  /** Payments that customers began themselves; a card was charged for all others. */
+  readonly #begun = new Set<string>();
   readonly #due: { readonly atDay: number; readonly run: () => Promise<void> }[] = [];
   readonly told: Record<string, number> = {};
   readonly #folders: string[] = [];
@@ -161,6 +179,7 @@ class Month implements AsyncDisposable {
   static async start(seed: number, size: number): Promise<Month> {
     const month = new Month(seed, size);
     month.providers = await PaymentProviders.start(() => month.nowMs);
+    month.providers.charges = (id) => month.#charge(id);
     month.meters = await Meters.start();
     const folder = await makeDataFolder("tables");
     month.#folders.push(folder);
@@ -201,6 +220,7 @@ class Month implements AsyncDisposable {
     await this.#join(day);
     await this.#announce(day);
     await this.#pay(day);
+    await this.#lookAtCards(day);
     this.nowMs = dayStart + 10 * HOUR_MS;
     // One vendor is down for two days, the other answers nonsense for one.
     this.meters.isDown = day === 9 || day === 10;
@@ -262,6 +282,8 @@ class Month implements AsyncDisposable {
         vouchers: 0,
         hasLeft: false,
         calls: 0,
+        card: "none",
+        stoppedMs: Number.POSITIVE_INFINITY,
       });
       this.#tell("customers");
     }
@@ -287,7 +309,8 @@ class Month implements AsyncDisposable {
 
   async #pay(day: number): Promise<void> {
     for (const customer of this.customers) {
-      if (customer.hasLeft || this.#random() > (customer.joined === day ? 0.7 : 0.05)) continue;
+      if (customer.hasLeft || customer.card === "allowed") continue;
+      if (this.#random() > (customer.joined === day ? 0.7 : 0.05)) continue;
       const isPackage = buysPackages(customer.number);
       const amountFen = isPackage
         ? offered.price_fen
@@ -305,6 +328,7 @@ class Month implements AsyncDisposable {
         continue;
       }
       const payment = begun.body as AnyPayment;
+      this.#begun.add(payment.id);
       const luck = this.#random();
       if (provider === "bank") {
         // The operator confirms on the next day, which the month must still have.
@@ -349,6 +373,80 @@ class Month implements AsyncDisposable {
         this.#tell("vouchers");
       }
     }
+  }
+
+  /** What the bank says to the charge of a card. */
+  #charge(id: string): Charge {
+    const luck = this.#random();
+    if (luck < 0.65) {
+      this.#tell("charges of cards that were made at once");
+      this.#tell("payments that arrived");
+      if (luck < 0.03) this.#due.push({ atDay: this.#day + 4, run: () => this.#dispute(id, luck < 0.02) });
+      return "made";
+    }
+    // What is slow must still be told in this month.
+    if (luck < 0.78 && this.#day < DAYS) {
+      this.#tell("charges of cards that took a day");
+      this.#due.push({ atDay: this.#day + 1, run: async () => this.#endCharge(id) });
+      return "slow";
+    }
+    if (luck < 0.92) {
+      this.#tell("charges of cards that the bank declined");
+      return "card_declined";
+    }
+    this.#tell("charges of cards for which the bank wanted the customer");
+    return "authentication_required";
+  }
+
+  #endCharge(id: string): void {
+    const isPaid = this.#random() < 0.7;
+    const notice = this.providers.endCharge(id, isPaid ? "paid" : "closed", "card_declined");
+    if (isPaid) this.#tell("payments that arrived");
+    // The sweeper asks for the others.
+    if (this.#random() < 0.7) this.#notices.push(notice);
+    else this.#tell("notices that were lost");
+  }
+
+  get #day(): number {
+    return Math.floor((this.nowMs - FIRST_MS) / DAY_MS) + 1;
+  }
+
+  /** Customers allow charges, see that some failed, allow them again or not, and stop them. */
+  async #lookAtCards(day: number): Promise<void> {
+    for (const customer of this.customers) {
+      const { key } = customer;
+      if (!savesCard(customer.number) || customer.hasLeft) continue;
+      if (customer.joined === day) {
+        customer.card = "allowed";
+        await this.#allow(customer);
+        this.#tell("customers who let a card be charged");
+        continue;
+      }
+      if (customer.card !== "allowed") continue;
+      const seen = (await this.#ask(key, "/v1/auto-top-up")).body as AutoTopUp;
+      if (seen.state === "stopped" && this.#random() < 0.6) {
+        await this.#allow(customer, this.#random() < 0.5);
+        this.#tell("customers who allowed it again after a failure");
+      } else if (this.#random() < 0.03 || day === DAYS) {
+        const { status } = await this.#ask(key, "/v1/auto-top-up", undefined, "DELETE");
+        if (status !== 204) throw new Error(`Charges could not be stopped: ${status}`);
+        customer.card = "stopped";
+        customer.stoppedMs = this.nowMs;
+        this.#tell(day === DAYS ? "customers who stopped it at the end" : "customers who stopped it");
+      }
+    }
+  }
+
+  async #allow({ key, granted }: Customer, new_card = false): Promise<void> {
+    const wanted = { ...automatic, low_tokens: granted + MARK_ABOVE, consent: true, new_card };
+    const { status, text, body } = await this.#ask(key, "/v1/auto-top-up", wanted, "PATCH");
+    if (status !== 200) throw new Error(`Charges could not be allowed: ${text}`);
+    const { url } = body as AutoTopUp;
+    if (url === null) return;
+    const notice = this.providers.saveCard(url);
+    // A card whose notice is lost is found when the customer looks.
+    if (this.#random() < 0.7) this.#notices.push(notice);
+    else this.#tell("notices that were lost");
   }
 
   async #confirm(id: string, amountFen: number): Promise<void> {
@@ -610,6 +708,39 @@ class Month implements AsyncDisposable {
     });
     add("payments", "all", paid.length, "equal at their provider", paid.length - differing.length);
 
+    const charged = paid.filter(({ id }) => !this.#begun.has(id));
+    const cards = [...this.providers.trades.values()].filter(
+      ({ number, state }) => number.startsWith("auto") && state === "paid",
+    );
+    add(
+      "charges of cards, fen",
+      "Stripe",
+      sum(cards, ({ amountFen }) => amountFen),
+      "payments that no customer began",
+      sum(charged, ({ amount_fen }) => amount_fen),
+    );
+    add("charges of cards", "made", cards.length, "made once", cards.length - this.providers.chargedTwice);
+    const saving = this.customers.filter(({ number }) => savesCard(number));
+    const chargedOf = (customer: Customer) => charged.filter(({ account_id }) => account_id === customer.id);
+    add(
+      "customers who let a card be charged",
+      "all",
+      saving.length,
+      "charged no more than allowed",
+      saving.filter((one) => sum(chargedOf(one), ({ amount_fen }) => amount_fen) <= automatic.most_fen)
+        .length,
+    );
+    const stopped = saving.filter(({ card }) => card === "stopped");
+    add(
+      "customers who stopped it",
+      "all",
+      stopped.length,
+      "not charged afterwards",
+      stopped.filter((one) =>
+        chargedOf(one).every(({ created_at }) => Date.parse(created_at) <= one.stoppedMs),
+      ).length,
+    );
+
     const statements = new Map<Customer, Statement>();
     for (const customer of this.customers) {
       const { body } = await this.#operate("GET", `/admin/v1/accounts/${customer.id}`).then(() =>
@@ -821,9 +952,11 @@ class Meters {
       const vendor = vendors[Number(name)]!;
       if (meters.isDown && vendor === vendors[0]) return response.writeHead(503).end("{}");
       if (meters.isMad && vendor === vendors[1]) return response.end("<html>maintenance</html>");
-      // As vendors do: a request that failed is not charged for.
-      meters.requests[vendor.name] = (meters.requests[vendor.name] ?? 0) + 1;
       const answer = await fetch(`http://127.0.0.1:${port}/${rest.join("/")}`);
+      // As vendors do: a request that failed is not charged for, nor one whose caller had gone.
+      response.on("finish", () => {
+        meters.requests[vendor.name] = (meters.requests[vendor.name] ?? 0) + 1;
+      });
       response.writeHead(answer.status, { "content-type": "application/json" });
       response.end(Buffer.from(await answer.arrayBuffer()));
     });

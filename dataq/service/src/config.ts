@@ -34,7 +34,7 @@ export interface Config {
   readonly mode: "local" | "hosted";
   /** DATAQ_SIGNUP: who may open an account. `approve` in hosted mode; otherwise `open` on loopback, else `closed`. */
   readonly signup: "open" | "approve" | "closed";
-  /** DATAQ_REFUSED_MAIL, refused-mail.txt in the data folder: mail domains whose addresses cannot sign up in hosted mode. */
+  /** DATAQ_REFUSED_MAIL, refused-mail.txt in the data folder: mail domains whose addresses cannot sign up in hosted mode, besides those of disposable mail. */
   readonly refusedMail: string;
   /** DATAQ_SSO, sso.json in the data folder: single sign-on; see docs/dataq/single-sign-on.md. */
   readonly sso: string;

@@ -27,7 +27,7 @@ const statusesOf = async (mails: readonly string[], from: (place: number) => str
   return statuses;
 };
 
-test("sign-ups are limited by mailbox, address and mail domain, and refused for domains in the operator's file", async () => {
+test("sign-ups are limited by mailbox, address and mail domain, and refused for disposable mail and domains in the operator's file", async () => {
   const other = (place: number) => `203.0.${Math.floor(place / 200)}.${place % 200}`;
   // Gmail sees one mailbox in all of these.
   const same = [
@@ -44,9 +44,20 @@ test("sign-ups are limited by mailbox, address and mail domain, and refused for 
   const here = await statusesOf(mails, (place) => `2001:db8:7:7::${place + 1}`);
   expect(here).toEqual([...Array<number>(10).fill(400), 429, 429]);
 
-  writeFileSync(join(service.folder, "refused-mail.txt"), "# list\n\nMailinator.example \r\nthrow.example\n");
-  const refused = await signUp("x@sub.mailinator.example", "192.0.2.1", "a long password");
-  expect(refused).toMatchObject({ status: 400, body: { error: { param: "email" } } });
+  // Disposable mail is refused without the operator, who has the last word.
+  const paramOf = async (mail: string) =>
+    (await signUp(mail, "192.0.2.1", "a long password")).body.error?.param;
+  expect(await paramOf("x@eu.yopmail.com")).toBe("email");
+  expect(await paramOf("x@10minutemail.com")).toBe("email");
+  writeFileSync(
+    join(service.folder, "refused-mail.txt"),
+    "# list\n\nMailinator.example \r\nthrow.example\n! good.throw.example\n!YOPmail.com\n",
+  );
+  expect(await paramOf("x@sub.mailinator.example")).toBe("email");
+  expect(await paramOf("x@throw.example")).toBe("email");
+  expect(await paramOf("x@10minutemail.com")).toBe("email");
+  for (const mail of ["x@eu.yopmail.com", "x@a.good.throw.example"])
+    expect((await signUp(mail, "192.0.2.1", "a long password")).status).toBe(200);
   expect((await signUp("x@notmailinator.example", "192.0.2.1", "a long password")).status).toBe(200);
 
   // Signed up, and no account with trial tokens before the address is proven.

@@ -28,7 +28,7 @@ const everybodys: ReadonlySet<string> = new Set(
 
 /**
  * Keeps one person from collecting trials on a service for everybody: limits sign-ups by address, mail domain and mailbox,
- * and refuses the domains in the operator's file. Counts before better-auth looks, so that the answer says nothing about
+ * and refuses domains of disposable mail and those in the operator's file. Counts before better-auth looks, so that the answer says nothing about
  * whether an address is known.
  */
 export async function assertMaySignUp(
@@ -39,7 +39,8 @@ export async function assertMaySignUp(
   const mail = mode === "hosted" ? mailOf(request.body) : undefined;
   if (mail === undefined) return;
   const { mailbox, domain } = mail;
-  if (isRefused(domain, await readRefused(refusedMail)))
+  const { disposableEmailBlocklistSet } = await import("disposable-email-domains-js");
+  if (isRefused(domain, await readOwn(refusedMail), disposableEmailBlocklistSet()))
     throw invalid(
       "email",
       "choice",
@@ -78,22 +79,32 @@ function mailOf(body: unknown): { readonly mailbox: string; readonly domain: str
   return { mailbox: /^(?:gmail|googlemail)\.com$/.test(domain) ? name.replaceAll(".", "") : name, domain };
 }
 
-/** One domain a line; a line that begins with # is a comment. No file, no refusals. */
-async function readRefused(path: string): Promise<ReadonlySet<string>> {
+/**
+ * The operator's word on domains: true refuses. One domain a line; ! before it lets it in, and a line that begins with # is
+ * a comment. There need not be a file.
+ */
+async function readOwn(path: string): Promise<ReadonlyMap<string, boolean>> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "";
     throw error;
   });
-  return new Set(
+  return new Map(
     text
       .split("\n")
       .map((line) => line.trim().toLowerCase())
-      .filter((line) => line !== "" && !line.startsWith("#")),
+      .filter((line) => line !== "" && !line.startsWith("#"))
+      .map((line) => (line.startsWith("!") ? [line.slice(1).trim(), false] : [line, true])),
   );
 }
 
-/** A domain is refused with all below it. */
-function isRefused(domain: string, refused: ReadonlySet<string>): boolean {
+/** A domain is refused with all below it. The operator's closest word counts before the list. */
+function isRefused(
+  domain: string,
+  own: ReadonlyMap<string, boolean>,
+  disposable: ReadonlySet<string>,
+): boolean {
   const labels = domain.split(".");
-  return labels.some((_, from) => refused.has(labels.slice(from).join(".")));
+  const above = labels.map((_, from) => labels.slice(from).join("."));
+  const said = above.find((one) => own.has(one));
+  return said === undefined ? above.some((one) => disposable.has(one)) : own.get(said) === true;
 }
