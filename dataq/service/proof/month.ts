@@ -219,8 +219,8 @@ class Month implements AsyncDisposable {
     this.nowMs = dayStart + 8 * HOUR_MS;
     await this.#join(day);
     await this.#announce(day);
-    await this.#pay(day);
     await this.#lookAtCards(day);
+    await this.#pay(day);
     this.nowMs = dayStart + 10 * HOUR_MS;
     // One vendor is down for two days, the other answers nonsense for one.
     this.meters.isDown = day === 9 || day === 10;
@@ -973,6 +973,8 @@ class Meters {
         ...mapping(findOperation(operation)!, `${this.#base}/${place}`),
         name,
         cost_fen: costFen,
+        // On a busy machine too, an answer that the vendor counts reaches the service.
+        time_limit_ms: 25_000,
       })),
     );
     writeFileSync(path, JSON.stringify({ connectors }));

@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import Plus from "~icons/lucide/plus";
 import WebhookIcon from "~icons/lucide/webhook";
+import { useMay } from "../../service/session.ts";
 import { changeWebhook, deleteWebhook, rotateSecret, webhooksQuery } from "../../service/webhooks.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -12,6 +13,7 @@ import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
+import { Allowed } from "../allowed.tsx";
 import { AlertsForm } from "./alerts-form.tsx";
 import { NewSecret } from "./new-secret.tsx";
 import { Watches } from "./watches.tsx";
@@ -23,6 +25,17 @@ type Doing =
 
 /** The account's endpoints for messages, and the questions that are asked again. */
 export function Webhooks() {
+  const t = useText();
+  if (useMay("manage:webhooks")) return <ManagedWebhooks />;
+  return (
+    <>
+      <PageHead title={t.pages.webhooks} about={t.webhooks.about} />
+      <Allowed to="manage:webhooks">{null}</Allowed>
+    </>
+  );
+}
+
+function ManagedWebhooks() {
   const t = useText();
   const query = useQuery(webhooksQuery);
   const client = useQueryClient();
