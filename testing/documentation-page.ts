@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
  * read long before. Vue names its app in the element once everything in it is mounted.
  */
 export async function openDocumentation(page: Page, address: string): Promise<void> {
-  await page.goto(address, { waitUntil: "networkidle" });
+  await page.goto(address, { waitUntil: "load" });
   await page.evaluate(`(async () => {
     const latest = performance.now() + 45_000;
     while (!document.querySelector("#app")?.__vue_app__) {

@@ -26,6 +26,13 @@ const long = [
   "hostile-prompts",
   "operator-data",
   "stalled-runner",
+  "rerank",
+  "documentation-examples",
+  "documentation-page",
+  "test/books",
+  "first-data",
+  "console-citations",
+  "console-webhooks",
 ];
 
 /**

@@ -8,6 +8,8 @@ export interface Sight {
   readonly who: Visitor;
   /** Another state of a page that is already in the list. */
   readonly isState?: true;
+  /** The address of a page that needs nothing but a visit. */
+  readonly path?: string;
   go(page: Page): Promise<void>;
 }
 
@@ -20,6 +22,7 @@ export type Visitor = "nobody" | "newcomer" | "poor" | "member" | "owner";
 const page = (name: string, path: string, who: Visitor = "owner"): Sight => ({
   name,
   who,
+  path,
   go: (at) => visit(at, path),
 });
 

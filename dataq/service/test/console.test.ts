@@ -10,7 +10,7 @@ import { createSmallStore, type ModelStore } from "../../../locallm/test/model-s
 import { startServerHere, type TestServer } from "../../../locallm/test/server-process.ts";
 import { smallLlama } from "../../../locallm/test/small-llama.ts";
 import { chromiumPath } from "../../../testing/chromium.ts";
-import { openBrowser, settle, type TestBrowser, visit } from "./browser.ts";
+import { follow, openBrowser, settle, type TestBrowser, visit } from "./browser.ts";
 import { makePast, type Sight, sights, signUp } from "./console-tour.ts";
 import { openFolder } from "./data-folder.ts";
 import { faultsOf } from "./faults.ts";
@@ -77,11 +77,17 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     for (const language of ["en", "zh"] as const) {
       await browser.wear({ theme: "light", language, width: 1440 });
       const pages = sights("req_none", "acct_none").filter(({ isState, who }) => !isState && who === "owner");
-      for (const sight of pages) {
-        await sight.go(page);
+      const [seen, texts] = [new Set<string>(), new Set<string | null>()];
+      for (const [index, { name, path = "" }] of pages.entries()) {
+        await (index === 0 ? visit(page, path) : follow(page, path));
         for (const text of await wordsOf(page))
-          if (foreign[language].test(text)) found.push(`${language} ${sight.name}: ${text}`);
+          if (foreign[language].test(text)) found.push(`${language} ${name}: ${text}`);
+        seen.add(new URL(page.url()).pathname);
+        texts.add(await page.locator("main").textContent());
       }
+      // Each page was there, with a text of its own.
+      expect(seen.size).toBe(pages.length);
+      expect(texts.size).toBe(pages.length);
     }
     await browser.wear({ theme: "light", language: "en", width: 1280 });
     expect(found).toEqual([]);
