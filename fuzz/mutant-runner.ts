@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import { configureGlobal } from "fast-check";
 import { type RunnerTestCase, type RunnerTestFile, TestRunner, type TestRunnerConfig } from "vitest";
 import { readPlan, writeNote } from "./mutant-plan.ts";
 import { placesPassed, reached, turnOn } from "./mutant-switch.ts";
@@ -29,6 +30,8 @@ export default class MutantRunner extends TestRunner {
 
   constructor(config: TestRunnerConfig) {
     super(config);
+    // That a property fails is enough; looking for a smaller input takes longer than all else.
+    configureGlobal({ endOnFailure: true });
     new Worker(new URL("./mutant-watch.ts", import.meta.url)).unref();
     for (const event of ["unhandledRejection", "uncaughtException"])
       process.on(event, (error: unknown) => {
