@@ -24,6 +24,15 @@ describe("CoolDown", () => {
     }
   });
 
+  it("remembers a failure for 30 s after its pause", () => {
+    const { coolDown, pass } = paused();
+    coolDown.fail("a", error);
+    pass(31_000);
+    coolDown.fail("a", error);
+    pass(1_999);
+    expect(coolDown.error("a")).toBe(error);
+  });
+
   it("resets after a successful load or a long time", () => {
     const { coolDown, pass } = paused();
     coolDown.fail("a", error);

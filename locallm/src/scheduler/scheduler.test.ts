@@ -21,6 +21,8 @@ interface World {
   /** Decisions passed to the log. */
   logged: Decision[];
   sizes: Map<string, number>;
+  /** What of a loaded model goes when it is loaded anew with another window. */
+  contexts: Map<string, number>;
   hold: { loads: boolean; release: (() => void)[]; progress: () => void };
   /** How much memory kept conversations were to make free. */
   roomMade: number[];
@@ -46,6 +48,7 @@ function world(
   const roomMade: number[] = [];
   const spare: World["spare"] = new Map();
   const growths = new Map<string, (bytes: number) => number>();
+  const contexts: World["contexts"] = new Map();
   const hold: World["hold"] = { loads: false, release: [], progress: () => {} };
   const complete: SchedulerSettings = {
     slots: 1,
@@ -83,7 +86,12 @@ function world(
       slots: load.slots,
       info: {
         contextLength: load.numCtx,
-        sizeBytes: { weights: sizes.get(load.modelPath) ?? 1, context: 0, compute: 0, checkpoints: 0 },
+        sizeBytes: {
+          weights: sizes.get(load.modelPath) ?? 1,
+          context: contexts.get(load.modelPath) ?? 0,
+          compute: 0,
+          checkpoints: 0,
+        },
         devices: [],
       },
       unusedBytes: 10,
@@ -123,6 +131,7 @@ function world(
     failNext,
     logged,
     sizes,
+    contexts,
     hold,
     roomMade,
     spare,
@@ -414,6 +423,30 @@ describe("context lengths", () => {
     lease.release();
     (await scheduler.lease(request("a", { numCtx: 1e6, trainContext: 1024 }))).release();
     expect([lease.numCtx, loads.length]).toEqual([1024, 1]);
+  });
+
+  it("tells how large a window may be, in what is free, its own memory, and that of idle models", async () => {
+    const { scheduler, sizes, contexts } = world({ maxLoadedModels: 3 }, 1_000);
+    for (const [name, size, context] of [
+      ["own", 300, 200],
+      ["idle", 300, 100],
+      ["busy", 100, 90],
+    ] as const) {
+      sizes.set(name, size);
+      contexts.set(name, context);
+      const lease = await scheduler.lease(request(name));
+      if (name === "idle") lease.release();
+    }
+    // 1,000 less the three models, and less 10 that each has not used yet.
+    const most = 270 + 200 + 100;
+    for (const [bytes, tokens] of [
+      [most, 8192],
+      [most + 1, 2048],
+    ] as const) {
+      sizes.set("wide", bytes);
+      const wide = { ...request("own", { trainContext: 8192 }).model, name: "wide" };
+      expect(await scheduler.windowLimit(wide, request("own").load)).toMatchObject({ tokens });
+    }
   });
 
   it("loads with the largest context of the waiting requests", async () => {
