@@ -178,6 +178,60 @@ describe("what a grammar allows", () => {
     expect(accepts(schema, text)).toBe(expected);
   });
 
+  const closed = { type: "object", additionalProperties: false };
+  const last = "\u{10ffff}";
+  test.each<readonly [schema: object, allowed: readonly string[], others: readonly string[]]>([
+    // As many keys as there are names, and one more or fewer.
+    [{ ...closed, properties: { a: {}, b: {} }, minProperties: 2 }, ['{"a":1,"b":1}'], ["{}", '{"a":1}']],
+    [
+      { ...closed, properties: { a: {}, b: {}, c: {} }, required: ["c"], minProperties: 2, maxProperties: 2 },
+      ['{"a":1,"c":1}', '{"b":1,"c":1}'],
+      ['{"c":1}', '{"a":1,"b":1}', '{"a":1,"b":1,"c":1}'],
+    ],
+    // More keys than names: those with a name come first.
+    [
+      { type: "object", properties: { a: { type: "integer" } }, minProperties: 2 },
+      ['{"a":1,"x":2}'],
+      ['{"a":1}', '{"a":"1","x":2}', '{"x":1,"y":2}'],
+    ],
+    // No key has both forms.
+    [
+      { ...closed, patternProperties: { "^a$": { type: "integer" } }, propertyNames: { pattern: "^b$" } },
+      ["{}"],
+      ['{"a":1}', '{"b":1}'],
+    ],
+    // The last character that there is.
+    [{ type: "string", pattern: `^[${last}]$` }, [`"${last}"`], ['"\u{10fffe}"']],
+    [{ type: "string", pattern: `^[^${last}]$` }, ['"\u{10fffe}"'], [`"${last}"`]],
+  ])("at its borders: %j", (schema, allowed, others) => {
+    const grammar = grammarOf(schema);
+    expect(allowed.filter((text) => !grammar.accepts(text))).toEqual([]);
+    expect(others.filter((text) => grammar.accepts(text))).toEqual([]);
+  });
+
+  test.each([
+    ["string", [1], []],
+    ["array", null, []],
+    ["object", "a", []],
+    ["array", [1], ["not"]],
+    ["object", { a: 1 }, ["not"]],
+  ])("%s that is not %j says whether it can be held to that", (type, value, ignored) => {
+    expect(write({ type, not: { const: value } }).ignored).toEqual(ignored);
+  });
+
+  test.each([
+    (inner: object) => ({ type: "array", items: inner }),
+    (inner: object) => ({ type: "object", properties: { a: inner }, required: ["a"] }),
+  ])("%s may be nested 200 levels deep and no deeper", (around) => {
+    const nested = (levels: number) => {
+      let schema: object = { type: "integer" };
+      for (let level = 1; level < levels; level++) schema = around(schema);
+      return refusal(schema);
+    };
+    expect(nested(200)).toBeNull();
+    expect(nested(201)).toMatch(/is nested more than 200 levels deep$/);
+  });
+
   test("white space is bounded, so that a confused model cannot write it forever", () => {
     const schema = { type: "object", properties: { a: { type: "integer" } }, required: ["a"] };
     expect(accepts(schema, '{\n  "a": 1\n}')).toBe(true);
@@ -440,6 +494,8 @@ describe("schemas that are rejected with a clear error", () => {
     [{ type: "integer", minimum: 2, maximum: 1 }, "the schema allows nothing"],
     [{ type: "array", minItems: 3, maxItems: 2 }, "the schema allows nothing"],
     [{ type: "string", maxLength: "5" }, "maxLength must be a whole number, 0 or more"],
+    [{ multipleOf: 0 }, "multipleOf must be above 0"],
+    [{ multipleOf: -1 }, "multipleOf must be above 0"],
     [{ enum: [] }, "enum must be a list with values"],
     [{ type: "object", properties: { a: false }, required: ["a"] }, "the schema allows nothing"],
     [{ properties: { a: 5 } }, "properties.a must be an object or a boolean"],
