@@ -40,7 +40,7 @@ const places: Readonly<
   },
   citations: {
     sources: ["dataq/service/src/operations/legal/citation-check"],
-    tests: ["dataq/service/src/operations/legal/citation-check"],
+    tests: ["dataq/service/src/operations/legal/citation-check", "dataq/service/test/laws.test.ts"],
   },
   ranking: {
     sources: ["dataq/service/src/search/bm25.ts", "dataq/service/src/search/postings/ranking"],

@@ -226,8 +226,10 @@ test("citations are checked against the imported versions, and counted for the p
     expect(await source?.count?.(params, false)).toBe(3);
     return source?.run(params, { page: 1, pageSize: 20 }, context);
   };
-  expect(await on("2026-11-22")).toMatchObject({
+  const answer = await on("2026-11-22");
+  expect(answer).toMatchObject({
     outcome: "found",
+    isPart: true,
     summary: { date: "2026-11-22", citations: 3, with_problems: 2, not_checked: 1 },
     records: [
       {
@@ -237,9 +239,26 @@ test("citations are checked against the imported versions, and counted for the p
         quotations: [{ agrees: false, agrees_with_version: "2018-10-26" }],
       },
       { verdict: "no_such_article", nearest: { article_no: "第三条" } },
-      { kind: "case", verdict: "not_held" },
+      {
+        kind: "case",
+        verdict: "not_held",
+        source: {
+          name: "dataq legal_laws",
+          kind: "third_party",
+          document_id: expect.stringMatching(/^snapshot \d+$/),
+          retrieved_at: expect.stringMatching(/^20/),
+        },
+      },
     ],
   });
+  expect(answer).not.toHaveProperty("notHeld");
+  expect(await source?.version?.()).toMatch(/^imported \d+ none$/);
+  const whole = { text: "《试验法》第一条、第二条和第三条", date: "2026-11-22" };
+  const checked = await source?.run(whole, { page: 1, pageSize: 20 }, context);
+  expect(checked?.records?.map((record) => (record as { verdict: string }).verdict)).toEqual([
+    ...["exists", "exists", "exists"],
+  ]);
+  expect(checked).not.toHaveProperty("isPart");
   // A repealed law whose text is not in the data is one citation with a problem, not also one that was not checked.
   const params = {
     text: "《婚姻法》第三十二条、《试验法》第二条、（2024）京01民终1号。",
@@ -257,11 +276,9 @@ test("citations are checked against the imported versions, and counted for the p
   });
   const nothing = { text: "你好", date: "2026-11-22" };
   expect(await source?.count?.(nothing, false)).toBe(0);
-  expect(await source?.run(nothing, { page: 1, pageSize: 20 }, context)).toMatchObject({
-    outcome: "empty",
-    records: [],
-    warnings: [{ code: "no_citations" }],
-  });
+  const empty = await source?.run(nothing, { page: 1, pageSize: 20 }, context);
+  expect(empty).toMatchObject({ outcome: "empty", records: [], warnings: [{ code: "no_citations" }] });
+  expect(empty).not.toHaveProperty("notHeld");
   const unheld = { text: "《合同法》第五十二条", date: "2026-11-22" };
   expect(await source?.run(unheld, { page: 1, pageSize: 20 }, context)).toMatchObject({ notHeld: true });
   await expect(source?.count?.({ text: "试验法第一条".repeat(501) }, false)).rejects.toMatchObject({

@@ -192,6 +192,19 @@ test("an invented law is unknown, with the nearest real name", async () => {
   expect(await check("《未成年保护法》第39条")).toMatchObject([{ nearest: { law_name: "未成年人保护法" } }]);
 });
 
+test("a whole law that was repealed is told with its day and its successor, and before that day with neither", async () => {
+  const whole = (date?: string) => check("依照《旧税法》的规定", date);
+  expect(await whole()).toMatchObject([
+    {
+      ...{ verdict: "exists", status: "repealed", in_force: false },
+      ...{ expired_date: "2020-01-01", replaced_by: "中华人民共和国新税法" },
+    },
+  ]);
+  expect(await whole("2019-12-31")).toMatchObject([
+    { verdict: "exists", in_force: true, expired_date: null, replaced_by: null },
+  ]);
+});
+
 test("the date decides which version applies and whether it is in force", async () => {
   const on = async (date: string, text = "公司法第二十条") => (await check(text, date))[0];
   expect(await on("2020-01-01")).toMatchObject({ in_force: true, version_date: "2018-10-26" });
@@ -331,6 +344,17 @@ test.each([
     "依法成立的合同，自成立时生效，但是法律另有规定的除外。",
     "依法成立的合同，自成立时生效，当即履行完毕。",
     "依法成立的合同，自成立时生效[-但是法律另有规定的除外][+当即履行完毕]",
+  ],
+  // A number in digits is one piece, as is a character of two units.
+  [
+    "出卖人应当在通知后三日内交付全部标的物。",
+    "出卖人应当在通知后150日内交付全部标的物。",
+    "出卖人应当在通知后[-三][+150]日内交付全部标的物",
+  ],
+  [
+    "出卖人应当书面通知买受人，并且承担全部费用。",
+    "出卖人应当书面通知买受人𠮷并且承担全部费用。",
+    "出卖人应当书面通知买受人[+𠮷]并且承担全部费用",
   ],
 ])("a change is shown at its place: %s, %s", (content, quotation, shown) => {
   const { pieces } = differences(wordsOf(quotation), wordsOf(content), { cells: 1_000_000 });

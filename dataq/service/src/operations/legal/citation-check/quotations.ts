@@ -31,7 +31,7 @@ export function findQuotations(plain: PlainText, citations: readonly FoundCitati
     if (close - open < shortestTerm) continue;
     const range = { from: open + 1, to: close, isMarked: true };
     const last = citations[before];
-    if (last !== undefined && last.to <= open) {
+    if (last !== undefined) {
       const gap = text.slice(last.to, open);
       const sincePrevious =
         previous && previous.close > last.to ? text.slice(previous.close + 1, open) : undefined;
