@@ -579,8 +579,8 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     file: "citation-check/quotations.ts",
-    code: "if (!\"”’」』\".includes(character)) continue;",
-    was: "!\"”’」』\".includes(character)",
+    code: 'if (!"”’」』".includes(character)) continue;',
+    was: '!"”’」』".includes(character)',
     becomes: "false",
     why: "No quotation that is open ends with another character; this is only sooner.",
   },
