@@ -488,6 +488,7 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     file: "grammar/array-grammar.ts",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a line of code
     code: "const list = `${own} ${most === Infinity ? (from > 0 ? `(${more}){${from},}` : `(${more})*`) : repeat(more, from, to)}`;",
     was: ">",
     becomes: ">=",
@@ -495,6 +496,7 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     file: "grammar/object-grammar.ts",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a line of code
     code: "const list = `${entry} ${most === Infinity ? (from > 0 ? `(${more}){${from},}` : `(${more})*`) : repeat(more, from, to)}`;",
     was: ">",
     becomes: ">=",
