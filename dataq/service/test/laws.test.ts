@@ -252,7 +252,7 @@ test("citations are checked against the imported versions, and counted for the p
     ],
   });
   expect(answer).not.toHaveProperty("notHeld");
-  expect(await source?.version?.()).toMatch(/^imported \d+ none$/);
+  expect(await source?.version?.(false)).toMatch(/^imported \d+ none$/);
   const whole = { text: "《试验法》第一条、第二条和第三条", date: "2026-11-22" };
   const checked = await source?.run(whole, { page: 1, pageSize: 20 }, context);
   expect(checked?.records?.map((record) => (record as { verdict: string }).verdict)).toEqual([
