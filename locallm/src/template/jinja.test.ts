@@ -37,7 +37,7 @@ describe("jinja", () => {
 
   test.each([
     ["steps", "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"],
-    ["lists that are written", "{% set a %}{{ range(65536) | list }}{% endset %}".repeat(20)],
+    ["lists that are written", "{% set a %}{{ range(65536) | list }}{% endset %}".repeat(25)],
     ["search", "{% set big = range(90000) %}{% for a in range(90000) %}{{ 'x' in big }}{% endfor %}"],
     ["range", "{% for a in range(1000000000) %}{% endfor %}"],
     ["range without end", "{% for a in range(0, 10, 0) %}{% endfor %}"],
