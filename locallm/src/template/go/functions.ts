@@ -181,17 +181,13 @@ function escapeHtml(value: string): string {
 }
 
 function escapeJs(value: string): string {
-  let escaped = "";
-  for (const char of value) {
+  return value.replace(/[\\'"<>&=\p{Cc}\P{ASCII}]/gu, (char) => {
+    if ("\\'\"".includes(char)) return `\\${char}`;
     const code = char.codePointAt(0)!;
-    if ("\\'\"".includes(char)) escaped += `\\${char}`;
-    else if (code < 0x20 || "<>&=".includes(char))
-      escaped += `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`;
-    else if (code >= 0x80 && !isPrintable(char))
-      escaped += `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`;
-    else escaped += char;
-  }
-  return escaped;
+    return code >= 0x80 && isPrintable(char)
+      ? char
+      : `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`;
+  });
 }
 
 function escapeQuery(value: string): string {
