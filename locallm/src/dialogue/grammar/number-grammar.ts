@@ -3,7 +3,7 @@ import { plainChars } from "./gbnf.ts";
 import { integer, number } from "./json-rules.ts";
 import type { Language } from "./language.ts";
 import { decimalRange, integerRange, multiplesOf } from "./number-range.ts";
-import { hintOf } from "./schema-path.ts";
+import { hintOf, wordAt } from "./schema-path.ts";
 import type { SchemaWriting } from "./schema-writing.ts";
 import type { Shape } from "./shape.ts";
 
@@ -27,8 +27,12 @@ export class NumberGrammar {
     const source = rangeOf(shape) ?? "";
     const language = this.#language(shape, source);
     if (language !== null) return language.body(this.#writing.rules, hintOf(path), plainChars);
-    if (source === "") return shape.whole ? integer(this.#writing.rules) : number(this.#writing.rules);
-    return this.#writing.patterns.whole(source)!.body(this.#writing.rules, hintOf(path), plainChars);
+    const range = source === "" ? null : this.#writing.patterns.whole(source);
+    if (range !== null) return range.body(this.#writing.rules, hintOf(path), plainChars);
+    // A bound of a hundred digits has too many states.
+    if (source !== "")
+      this.#writing.ignored.add(wordAt(path, shape.minimum === null ? "maximum" : "minimum"));
+    return shape.whole ? integer(this.#writing.rules) : number(this.#writing.rules);
   }
 
   /** Null if the range alone describes the numbers. */
@@ -73,16 +77,28 @@ export class NumberGrammar {
 function rangeOf(shape: Shape): string | null {
   if (shape.minimum === null && shape.maximum === null) return "";
   // All numbers that the grammar can write are within larger bounds.
-  const [low, high] = [shape.minimum ?? -Infinity, shape.maximum ?? Infinity];
+  const low = included(shape.minimum ?? -Infinity, shape.minimumExcluded, 1);
+  const high = included(shape.maximum ?? Infinity, shape.maximumExcluded, -1);
+  if (low === Infinity || high === -Infinity) return null;
   const [least, most] = [inward(low, 1), inward(high, -1)];
   const bounds = {
-    least: least <= -largest && most > -largest ? null : least,
-    most: most >= largest && least < largest ? null : most,
-    leastExcluded: shape.minimumExcluded && least === low,
-    mostExcluded: shape.maximumExcluded && most === high,
+    least: least === -Infinity || (least <= -largest && most > -largest) ? null : least,
+    most: most === Infinity || (most >= largest && least < largest) ? null : most,
+    leastExcluded: shape.minimumExcluded && least === shape.minimum,
+    mostExcluded: shape.maximumExcluded && most === shape.maximum,
   };
   if (bounds.least === null && bounds.most === null) return "";
   return shape.whole ? integerRange(bounds) : decimalRange(bounds);
+}
+
+/**
+ * From 2^53 on a fraction, and some whole numbers, would be rounded to an excluded bound, so the next number that a
+ * double can hold takes its place.
+ */
+function included(bound: number, isExcluded: boolean, step: 1 | -1): number {
+  const size = Math.abs(bound);
+  if (!isExcluded || size < 2 ** 53 || size === Infinity) return bound;
+  return bound + step * 2 ** (Math.floor(Math.log2(size)) - 52);
 }
 
 /**

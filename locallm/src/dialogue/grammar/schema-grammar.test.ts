@@ -57,6 +57,14 @@ function randomNumbers(seed: number): () => number {
   };
 }
 
+test("a number is not rounded to an excluded bound", () => {
+  const above = { type: "number", exclusiveMinimum: 2 ** 53 };
+  for (const text of ["9007199254740992", "9007199254740992.3", "9007199254740993"])
+    expect(accepts(above, text)).toBe(false);
+  expect(accepts(above, "9007199254740994")).toBe(true);
+  expect(accepts({ type: "integer", exclusiveMaximum: -(2 ** 53) }, "-9007199254740993")).toBe(false);
+});
+
 describe("laws", () => {
   test("every text that a schema's grammar allows can be parsed and is valid (more: npm run proof -- structured-output)", () => {
     fc.assert(
@@ -246,6 +254,9 @@ describe("everyday schemas", () => {
   test.each<[string, object]>([
     ["an integer of zod", { type: "integer", minimum: -9007199254740991, maximum: 9007199254740991 }],
     ["an integer above 10^15", { type: "integer", minimum: 1e16, maximum: 2e16 }],
+    ["an integer from 10^16 on", { type: "integer", minimum: 1e16 }],
+    ["a number below -2^53", { type: "number", exclusiveMaximum: -(2 ** 53) }],
+    ["a number between bounds that doubles hold", { exclusiveMinimum: 2 ** 53, exclusiveMaximum: 2 ** 54 }],
     ["a group that is repeated", text({ pattern: "^(?:a+b)*c$" })],
     [
       "an email of zod",
@@ -467,6 +478,8 @@ describe("everyday schemas", () => {
     [{ $ref: "http://[" }, ["$ref"]],
     [{ $dynamicRef: "#n", $defs: { n: { $dynamicAnchor: "n", type: "null" } } }, ["$dynamicRef"]],
     [{ type: "integer", if: { format: "x" }, else: { minimum: 1 } }, ["if"]],
+    [{ type: "integer", minimum: 1e100 }, ["minimum"]],
+    [{ type: "number", maximum: -1e300 }, ["maximum"]],
     [{ type: "integer", if: { format: "x" } }, []],
     [{ oneOf: above(3) }, []],
     [{ oneOf: above(41) }, ["oneOf"]],
@@ -492,6 +505,8 @@ describe("schemas that are rejected with a clear error", () => {
     [{ $ref: "#/$defs/none" }, "$ref has a $ref to #/$defs/none, which is missing"],
     [{ $ref: "#/$defs/constructor", $defs: {} }, "$ref has a $ref to #/$defs/constructor, which is missing"],
     [{ type: "integer", minimum: 2, maximum: 1 }, "the schema allows nothing"],
+    [{ type: "number", minimum: Infinity }, "the schema allows nothing"],
+    [{ type: "number", maximum: -Infinity }, "the schema allows nothing"],
     [{ type: "array", minItems: 3, maxItems: 2 }, "the schema allows nothing"],
     [{ type: "string", maxLength: "5" }, "maxLength must be a whole number, 0 or more"],
     [{ multipleOf: 0 }, "multipleOf must be above 0"],

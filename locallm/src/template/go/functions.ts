@@ -184,9 +184,9 @@ function escapeJs(value: string): string {
   return value.replace(/[\\'"<>&=\p{Cc}\P{ASCII}]/gu, (char) => {
     if ("\\'\"".includes(char)) return `\\${char}`;
     const code = char.codePointAt(0)!;
-    return code >= 0x80 && isPrintable(char)
-      ? char
-      : `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`;
+    // Go leaves the last of ASCII's control characters as it is.
+    if (code === 0x7f || (code > 0x7f && isPrintable(char))) return char;
+    return `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`;
   });
 }
 
