@@ -104,7 +104,15 @@ export function differences(quotation: Words, article: Words, budget: Budget): C
   }
   const same = steps.reduce((sum, { kind, length }) => sum + (kind === "same" ? length : 0), 0);
   return {
-    pieces: piecesOf(joined(steps.filter((step) => !isOmitted(step, quotation))), quotation, article),
+    pieces: piecesOf(
+      joined(
+        steps
+          .filter((step) => !isOmitted(step, quotation))
+          .flatMap((step) => withWholeNumbers(step, quotation, article)),
+      ),
+      quotation,
+      article,
+    ),
     similarity: quotation.units.length === 0 ? 0 : same / quotation.units.length,
   };
 }
@@ -324,12 +332,42 @@ function endsClause({ text, places }: Words, at: number): boolean {
   return /[,，。;；:：、\n]/.test(text.slice((places[at - 1] as number) + 1, places[at]));
 }
 
-/** Joins neighbouring steps of the same kind. */
+/** Leaves the parts of a number in digits to the change beside them: 150日 for 20日, not a 0 that both have. */
+function withWholeNumbers(step: Step, quotation: Words, article: Words): Step[] {
+  if (step.kind !== "same") return [step];
+  const { mine, theirs, length } = step;
+  const isCut = (at: number) => isInDigits(quotation, mine + at) || isInDigits(article, theirs + at);
+  let from = 0;
+  while (from < length && isCut(from)) from++;
+  let to = length;
+  while (to > from && isCut(to)) to--;
+  const changed = (at: number, end: number): Step[] => [
+    { kind: "missing", mine: mine + at, theirs: theirs + at, length: end - at },
+    { kind: "added", mine: mine + at, theirs: theirs + at, length: end - at },
+  ];
+  const same: Step = { kind: "same", mine: mine + from, theirs: theirs + from, length: to - from };
+  return [...changed(0, from), same, ...changed(to, length)].filter((each) => each.length > 0);
+}
+
+/** Whether a number in digits goes on here. */
+function isInDigits({ text, places }: Words, at: number): boolean {
+  const [before, here] = [places[at - 1], places[at]];
+  return (
+    before !== undefined &&
+    here !== undefined &&
+    here - before <= 1 &&
+    /^[0-9０-９]{2}$/.test(text.slice(here - 1, here + 1))
+  );
+}
+
+/** Joins the steps of the same kind between two that are the same. */
 function joined(steps: readonly Step[]): Step[] {
   const list: Step[] = [];
   for (const step of steps) {
-    const last = list.at(-1);
-    if (last?.kind === step.kind) list[list.length - 1] = { ...last, length: last.length + step.length };
+    const at = list.findLastIndex(({ kind }) => kind === step.kind || kind === "same");
+    const like = list[at];
+    if (like?.kind === step.kind && (step.kind !== "same" || at === list.length - 1))
+      list[at] = { ...like, length: like.length + step.length };
     else list.push(step);
   }
   return list;
