@@ -100,7 +100,7 @@ async function followed(name: string, isThere: boolean): Promise<void> {
         each.name === name && each.paused_until === null,
     );
   };
-  await expect.poll(isAsked, { timeout: 10_000, interval: 200 }).toBe(isThere);
+  await expect.poll(isAsked, { timeout: 10_000, interval: 40 }).toBe(isThere);
 }
 
 describe("a public source answers an operation in the form of the contract", () => {
