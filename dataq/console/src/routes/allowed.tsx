@@ -6,7 +6,10 @@ import { Notice } from "../ui/states.tsx";
 
 /** What a role allows. Others read why it is not there, instead of being refused after they filled it in. */
 export function Allowed({ to, children }: { readonly to: Scope; readonly children: ReactNode }) {
+  return useMay(to) ? children : <NotAllowed />;
+}
+
+export function NotAllowed() {
   const t = useText();
-  if (useMay(to)) return children;
   return <Notice title={t.errors.scope_denied}>{t.team.askOwner}</Notice>;
 }

@@ -1,11 +1,12 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { invoicesQuery } from "../../service/invoices.ts";
+import { useMay } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { TOKENS_PER_FEN, useFormat } from "../../ui/format.tsx";
 import { MoreRows } from "../../ui/more-rows.tsx";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { Table } from "../../ui/table.tsx";
-import { Allowed } from "../allowed.tsx";
+import { NotAllowed } from "../allowed.tsx";
 import { BuyerForm } from "./buyer-form.tsx";
 import { RequestForm } from "./request-form.tsx";
 import { MonthlyStatement } from "./statement.tsx";
@@ -15,17 +16,22 @@ export const invoiceTones = { requested: "accent", issued: "good" } as const;
 /** Statements of the account, and invoices for its payments. */
 export function Invoices() {
   const t = useText();
+  const mayPay = useMay("manage:billing");
   return (
     <>
       <PageHead title={t.pages.invoices} about={t.invoices.about} />
       <div className="flex flex-col gap-5">
         <MonthlyStatement />
-        <Allowed to="manage:billing">
+        {mayPay ? (
           <div className="grid items-start gap-5 lg:grid-cols-2">
             <RequestForm />
             <BuyerForm />
           </div>
-        </Allowed>
+        ) : (
+          <Panel title={t.invoices.request} about={t.invoices.requestAbout}>
+            <NotAllowed />
+          </Panel>
+        )}
         <Requested />
       </div>
     </>

@@ -13,7 +13,7 @@ import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
-import { Allowed } from "../allowed.tsx";
+import { NotAllowed } from "../allowed.tsx";
 import { AlertsForm } from "./alerts-form.tsx";
 import { NewSecret } from "./new-secret.tsx";
 import { Watches } from "./watches.tsx";
@@ -30,7 +30,7 @@ export function Webhooks() {
   return (
     <>
       <PageHead title={t.pages.webhooks} about={t.webhooks.about} />
-      <Allowed to="manage:webhooks">{null}</Allowed>
+      <NotAllowed />
     </>
   );
 }
