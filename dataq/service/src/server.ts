@@ -384,7 +384,8 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       seal,
       queue,
       askPayments: async () => {
-        await payments.chargeDue();
+        // A charge that a backup lacks, which is restored then, would be lost.
+        await payments.chargeDue(async () => (await parts.maintenance.current()) === undefined);
         await payments.askDue();
         if (people.sendsMail)
           await tellFailedCharges(database, ({ accountId, ...data }, transaction) =>

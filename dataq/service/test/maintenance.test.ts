@@ -1,12 +1,20 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { verifyLedger } from "../src/ledger/verify.ts";
 import { beginMaintenance, endMaintenance } from "../src/maintenance/maintenance.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
+import { PaymentProviders } from "./payment-providers.ts";
 
 let service: InProcessService;
+let providers: PaymentProviders;
+let folder: string;
 let key: string;
 beforeAll(async () => {
-  service = await startInProcess();
+  folder = mkdtempSync(join(tmpdir(), "dataq-maintenance-"));
+  providers = await PaymentProviders.start(() => service.nowMs);
+  service = await startInProcess(providers.configure(folder));
   const { id } = await service.account(5_000_000);
   const scopes = ["data:query", "read:account", "manage:billing"];
   key = (await service.call(`/admin/v1/accounts/${id}/keys`, { body: { count: 1, scopes } })).body.keys[0];
@@ -15,6 +23,8 @@ afterAll(async () => {
   for (const { law, breaches } of (await verifyLedger(service.database)).findings)
     expect(breaches, law).toEqual([]);
   await service[Symbol.asyncDispose]();
+  await providers[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
 });
 
 const question = (query: string, operation = "legal_laws") => ({ operation, params: { query } });
@@ -133,4 +143,17 @@ test("the status says how calls fared: sources that fail count, callers' own err
   await papers("fail:upstream_error 4", "fail:upstream_error 5");
   expect(await healthOf()).toEqual(["down", 84]);
   expect(await page("en")).toContain("Calls of some operations fail");
+});
+
+test("a saved card is not charged during maintenance: a backup that is restored then would not know of it", async () => {
+  const wanted = { low_tokens: 9_000_000, amount_fen: 2_000, most_fen: 2_000, consent: true };
+  const { url } = (await service.call("/v1/auto-top-up", { key, method: "PATCH", body: wanted })).body;
+  const { path, headers, body } = providers.saveCard(url);
+  expect((await service.call(path, { key: null, headers, body })).status).toBe(200);
+  expect((await change({ on: true })).status).toBe(200);
+  await service.sweep();
+  expect(providers.trades.size).toBe(0);
+  expect((await change({ on: false })).status).toBe(200);
+  await service.sweep();
+  expect([...providers.trades.values()]).toMatchObject([{ amountFen: 2_000, state: "paid" }]);
 });

@@ -337,11 +337,12 @@ export class Payments {
     );
   }
 
-  /** Charges the cards of accounts whose balance is low. */
-  async chargeDue(): Promise<void> {
+  /** Charges the cards of accounts whose balance is low, as long as `mayCharge` says so before each. */
+  async chargeDue(mayCharge: () => Promise<boolean> = async () => true): Promise<void> {
     const { database, clock, failpoint, onWarning } = this.#parts;
     if (!this.#automatic) return;
     for (const accountId of await findLow(database, clock())) {
+      if (!(await mayCharge())) return;
       const id = await inTransaction(database, (transaction) =>
         beginCharge(transaction, accountId, TOKENS_PER_FEN, clock()),
       );
