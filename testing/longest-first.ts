@@ -36,10 +36,10 @@ const long = [
 ];
 
 /**
- * The first file makes the data folder that dataq's tests copy, which takes ten seconds. Meanwhile the other worker runs
- * a file that does not need it.
+ * The first file makes the data folder that dataq's tests copy, which takes ten seconds. Meanwhile the other workers run
+ * files that do not need it.
  */
-const first = ["client/test/service", "structured"];
+const first = ["client/test/service", "structured", "runner/slots", "killing"];
 
 /** Sorts test files so that the longest run first and all workers finish at about the same time. */
 export default class LongestFirst extends BaseSequencer {
