@@ -264,3 +264,20 @@ test.each<readonly [string, RankingOptions]>([
   expect(asked.map(({ terms }) => terms)).toEqual([["d"], ["e"], ["d"]]);
   await ranking.close();
 });
+
+test.each([
+  [1_000, 1_000],
+  [999, 999 + 1],
+])(
+  "beside %d documents with every word, others count only if those are too few: %d",
+  async (count, total) => {
+    const { rows, snapshot, segments } = segmentsOf([[...Array.from({ length: count }, () => "ab"), "a"]]);
+    const ranking = new Ranking(tableOf(rows).pool, here);
+    const both = wants("a");
+    const [a, b] = ["a", "b"].map((word) => [{ terms: [word], weight: 1 }]);
+    const question = { ...both, wanted: { ...both.wanted!, alternatives: [[a!, b!]] } };
+    const found = await ranking.rank({ snapshot, segments }, taskOf(question));
+    expect([found.complete, found.total]).toEqual([count, total]);
+    await ranking.close();
+  },
+);
