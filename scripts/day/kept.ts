@@ -60,14 +60,18 @@ export class Kept<Life extends Running> {
     if (this.#life !== null) process.kill(this.#life.pid, "SIGKILL");
   }
 
-  /** Ends with the calls that are open. */
+  /** Ends with the calls that are open. Kills it and throws if that takes longer than systemd waits by default. */
   async restart(): Promise<void> {
     const life = this.#life;
-    life?.term();
-    await life?.ended;
+    if (life === null) return;
+    life.term();
+    const isOver = await Promise.race([life.ended.then(() => true), sleep(90_000, false, { ref: false })]);
+    if (isOver) return;
+    process.kill(life.pid, "SIGKILL");
+    throw new Error(`${this.#name} did not stop within 90 s`);
   }
 
-  /** Throws if it is not there again within ten minutes. */
+  /** Kills it and throws if it does not answer again within ten minutes. */
   async ready(): Promise<void> {
     for (const end = Date.now() + 600_000; ; await sleep(100)) {
       const url = this.url ?? "";
@@ -75,7 +79,9 @@ export class Kept<Life extends Running> {
       const answer = await fetch(url + path).catch(() => null);
       await answer?.arrayBuffer();
       if (answer?.status === 200) return;
-      if (Date.now() > end) throw new Error(`${this.#name} does not answer ten minutes after an event`);
+      if (Date.now() < end) continue;
+      this.kill();
+      throw new Error(`${this.#name} does not answer ten minutes after an event`);
     }
   }
 

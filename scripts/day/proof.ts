@@ -298,6 +298,8 @@ class FakeClock {
       FAKETIME_TIMESTAMP_FILE: this.#file,
       FAKETIME_CACHE_DURATION: "1",
       FAKETIME_DONT_FAKE_MONOTONIC: "1",
+      // A thread that ends while it holds faketime's lock for the times of files stops the whole process.
+      NO_FAKE_STAT: "1",
     };
     this.#write();
   }
