@@ -96,24 +96,33 @@ export class EchoContext {
     if (outcome === "no_room" || outcome === "aborted") return outcome;
     this.#outputs = new Map();
     const computed = outcome === "done" ? rows : rows.slice(0, outcome.abortedAfter);
+    /** Copies that this step fills, because sequences and checkpoints may share what was there before. */
+    const grown = new Map<number, { held: [number, number][]; seen: number[] }>();
     for (const [index, { mark, time, sequence, output }] of computed.entries()) {
-      const { held, seen } = this.#sequences[sequence]!;
-      const next = {
-        held: [...held, [mark, time]] as Sequence["held"],
-        seen: this.kind.hasState ? [...seen, mark] : [],
-      };
-      if (next.held.length > this.contextPerSequence) return "no_room";
+      let next = grown.get(sequence);
+      if (next === undefined) {
+        const { held, seen } = this.#sequences[sequence]!;
+        next = { held: [...held] as [number, number][], seen: [...seen] };
+        grown.set(sequence, next);
+      }
+      if (next.held.length === this.contextPerSequence) {
+        this.#checkRoom();
+        return "no_room";
+      }
       this.#sequences[sequence] = next;
-      this.#checkRoom();
+      next.held.push([mark, time]);
+      if (this.kind.hasState) next.seen.push(mark);
       if (output) this.#outputs.set(index, tokenAfter(next));
     }
+    this.#checkRoom();
     return outcome === "done" ? "done" : "aborted";
   }
 
   /** Cells that several sequences hold count once. */
   #checkRoom(): void {
     if (this.sharedCells === null) return;
-    const cells = new Set(this.#sequences.flatMap(({ held }) => held));
+    const cells = new Set<Sequence["held"][number]>();
+    for (const { held } of this.#sequences) for (const cell of held) cells.add(cell);
     if (cells.size > (this.#options.mostCells?.() ?? this.sharedCells))
       throw new Error(`${cells.size} cells do not fit`);
   }
@@ -218,9 +227,21 @@ const nothing: Sequence = { held: [], seen: [] };
 
 function tokenAfter({ held, seen }: Sequence): number {
   // What comes later in time stands later, however it was computed; cells of a grid share their time.
-  const inTime = held.toSorted((a, b) => a[1] - b[1]);
-  let hash = 2166136261;
-  for (const number of [...inTime.flat(), -1, ...seen]) hash = Math.imul(hash ^ number, 16777619) >>> 0;
+  const isInTime = held.every(([, time], at) => at === 0 || held[at - 1]![1] <= time);
+  const inTime = isInTime ? held : held.toSorted((a, b) => a[1] - b[1]);
+  let hash = emptyHash;
+  for (const cell of inTime) hash = withCell(hash, cell);
+  return tokenOf(hash, seen);
+}
+
+const emptyHash = 2166136261;
+const withNumber = (hash: number, number: number) => Math.imul(hash ^ number, 16777619) >>> 0;
+const withCell = (hash: number, [mark, time]: Sequence["held"][number]) =>
+  withNumber(withNumber(hash, mark), time);
+
+function tokenOf(hashOfCells: number, seen: readonly number[]): number {
+  let hash = withNumber(hashOfCells, -1);
+  for (const mark of seen) hash = withNumber(hash, mark);
   hash = Math.imul(hash ^ (hash >>> 16), 2246822507);
   return ((hash ^ (hash >>> 13)) >>> 0) % words;
 }
@@ -230,15 +251,18 @@ export function aloneAnswer(
   prompt: readonly Mark[],
   { hasState, most }: { readonly hasState: boolean; readonly most: number },
 ): { readonly tokens: readonly number[]; readonly hasEnded: boolean } {
-  const held = prompt.map(({ mark, time }) => [mark, time] as const);
+  // What follows comes later in time than all that is there, so that its hash goes on from theirs.
+  const inTime = prompt.toSorted((a, b) => a.time - b.time);
+  let hash = emptyHash;
+  for (const { mark, time } of inTime) hash = withCell(hash, [mark, time]);
   const seen = hasState ? prompt.map(({ mark }) => mark) : [];
   const tokens: number[] = [];
   let time = (prompt.at(-1)?.after ?? 0) as number;
   while (tokens.length < most) {
-    const token = tokenAfter({ held, seen });
+    const token = tokenOf(hash, seen);
     if (token < ends) return { tokens, hasEnded: true };
     tokens.push(token);
-    held.push([token, time++]);
+    hash = withCell(hash, [token, time++]);
     if (hasState) seen.push(token);
   }
   return { tokens, hasEnded: false };
