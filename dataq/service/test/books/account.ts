@@ -58,7 +58,8 @@ export class KnownAccount {
     if (answer?.status === 200) {
       const { tokens, reason } = answer.body.usage;
       asked.answers.push({ requestId: answer.requestId, tokens, isReplay: reason === "replayed" });
-    } else if (answer) asked.failed.push(answer.requestId);
+    } else if (answer?.status === 503 && this.#world.isAwayForLong) asked.unheard++;
+    else if (answer) asked.failed.push(answer.requestId);
     return answer;
   }
 

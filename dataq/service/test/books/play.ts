@@ -52,6 +52,9 @@ const faults = [
   "caller leaves",
 ] as const;
 
+/** Longer than a service repeats a statement. What it had begun ends by its deadline. */
+const LONG_MS = 9_000;
+
 const OPERATION = "research_journal_search";
 
 /** Plays one seed on a new account: steps and faults, the laws after every step, and at the end what must have ended. */
@@ -348,7 +351,11 @@ class Story {
       }
       case "cut off": {
         const places = random.pick([[world.places[0]!], [world.places[1]!], world.places]);
-        const [afterMs, forMs] = [random.below(30), random.pick([20, 300, 900])];
+        const [afterMs, forMs] = [
+          random.below(30),
+          random.pick([20, 20, 300, 300, 300, 900, 900, 900, LONG_MS]),
+        ];
+        world.isAwayForLong ||= forMs === LONG_MS;
         return { ...none, over: () => sleep(afterMs).then(() => world.cutOff(places, forMs)) };
       }
     }
@@ -384,6 +391,7 @@ class Story {
 
   #mend(): void {
     this.#world.sources.onRun = () => {};
+    this.#world.isAwayForLong = false;
     for (const line of [...this.#world.databaseLines(), ...this.#world.places.map((place) => place.callers)])
       line.decide = () => "arrives";
   }

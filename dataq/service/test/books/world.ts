@@ -39,6 +39,8 @@ const NEVER_MS = 86_400_000;
 /** Two services on one real PostgreSQL, with a clock that stands still until it is moved. */
 export class World {
   nowMs = 0;
+  /** The database is or was away for longer than the services repeat what they do not know, so that a 503 tells nothing. */
+  isAwayForLong = false;
   readonly sources: ScriptedSources;
   /** Not disturbed by any fault. */
   readonly database: Database;
