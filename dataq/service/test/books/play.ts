@@ -104,6 +104,8 @@ class Story {
   /** Nothing was ever imported into this world, as far as anybody was told. */
   #mayBeEmpty = false;
   #hasImported = false;
+  /** Ends when the database is back that was cut off while a source ran. */
+  #cut: Promise<void> | undefined;
 
   constructor(world: World, seed: number, count: (what: string) => void) {
     this.#world = world;
@@ -149,7 +151,9 @@ class Story {
     const place = random.pick(this.#world.places);
     try {
       await Promise.all([this.#do(step, place, copies), over(), this.#sweepMeanwhile()]);
+      await this.#cut;
     } finally {
+      this.#cut = undefined;
       this.#mend();
     }
   }
@@ -361,6 +365,13 @@ class Story {
           random.pick([20, 20, 300, 300, 300, 900, 900, 900, LONG_MS]),
         ];
         world.isAwayForLong ||= forMs === LONG_MS;
+        // A source runs while the call has a hold, which ends by its deadline if the database stays away.
+        if (random.below(2) === 0) {
+          world.sources.onRun = () => {
+            this.#cut ??= world.cutOff(places, forMs);
+          };
+          return none;
+        }
         return { ...none, over: () => sleep(afterMs).then(() => world.cutOff(places, forMs)) };
       }
     }
