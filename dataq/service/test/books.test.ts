@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { roles } from "../src/accounts/scope.ts";
+import { hold } from "../src/ledger/hold.ts";
 import { play } from "./books/play.ts";
 import { type Place, World } from "./books/world.ts";
 
@@ -59,4 +60,34 @@ test("a message arrives whichever answer of the database is lost meanwhile", asy
   for (const line of lines) line.decide = () => "arrives";
   const arrived = new Set(world.receiver.received.map(({ headers }) => headers["webhook-id"]));
   expect(arrived.size).toBe(16);
+});
+
+test("a hold that was made while the clock was a day ahead ends with the next sweep", async () => {
+  const [place] = world.places as [Place];
+  const answer = async (path: string, body: object) => (await world.ask(place, "POST", path, { body }))!.body;
+  const { account_id: accountId } = await answer("/admin/v1/accounts", {
+    name: "ahead",
+    tokens: 9_000,
+    keys: 0,
+  });
+  const made = await answer(`/admin/v1/accounts/${accountId}/keys`, { scopes: roles.owner });
+  const found = await world.database.query<{ id: number }>("select id from instance order by id limit 1");
+  const holdUntil = (requestId: string, ms: number) =>
+    hold(world.database, {
+      requestId,
+      accountId,
+      keyId: made.data[0].id,
+      operation: "legal_laws",
+      tokens: 1_000,
+      priceVersion: 1,
+      cached: false,
+      instanceId: found.rows[0]!.id,
+      now: new Date(world.nowMs),
+      deadline: new Date(world.nowMs + ms),
+    });
+  await holdUntil("req_running", 300_000);
+  await holdUntil("req_ahead", 26 * 3_600_000);
+  await place.service.sweep();
+  const left = await world.database.query("select request_id from hold where account_id = $1", [accountId]);
+  expect(left.rows).toEqual([{ request_id: "req_running" }]);
 });

@@ -364,15 +364,18 @@ class Story {
           random.below(30),
           random.pick([20, 20, 300, 300, 300, 900, 900, 900, LONG_MS]),
         ];
-        world.isAwayForLong ||= forMs === LONG_MS;
+        const cutOff = () => {
+          world.isAwayForLong ||= forMs === LONG_MS;
+          return world.cutOff(places, forMs);
+        };
         // A source runs while the call has a hold, which ends by its deadline if the database stays away.
         if (random.below(2) === 0) {
           world.sources.onRun = () => {
-            this.#cut ??= world.cutOff(places, forMs);
+            this.#cut ??= cutOff();
           };
           return none;
         }
-        return { ...none, over: () => sleep(afterMs).then(() => world.cutOff(places, forMs)) };
+        return { ...none, over: () => sleep(afterMs).then(cutOff) };
       }
     }
   }
