@@ -235,6 +235,43 @@ test("a provider that is away for days ends the charge as unknown, and the next 
   expect(await paidOf(id)).toBe(1_000_000);
 });
 
+test.each(["made", "slow", "never"] as const)(
+  "a charge that expired while the provider was away is found afterwards, and not made again: %s",
+  async (charge) => {
+    const id = await saver();
+    if (charge === "never") rig.providers.isDown = true;
+    else rig.providers.charges = charge;
+    rig.killAt = "after_charge";
+    await rig.payments.chargeDue().catch(() => {});
+    rig.killAt = undefined;
+    rig.providers.isDown = true;
+    // More than once, because one question is easily lost.
+    for (const days of [2.1, 1]) await rig.ask((days * DAY) / 1_000);
+    const [payment] = await paymentsOf(id);
+    expect(payment!.state).toBe("expired");
+    expect(await rig.payments.autoTopUp(id)).toMatchObject({ failures: 1, reason: "no_answer" });
+    rig.providers.isDown = false;
+    if (charge === "slow") {
+      await rig.ask(3_600);
+      expect(await paymentsOf(id)).toEqual([payment]);
+      rig.providers.endCharge(payment!.id, "paid");
+    }
+    rig.providers.charges = "made";
+    await rig.ask(3_600);
+    await rig.ask(3_600);
+    const state = charge === "never" ? "failed" : "paid";
+    expect(await paymentsOf(id)).toEqual([{ id: payment!.id, state }]);
+    expect(await paidOf(id)).toBe(charge === "never" ? 0 : 1_000_000);
+    expect(await rig.ledgerFen(payment!.id)).toBe(rig.providers.balanceFen(payment!.id));
+    expect(rig.providers.chargedTwice).toBe(0);
+    // Nobody asks any more.
+    const due = await rig.database.query("select from payment where id = $1 and ask_at is not null", [
+      payment!.id,
+    ]);
+    expect(due.rowCount).toBe(0);
+  },
+);
+
 test("a card whose notification is lost is found when somebody looks, and a forged one changes nothing", async () => {
   const id = await saver(false);
   const setup = (await rig.payments.autoTopUp(id))!;

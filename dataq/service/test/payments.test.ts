@@ -151,6 +151,18 @@ describe.each(onlineProviders)("a payment by %s", (provider) => {
     await expectAgreement(id);
   });
 
+  test("that was made while the provider was away for days is credited when it answers", async () => {
+    const { accountId, id } = await begun(provider);
+    rig.providers.pay(id);
+    rig.providers.isDown = true;
+    for (const days of [2, 1]) await rig.ask(days * 86_400);
+    expect((await stateOf(id)).state).toBe("expired");
+    rig.providers.isDown = false;
+    await rig.ask(3_600);
+    expect(await rig.entries(accountId)).toEqual([["topup", TOKENS]]);
+    await expectAgreement(id);
+  });
+
   test("is not created at a provider that does not answer, and its row disappears by itself", async () => {
     rig.providers.isDown = true;
     const accountId = await rig.account();

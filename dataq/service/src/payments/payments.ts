@@ -356,7 +356,7 @@ export class Payments {
 
   /** Charges the card of a payment, or asks what became of it. Any other error than a refusal leaves it open. */
   async #charge(payment: Payment): Promise<void> {
-    const { clock, failpoint, onWarning } = this.#parts;
+    const { failpoint, onWarning } = this.#parts;
     const provider = this.#providers.get(payment.provider);
     if (!provider?.charge || payment.card === null) return;
     let news: News | undefined;
@@ -369,14 +369,25 @@ export class Payments {
       return this.#endCharge(payment, "failed", error.code);
     }
     if (news) await this.#book(provider, news, "question");
-    else if (payment.expiresAt <= clock()) await this.#endCharge(payment, "expired", "no_answer");
   }
 
+  /** Asks what became of a charge that is too old to be made: the next one may have begun. */
+  async #askCharge(payment: Payment, ended: boolean): Promise<void> {
+    const provider = this.#providers.get(payment.provider);
+    if (!provider?.askCharge || payment.card === null) return;
+    const found = await provider.askCharge(payment, payment.card);
+    if (found !== "none" && found !== undefined) await this.#book(provider, found, "question");
+    // A request to charge that is this old does not arrive any more.
+    else await this.#endCharge(payment, found === "none" && ended ? "failed" : "expired", "no_answer");
+  }
+
+  /** Ends a charge so that the next one may begin. One that expires is asked for until the provider says what became of it. */
   async #endCharge(payment: Payment, state: "failed" | "expired", reason?: string): Promise<void> {
     const { database, clock } = this.#parts;
     await inTransaction(database, async (transaction) => {
       await transaction.query(
-        "update payment set state = $2, ask_at = null where id = $1 and state = 'open'",
+        `update payment set state = $2, ask_at = case when $2 = 'expired' then ask_at end
+         where id = $1 and state in ('open', 'expired')`,
         [payment.id, state],
       );
       await noteFailed(transaction, payment, reason, clock());
@@ -387,30 +398,32 @@ export class Payments {
     const { database, clock, onWarning } = this.#parts;
     const payment = (await findPayment(database, id))!;
     const provider = this.#providers.get(payment.provider);
-    if (payment.state !== "open") return;
+    if (payment.state !== "open" && payment.state !== "expired") return;
+    const isCard = payment.card !== null;
+    const isLate = payment.expiresAt <= clock();
     try {
-      if (payment.card !== null) return await this.#charge(payment);
+      if (isCard) return await (isLate ? this.#askCharge(payment, ended) : this.#charge(payment));
       const news = await provider?.ask(payment);
       if (news) await this.#book(provider!, news, "question");
       // The provider has said that nobody paid, after the last moment to pay.
-      else if (
-        provider &&
-        payment.expiresAt <= clock() &&
-        (provider.name === "bank" || payment.providerId === null || ended)
-      )
+      else if (provider && isLate && (provider.name === "bank" || payment.providerId === null || ended))
         await this.#close(id);
     } catch (error) {
       onWarning(`could not ask for the payment ${id}`, error as Error);
+      if (!ended) return;
       // A charge that nobody can say anything of must not keep the next one from beginning.
-      if (ended && payment.card !== null) await this.#endCharge(payment, "expired", "no_answer");
-      else if (ended) await this.#close(id);
+      if (isCard) await this.#endCharge(payment, "expired", "no_answer");
+      // Who did not answer may still have the money, and is asked again.
+      else await this.#close(id, !(error instanceof Refused));
     }
   }
 
-  async #close(id: string): Promise<void> {
+  /** Nobody can pay it any more. Unless the provider has said that nobody did, it is still asked. */
+  async #close(id: string, isAsked = false): Promise<void> {
     await this.#parts.database.query(
-      "update payment set state = 'expired', ask_at = null where id = $1 and state = 'open'",
-      [id],
+      `update payment set state = 'expired', ask_at = case when $2 then ask_at end
+       where id = $1 and state in ('open', 'expired')`,
+      [id, isAsked],
     );
   }
 

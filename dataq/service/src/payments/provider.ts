@@ -104,6 +104,8 @@ export interface Provider {
   readCard?(setupId: string): Promise<SavedCard | undefined>;
   /** Charges a card, once for each bill. Undefined while nobody knows. Throws `Refused` if the bank said no. */
   charge?(bill: Bill, card: Omit<SavedCard, "label">): Promise<News | undefined>;
+  /** Asks for a charge, and makes none. Undefined while nobody knows what becomes of it; `none` if there is none. */
+  askCharge?(bill: Bill, card: Omit<SavedCard, "label">): Promise<News | "none" | undefined>;
   /** Verifies a notification and reads it. Throws `NotGenuine`. */
   read(received: Received): Promise<Notification>;
 }

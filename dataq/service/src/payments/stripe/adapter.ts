@@ -111,11 +111,8 @@ export class Stripe implements Provider {
 
   async charge(bill: Bill, { customer, method }: Omit<SavedCard, "label">): Promise<News | undefined> {
     // Stripe forgets idempotency keys after a day, so it is asked first.
-    const query = new URLSearchParams({ customer, limit: "100" });
-    const list = await this.#get(`/v1/payment_intents?${query}`);
-    const known = list.data?.find(({ metadata }) => metadata?.["payment"] === bill.id);
     const intent =
-      known ??
+      (await this.#findCharge(bill, customer)) ??
       (await this.#post("/v1/payment_intents", bill.id, {
         amount: String(bill.amountFen),
         currency: "cny",
@@ -129,6 +126,17 @@ export class Stripe implements Provider {
     const news = newsOfCharge(intent);
     if (news?.kind === "closed") throw new Refused("Stripe did not charge the card", news.reason);
     return news;
+  }
+
+  async askCharge(bill: Bill, { customer }: Omit<SavedCard, "label">): Promise<News | "none" | undefined> {
+    const known = await this.#findCharge(bill, customer);
+    return known ? newsOfCharge(known) : "none";
+  }
+
+  async #findCharge(bill: Bill, customer: string): Promise<StripeObject | undefined> {
+    const query = new URLSearchParams({ customer, limit: "100" });
+    const list = await this.#get(`/v1/payment_intents?${query}`);
+    return list.data?.find(({ metadata }) => metadata?.["payment"] === bill.id);
   }
 
   async refund(bill: PaidBill, refund: Refund): Promise<RefundState> {
