@@ -152,7 +152,10 @@ export class EchoContext {
   }
 
   copy(from: number, to: number): boolean {
-    this.#sequences[to] = this.#sequences[from]!;
+    const { held, seen } = this.#sequences[from]!;
+    // Slots with windows of their own have cells of their own.
+    const isShared = this.sharedCells !== null;
+    this.#sequences[to] = { held: isShared ? held : held.map(([mark, time]) => [mark, time]), seen };
     return true;
   }
 

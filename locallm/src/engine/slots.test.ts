@@ -100,6 +100,29 @@ const alone = (prompt: readonly number[], most: number) =>
     .tokens.map(wordOf)
     .join("");
 
+it("a fault of the loop ends the process, and does not turn for ever", async () => {
+  const faults: unknown[] = [];
+  const listeners = process.rawListeners("uncaughtException");
+  process.removeAllListeners("uncaughtException");
+  process.once("uncaughtException", (error) => faults.push(error));
+  try {
+    const { submit, context, steps, idle } = rig({ window: 24 });
+    context.canCutOut = () => {
+      throw new Error("this cannot be");
+    };
+    submit([longPrompt(20, 9)], { numPredict: 9, shift: true });
+    await idle();
+    expect(faults).toEqual([new Error("this cannot be")]);
+    const before = steps.length;
+    submit([[9]]);
+    await idle();
+    expect(steps).toHaveLength(before);
+  } finally {
+    process.removeAllListeners("uncaughtException");
+    for (const listener of listeners) process.on("uncaughtException", listener as () => void);
+  }
+});
+
 describe("a conversation", () => {
   it("finds what its slot holds, and what a template puts after answers is computed ahead", async () => {
     const { submit, end, textOf, steps, idle } = rig();

@@ -192,13 +192,17 @@ export class Slots {
 
   #wake(): void {
     for (const slot of this.#slots) slot.isHeld = false;
-    this.#running ??= this.#run().finally(() => {
-      this.#running = null;
-      // Work may have arrived between the loop's last check and its end.
-      if (this.#hasWork()) return this.#wake();
-      this.#context.rest();
-      this.#request.threads.rest();
-    });
+    this.#running ??= this.#run().then(
+      () => {
+        this.#running = null;
+        // Work may have arrived between the loop's last check and its end.
+        if (this.#hasWork()) return this.#wake();
+        this.#context.rest();
+        this.#request.threads.rest();
+      },
+      // A fault of the loop itself: what the slots hold is unknown, so the process ends with it.
+      (error: unknown) => void setImmediate(() => raise(error)),
+    );
   }
 
   async #run(): Promise<void> {
@@ -548,4 +552,8 @@ interface Waiting {
   readonly id: number;
   readonly job: GenerateJob;
   readonly cells: readonly number[] | null;
+}
+
+function raise(error: unknown): never {
+  throw error;
 }
