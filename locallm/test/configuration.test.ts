@@ -330,12 +330,13 @@ describe("with a model", () => {
       });
       expect((await stat(files)).mode & 0o777).toBe(0o700);
       await again(server);
-      const metrics = await metricsOf(server);
-      expect(metrics("conversation_bytes", 'where="disk"')).toBeGreaterThan(100_000);
-      expect(metrics("conversation_limit_bytes", 'where="disk"')).toBe(20 * 2 ** 20);
       await until("all are written", async () => {
         return (await readdir(files)).filter((name) => name.endsWith(".state")).length === 3;
       });
+      await until("they are counted", async () => {
+        return (await metricsOf(server))("conversation_bytes", 'where="disk"') > 100_000;
+      });
+      expect((await metricsOf(server))("conversation_limit_bytes", 'where="disk"')).toBe(20 * 2 ** 20);
       server.signal("SIGKILL");
       await server.exited;
     });

@@ -265,7 +265,8 @@ function load({ library, model, request, events, allocation, keeping }: Loading)
     if (isOnProcessor) {
       const { contextBytes, cacheLayers } = allocation;
       giveBackMemory = (ask) => {
-        const given = cleared.giveBack(contextBytes);
+        const allCells = cells ?? contextLength * request.slots;
+        const given = cleared.giveBack(contextBytes + allCells * tableBytes);
         if (cells === null || slots === null) return 0;
         const cellBytes = Math.ceil(contextBytes / cells);
         const spare = spareCells({ cells, window: contextLength, cellBytes, given, layers: cacheLayers });
@@ -531,10 +532,13 @@ interface Emptied {
   readonly layers: number;
 }
 
+/** What the library's own table has for each cell, filled with zeros: its position, and which of 256 sequences hold it. */
+const tableBytes = 48;
+
 /** How many cells of a shared cache the slots can do without for now: never those of one window. */
 function spareCells({ cells, window, cellBytes, given, layers }: Emptied): number {
   // At the end of what a buffer of keys or of values has in use, the system may provide more than is used.
-  const lost = layers * 2 * pieceBytes();
+  const lost = layers * 2 * pieceBytes() + cells * tableBytes;
   return Math.max(0, Math.min(cells - window, Math.floor((given - lost) / cellBytes) - window));
 }
 

@@ -60,12 +60,13 @@ describe.skipIf(process.platform !== "linux")("memory that was filled with zeros
   });
 
   it("is not given back if it was there before", () => {
-    const older = write(32 * mib, []);
+    const older = write(96 * mib, []);
     const before = anonymousBytes("self")!;
     const { giveBack } = clearedMemory(() => null);
-    giveBack(64 * mib);
-    expect(before - anonymousBytes("self")!).toBeLessThan(16 * mib);
-    munmap(older.address, 32 * mib);
+    giveBack(192 * mib);
+    // V8 may give back memory of its own.
+    expect(before - anonymousBytes("self")!).toBeLessThan(48 * mib);
+    munmap(older.address, 96 * mib);
   });
 });
 
