@@ -30,12 +30,7 @@ export function packProject(): PackedProject {
   const original = run === undefined ? root : join(run, "packed-client");
   if (run === undefined) pack(root);
   else {
-    if (!existsSync(original)) {
-      const made = mkdtempSync(join(run, "packing-"));
-      pack(made);
-      // Another worker may have been faster.
-      if (!existsSync(original)) renameSync(made, original);
-    }
+    packOnce(run, original);
     cpSync(original, root, { recursive: true, verbatimSymlinks: true });
   }
   const path = tarballIn(root);
@@ -44,6 +39,23 @@ export function packProject(): PackedProject {
     tarball: new Uint8Array(readFileSync(path)),
     remove: () => rmSync(root, { recursive: true, force: true }),
   };
+}
+
+/** Only one worker packs: npm builds the package in the repository first, and two builds would remove each other's files. */
+function packOnce(run: string, original: string): void {
+  try {
+    mkdirSync(`${original}.begun`);
+  } catch {
+    const sleeper = new Int32Array(new SharedArrayBuffer(4));
+    for (let tries = 0; !existsSync(original); tries++) {
+      if (tries === 1_200) throw new Error("another test did not pack the client within two minutes");
+      Atomics.wait(sleeper, 0, 0, 100);
+    }
+    return;
+  }
+  const made = mkdtempSync(join(run, "packing-"));
+  pack(made);
+  renameSync(made, original);
 }
 
 function pack(root: string): void {
