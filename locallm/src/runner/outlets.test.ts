@@ -190,10 +190,13 @@ describe("Outlets", () => {
   });
 
   it("closes a connection that comes after its job has ended", () => {
+    const { dev, ino } = fstatSync(connection.fd);
     lend(1);
     expect(sent).toEqual(["holds"]);
     expect(connection.isOpen).toBe(false);
-    expect(() => fstatSync(connection.fd)).toThrow();
+    // Another thread may have opened something under the same number meanwhile.
+    const now = attempted(() => fstatSync(connection.fd));
+    expect([now?.dev, now?.ino]).not.toEqual([dev, ino]);
   });
 });
 
@@ -219,3 +222,11 @@ it.runIf(process.platform === "linux")(
     server.close();
   },
 );
+
+function attempted<Result>(work: () => Result): Result | null {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
+}
