@@ -37,14 +37,14 @@ const whole = [
 /**
  * Three kinds of test. Beside the code (`src/**`): quick. In a `test/` folder, after them: the real products as
  * processes, each file with servers, ports and folders of its own. Then what takes long (`whole`), which CI runs and
- * `npm test` leaves out. Four files at once on two cores, because often some of them wait.
+ * `npm test` leaves out. Three files at once on two cores, because often one of them waits; with four the whole took longer.
  */
 export default defineConfig({
   ...source,
   test: {
     globalSetup: ["dataq/service/test/test-run.ts"],
     reporters: ["default", "./testing/reporter.ts"],
-    maxWorkers: 4,
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     projects: [
       {
