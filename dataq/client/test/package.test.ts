@@ -14,8 +14,8 @@ let packed: PackedProject;
 let project: string;
 let tarball: Uint8Array<ArrayBuffer>;
 
-beforeAll(() => {
-  packed = packProject();
+beforeAll(async () => {
+  packed = await packProject();
   project = packed.folder;
   tarball = packed.tarball;
 });

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import lockfile from "proper-lockfile";
 
 export const repository = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -24,13 +25,13 @@ export interface PackedProject {
 }
 
 /** Packs and installs once in a test run; each caller gets a copy. */
-export function packProject(): PackedProject {
+export async function packProject(): Promise<PackedProject> {
   const run = process.env["DATAQ_TEST_RUN"];
   const root = mkdtempSync(join(tmpdir(), "dataq-client-"));
   const original = run === undefined ? root : join(run, "packed-client");
   if (run === undefined) pack(root);
   else {
-    packOnce(run, original);
+    await packOnce(run, original);
     cpSync(original, root, { recursive: true, verbatimSymlinks: true });
   }
   const path = tarballIn(root);
@@ -41,21 +42,22 @@ export function packProject(): PackedProject {
   };
 }
 
-/** Only one worker packs: npm builds the package in the repository first, and two builds would remove each other's files. */
-function packOnce(run: string, original: string): void {
+/**
+ * If two workers need it at once, one packs and the other waits: npm builds the package in the repository first, and two
+ * builds would remove each other's files.
+ */
+async function packOnce(run: string, original: string): Promise<void> {
+  const lock = `${original}.lock`;
+  mkdirSync(lock, { recursive: true });
+  const release = await lockfile.lock(lock, { retries: { retries: 1_200, factor: 1, minTimeout: 100 } });
   try {
-    mkdirSync(`${original}.begun`);
-  } catch {
-    const sleeper = new Int32Array(new SharedArrayBuffer(4));
-    for (let tries = 0; !existsSync(original); tries++) {
-      if (tries === 1_200) throw new Error("another test did not pack the client within two minutes");
-      Atomics.wait(sleeper, 0, 0, 100);
-    }
-    return;
+    if (existsSync(original)) return;
+    const made = mkdtempSync(join(run, "packing-"));
+    pack(made);
+    renameSync(made, original);
+  } finally {
+    await release();
   }
-  const made = mkdtempSync(join(run, "packing-"));
-  pack(made);
-  renameSync(made, original);
 }
 
 function pack(root: string): void {

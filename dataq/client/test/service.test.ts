@@ -262,8 +262,8 @@ test("the pages of a search contain each record once", async () => {
 
 describe("programs", () => {
   let packed: PackedProject;
-  beforeAll(() => {
-    packed = packProject();
+  beforeAll(async () => {
+    packed = await packProject();
   });
   afterAll(() => packed?.remove());
 
