@@ -21,8 +21,8 @@ export interface ParkingRequest {
 const spared = 32;
 
 /**
- * Makes room in a cache that all slots share, before each step. Where it is short of cells and cannot grow, first the conversations go
- * that nobody waits for, the oldest first. Then the slots of slow readers are parked, then those of the jobs that came
+ * Makes room in a cache that all slots share, before each step. Where it is short of cells and cannot grow, first the
+ * conversations go that nobody waits for, the oldest first. Then the slots of slow readers are parked, then those of the jobs that came
  * last: their states are kept and come back in the order in which the jobs arrived. The oldest job always has room,
  * because its window is no larger than the cache. While a slot is parked, no new job begins.
  */
@@ -40,7 +40,10 @@ export class Parking {
     return this.#busy().some((slot) => !slot.isPaused && (slot.isParked || slot.needsAll));
   }
 
-  /** Uses more of the cache, then drops idle conversations, until there are so many free cells. Returns false if that is not enough. */
+  /**
+   * Uses more of the cache, then drops idle conversations, until there are so many free cells. Returns false if that is
+   * not enough.
+   */
   async clear(cells: number): Promise<boolean> {
     const { room, slots, growth } = this.#request;
     await growth()?.reach(cells);

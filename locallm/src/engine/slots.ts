@@ -201,7 +201,11 @@ export class Slots {
         this.#request.threads.rest();
       },
       // A fault of the loop itself: what the slots hold is unknown, so the process ends with it.
-      (error: unknown) => void setImmediate(() => raise(error)),
+      (error: unknown) => {
+        setImmediate(() => {
+          throw error;
+        });
+      },
     );
   }
 
@@ -552,8 +556,4 @@ interface Waiting {
   readonly id: number;
   readonly job: GenerateJob;
   readonly cells: readonly number[] | null;
-}
-
-function raise(error: unknown): never {
-  throw error;
 }

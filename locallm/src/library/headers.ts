@@ -73,9 +73,10 @@ export class Headers {
 
 async function checkedHeader(path: string): Promise<GgufHeader> {
   const header = await readGguf(path, { distinct: vocabulary });
-  if (ggufKind(header) === "projector") checkProjectorRules(header);
+  const kind = ggufKind(header);
+  if (kind === "projector") checkProjectorRules(header);
   // Later files of a split model contain only tensors, none of the metadata that the rules check.
-  if (ggufKind(header) !== "model" || splitPlace(header).index > 0) return header;
+  if (kind !== "model" || splitPlace(header).index > 0) return header;
   checkModelRules(header);
   await requireDistinct(path, header.alike);
   return header;

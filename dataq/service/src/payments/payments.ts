@@ -381,7 +381,9 @@ export class Payments {
     else await this.#endCharge(payment, found === "none" && ended ? "failed" : "expired", "no_answer");
   }
 
-  /** Ends a charge so that the next one may begin. One that expires is asked for until the provider says what became of it. */
+  /**
+   * Ends a charge so that the next one may begin. One that expires is asked for until the provider says what became of it.
+   */
   async #endCharge(payment: Payment, state: "failed" | "expired", reason?: string): Promise<void> {
     const { database, clock } = this.#parts;
     await inTransaction(database, async (transaction) => {

@@ -28,8 +28,8 @@ const everybodys: ReadonlySet<string> = new Set(
 
 /**
  * Keeps one person from collecting trials on a service for everybody: limits sign-ups by address, mail domain and mailbox,
- * and refuses domains of disposable mail and those in the operator's file. Counts before better-auth looks, so that the answer says nothing about
- * whether an address is known.
+ * and refuses domains of disposable mail and those in the operator's file. Counts before better-auth looks, so that the
+ * answer says nothing about whether an address is known.
  */
 export async function assertMaySignUp(
   { limiter, clock }: Pick<HttpParts, "limiter" | "clock">,
