@@ -61,7 +61,6 @@ export default defineConfig({
           hookTimeout: 120_000,
           sequence: { groupOrder: 0 },
           // Starting a worker for each file costs more than what most of them test; a file leaves nothing behind.
-          pool: "threads",
           isolate: false,
         },
       },

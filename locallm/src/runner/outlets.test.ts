@@ -157,12 +157,13 @@ describe("Outlets", () => {
     outlets.add([text(1, "two")]);
     expect(sent.slice(2)).toEqual(["back 0 slow", "two"]);
     hasRoom = true;
-    closeSync(connection.fd);
+    // A descriptor that takes nothing, and that stays taken: what is closed may be another file's at once.
+    connection.fd = openSync(file, "r");
     lend(2, { first: false });
     outlets.add([text(1, "three")]);
     outlets.add([text(1, "four")]);
     expect(sent.slice(4)).toEqual(["three in 1", 'back 0 slow, then b\\r\\n<"three" 7>\\r\\n', "four"]);
-    connection.close = () => {};
+    closeSync(connection.fd);
   });
 
   it("gives it back if nothing is written for some seconds, so that the server can write its own lines", () => {
@@ -194,7 +195,7 @@ describe("Outlets", () => {
     lend(1);
     expect(sent).toEqual(["holds"]);
     expect(connection.isOpen).toBe(false);
-    // Another thread may have opened something under the same number meanwhile.
+    // Something else may have been opened under the same number meanwhile.
     const now = attempted(() => fstatSync(connection.fd));
     expect([now?.dev, now?.ino]).not.toEqual([dev, ino]);
   });

@@ -135,20 +135,20 @@ interface LinesTold {
 class WriterThread {
   readonly writing = new Writing();
   readonly free = Array.from({ length: Writing.places }, (_, place) => Writing.places - 1 - place);
-  readonly #worker: Worker;
 
   constructor() {
     // The source is TypeScript, the published package JavaScript.
     const file = import.meta.url.endsWith(".ts") ? "./writing-thread.ts" : "./writing-thread.js";
-    this.#worker = new Worker(fileURLToPath(new URL(file, import.meta.url)), {
+    const worker = new Worker(fileURLToPath(new URL(file, import.meta.url)), {
       name: "locallm writer",
       workerData: this.writing.memory,
       resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 4 },
     });
-    this.#worker.unref();
+    worker.unref();
   }
 
+  /** The thread ends by itself: Node can break when a thread is terminated while it starts. */
   end(): void {
-    void this.#worker.terminate();
+    this.writing.end();
   }
 }

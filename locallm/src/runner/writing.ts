@@ -61,11 +61,17 @@ export class Writing {
     return this.#bytes.slice(place * Writing.placeBytes + written, place * Writing.placeBytes + length);
   }
 
-  /** Writes what is left to it, forever. Only the thread that writes calls this. */
-  serve(): never {
+  /** Ends `serve`. Nothing may be left to it. */
+  end(): void {
+    Atomics.store(this.#control, ended, 1);
+    this.wake();
+  }
+
+  /** Writes what is left to it, until `end`. Only the thread that writes calls this. */
+  serve(): void {
     const control = this.#control;
     Atomics.store(control, ready, 1);
-    for (let seen = 0; ; ) {
+    for (let seen = 0; Atomics.load(control, ended) === 0; ) {
       Atomics.wait(control, wakings, seen);
       seen = Atomics.load(control, wakings);
       for (let place = 0; place < Writing.places; place++) {
@@ -92,8 +98,8 @@ export function writeNow(fd: number, bytes: Uint8Array): number {
 
 /** The states of a place. */
 const [free, full] = [0, 1];
-/** The numbers that say how often the thread was woken, and whether it has begun. */
-const [wakings, ready] = [0, 1];
+/** The numbers that say how often the thread was woken, whether it has begun, and whether it shall end. */
+const [wakings, ready, ended] = [0, 1, 2];
 const headBytes = 64;
 /** The numbers of a place: its state, and these. */
 const [fdField, lengthField, writtenField] = [1, 2, 3];
