@@ -170,9 +170,8 @@ export class EchoContext {
         throw new Error("a shared cell would move");
     const left = held
       .filter(([, time]) => time < from || time >= to)
-      .map(([mark, time]) =>
-        time < to ? ([mark, time] as const) : ([mark + moved, time - (to - from)] as const),
-      );
+      // What stays where it is may be another sequence's, too, and counts once.
+      .map((cell) => (cell[1] < to ? cell : ([cell[0] + moved, cell[1] - (to - from)] as const)));
     this.#sequences[index] = { held: left, seen: [] };
   }
 

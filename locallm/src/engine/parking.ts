@@ -1,7 +1,7 @@
 import type { Context } from "./context.ts";
 import type { Growth } from "./growth.ts";
 import type { KeptStates } from "./kept/kept-states.ts";
-import { commonLength } from "./prefix.ts";
+import type { Reuse } from "./reuse.ts";
 import type { Room } from "./room.ts";
 import type { Slot } from "./slot.ts";
 
@@ -9,6 +9,7 @@ export interface ParkingRequest {
   readonly context: Pick<Context, "truncate" | "clearMemory">;
   readonly room: Room;
   readonly slots: readonly Slot[];
+  readonly reuse: Pick<Reuse, "head">;
   /** Null if states are not kept: what is parked is then computed again. */
   readonly kept: Pick<KeptStates, "isWorthKeeping" | "keep" | "find" | "restore"> | null;
   /** Tries to have so many cells free by using more of the cache. Null if all of it is used. */
@@ -44,13 +45,18 @@ export class Parking {
    * Uses more of the cache, then drops idle conversations, until there are so many free cells. Returns false if that is
    * not enough.
    */
-  async clear(cells: number): Promise<boolean> {
+  clear(cells: number): Promise<boolean> {
+    return this.#clear(() => cells);
+  }
+
+  /** The same, for a number that may grow: a prompt no longer copies what was dropped. */
+  async #clear(cells: () => number): Promise<boolean> {
     const { room, slots, growth } = this.#request;
-    await growth()?.reach(cells);
+    await growth()?.reach(cells());
     const idle = () => slots.filter((slot) => slot.isFree && slot.cached.length > 0);
-    for (let left = idle(); room.free < cells && left.length > 0; left = idle())
+    for (let left = idle(); room.free < cells() && left.length > 0; left = idle())
       await this.#drop(left.reduce((a, b) => (b.arrived < a.arrived ? b : a)));
-    return room.free >= cells;
+    return room.free >= cells();
   }
 
   /** Makes room for the next step of all slots that are not parked then. */
@@ -103,7 +109,7 @@ export class Parking {
         needs: this.#needs(one) + spared * Math.min(1, others.length),
       }));
       if (this.#request.room.fitting(all) < all.length) return;
-      await this.#clearIdle(this.#needs(slot));
+      await this.#clearIdle(() => this.#needs(slot));
       if (!slot.isParked) continue;
       slot.isParked = false;
       await this.#restore(slot);
@@ -112,37 +118,43 @@ export class Parking {
 
   /** Parks slots until the others have room for what they compute next. */
   async #spare(): Promise<void> {
-    const computing = this.#computing().filter((slot) => !slot.isParked);
-    const most = computing.reduce((sum, { pending }) => sum + pending.length, 0);
+    const staying = () => this.#computing().filter((slot) => !slot.isParked);
+    const needs = () => staying().reduce((sum, slot) => sum + this.#needs(slot), 0);
+    const most = staying().reduce((sum, { pending }) => sum + pending.length, 0);
     if (most <= this.#request.room.free) return;
-    const all = computing.map((slot) => ({ index: slot.index, needs: this.#needs(slot) }));
+    const all = staying().map((slot) => ({ slot, index: slot.index, needs: this.#needs(slot) }));
     const count = this.#request.room.fitting(all);
-    for (const slot of computing.slice(count).reverse()) await this.#park(slot);
-    await this.#clearIdle(all.slice(0, count).reduce((sum, { needs }) => sum + needs, 0));
+    for (const { slot } of all.slice(count).reverse()) await this.#park(slot);
+    while (!(await this.#clearIdle(needs))) {
+      const last = staying().slice(1).at(-1);
+      if (last === undefined) return;
+      await this.#park(last);
+    }
   }
 
-  /** Drops idle conversations, and then parks the slots of slow readers, until there are so many free cells. */
-  async #clearIdle(cells: number): Promise<void> {
-    if (await this.clear(cells)) return;
+  /**
+   * Drops idle conversations, and then parks the slots of slow readers, until there are so many free cells. Returns false
+   * if that is not enough.
+   */
+  async #clearIdle(cells: () => number): Promise<boolean> {
+    if (await this.#clear(cells)) return true;
+    const { room } = this.#request;
     const paused = this.#busy().filter((slot) => slot.isPaused);
-    for (const slot of paused.reverse())
-      if (this.#request.room.free < cells && slot.isPaused) await this.#park(slot);
+    for (const slot of paused.reverse()) if (room.free < cells() && slot.isPaused) await this.#park(slot);
+    return room.free >= cells();
   }
 
-  /** How many cells a slot's next step needs: one for an answer, and all for a prompt that no other slot has. */
+  /** How many cells a slot needs to go on: one for an answer, and all of a prompt that it copies from no other slot. */
   #needs(slot: Slot): number {
     if (slot.isFree) return 0;
     const { pending, isFresh } = slot;
-    if (!isFresh || slot.isAlone || pending.length < spared) return pending.length;
-    const { prompt } = slot.answer;
-    let common = 0;
-    for (const other of this.#request.slots) {
-      if (other === slot || other.isTuned) continue;
-      // Of two new prompts, the later one copies what they have in common.
-      const isAhead = !other.isFree && !other.isParked && !other.isAlone && other.arrived < slot.arrived;
-      common = Math.max(common, commonLength(isAhead ? other.answer.prompt : other.cached, prompt));
-    }
-    return Math.min(pending.length, prompt.length - Math.min(common, prompt.length - 1));
+    if (!isFresh || pending.length < spared) return pending.length;
+    // Of two new prompts, the later one copies what they have in common.
+    const ahead = this.#computing().filter(
+      (other) => !other.isParked && !other.isGenerating && other.arrived < slot.arrived,
+    );
+    const head = this.#request.reuse.head(slot, ahead);
+    return head === null ? pending.length : slot.answer.prompt.length - head.tokens;
   }
 
   async #park(slot: Slot): Promise<void> {

@@ -27,13 +27,15 @@ export interface Head<Slot> {
 
 /**
  * Finds the neighbour whose cache has most of the prompt's beginning, or is about to have more of it. The prompt's own
- * cache has the first `own` tokens. Returns null if no neighbour has at least `least` more.
+ * cache has the first `own` tokens. Returns null if no neighbour has at least `least` more. `border` is to how many of its
+ * first tokens, at most so many, the prompt can be cut.
  */
 export function headFrom<Slot extends Neighbour>(
   prompt: readonly number[],
   own: number,
   neighbours: readonly Slot[],
   least: number,
+  border = (tokens: number) => tokens,
 ): Head<Slot> | null {
   let had: Head<Slot> | null = null;
   let coming: Head<Slot> | null = null;
@@ -45,7 +47,7 @@ export function headFrom<Slot extends Neighbour>(
     if (tokens > most) had = { from: neighbour, tokens, isAhead: false };
     // If its cache already differs from the prompt, nothing more is coming.
     if (ahead === null || common < cached.length) continue;
-    const soon = reusable(ahead, prompt);
+    const soon = border(reusable(ahead, prompt));
     if (soon > (coming?.tokens ?? 0)) coming = { from: neighbour, tokens: soon, isAhead: true };
   }
   return coming !== null && coming.tokens >= (had?.tokens ?? own) + least ? coming : had;

@@ -1,7 +1,7 @@
 import type { Checkpoint } from "./checkpoints.ts";
 import type { Context } from "./context.ts";
 import type { Pictures } from "./pictures.ts";
-import { commonLength, headFrom, reusable } from "./prefix.ts";
+import { commonLength, type Head, headFrom, reusable } from "./prefix.ts";
 import type { Room } from "./room.ts";
 import type { Slot } from "./slot.ts";
 
@@ -109,7 +109,19 @@ export class Reuse {
    * the slot should wait, because an earlier prompt is about to compute more of it.
    */
   hasHead(slot: Slot, ahead: readonly Slot[]): boolean {
-    if (!this.#canCopy || !slot.isFresh || slot.isAlone) return true;
+    const head = this.head(slot, ahead);
+    if (head === null) return true;
+    if (!head.isAhead) this.#takeOver(slot, head.from.slot, head.tokens);
+    else if (!this.#context.cutsAnywhere()) head.from.slot.stopAt(head.tokens);
+    return !head.isAhead;
+  }
+
+  /**
+   * The slot from whose cache a prompt's beginning is copied: now, or once that slot, one of `ahead`, has computed it.
+   * Null if nothing is copied.
+   */
+  head(slot: Slot, ahead: readonly Slot[]): Head<{ readonly slot: Slot }> | null {
+    if (!this.#canCopy || !slot.isFresh || slot.isAlone) return null;
     const context = this.#context;
     const { prompt } = slot.answer;
     const isAnywhere = context.cutsAnywhere();
@@ -123,11 +135,8 @@ export class Reuse {
         cuttable: (tokens: number) => this.#copyable(other, Math.min(other.exact, tokens)).tokens,
       }));
     const least = Math.max(leastCopied, Math.ceil(context.contextPerSequence * copiedShare));
-    const head = headFrom(prompt, slot.cached.length, neighbours, least);
-    if (head === null) return true;
-    if (!head.isAhead) this.#takeOver(slot, head.from.slot, head.tokens);
-    else if (!isAnywhere) head.from.slot.stopAt(head.tokens);
-    return !head.isAhead;
+    const border = (tokens: number) => this.#pictures.borderBefore(prompt, tokens);
+    return headFrom(prompt, slot.cached.length, neighbours, least, border);
   }
 
   /** To how many of its first cells a copy of a slot's cache can be cut, at most `most`, and from which checkpoint. */

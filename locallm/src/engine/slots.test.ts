@@ -16,11 +16,21 @@ interface Options {
   readonly window?: number;
   readonly capacity?: number;
   readonly hasState?: boolean;
+  /** Null if each slot has a cache of its own. */
+  readonly sharedCells?: number | null;
   readonly kept?: Partial<KeptStates> | null;
 }
 
 /** Slots over the model that echoes what it saw. */
-function rig({ slots = 2, window = 300, capacity = 64, hasState = false, kept = null }: Options = {}) {
+function rig(options: Options = {}) {
+  const {
+    slots = 2,
+    window = 300,
+    capacity = 64,
+    hasState = false,
+    sharedCells = null,
+    kept = null,
+  } = options;
   /** The rows of each step. */
   const steps: number[] = [];
   const events: SlotEvent[] = [];
@@ -30,7 +40,7 @@ function rig({ slots = 2, window = 300, capacity = 64, hasState = false, kept = 
   /** Called in each step, before it is computed. */
   const during: { work: (() => void) | undefined } = { work: undefined };
   const context = new EchoContext({
-    ...{ sequences: slots, contextPerSequence: window, sharedCells: null, capacity, hasState },
+    ...{ sequences: slots, contextPerSequence: window, sharedCells, capacity, hasState },
     outcome: (rows) => {
       steps.push(rows);
       during.work?.();
@@ -315,13 +325,26 @@ describe("a full window", () => {
 });
 
 describe("pictures", () => {
-  const picture = (name: string, rows: boolean): EncodedPicture => {
-    const one = { identity: name.repeat(32), cells: 6, positions: 6, layout: "line", causal: true } as const;
+  const picture = (name: string, rows: boolean, cells = 6): EncodedPicture => {
+    const one = { identity: name.repeat(32), cells, positions: cells, layout: "line", causal: true } as const;
     return {
       ...one,
       rows: rows ? rowsOf({ ...one, rows: new Float32Array(0) } as EncodedPicture) : new Float32Array(0),
     };
   };
+
+  it("at the end of a prompt are computed, though another slot has them and the shared cache is full", async () => {
+    const drawn = picture("11", true, 20);
+    const [idleOne, first] = [50, 40 + drawn.cells + 2];
+    const { submit, end, idle } = rig({ slots: 3, window: 90, sharedCells: idleOne + first + 4 });
+    submit([count(idleOne, 20)], { numPredict: 0 });
+    await idle();
+    // The second prompt copies only what stands before the picture, so the idle conversation has to go.
+    const text = count(40);
+    const ids = [submit([text, drawn, count(2)]), submit([text, drawn])];
+    await idle();
+    expect(ids.map((id) => end(id)?.error)).toEqual([null, null]);
+  });
 
   it("are asked for once, one after the other, and others go on meanwhile", async () => {
     const { submit, slots, wants, end, idle } = rig();

@@ -95,11 +95,12 @@ export class Slots {
     const slots = this.#slots;
     const during = (slot: Slot, work: () => Promise<void>) => this.#during(slot, work);
     const growth = () => this.#growth;
-    this.#parking = room && new Parking({ context, room, slots, kept, growth, during });
     this.#reuse = new Reuse({
       ...{ context, checkpoints, slots, room, pictures: makers.pictures },
       longestKept: (prompt) => kept?.longestCommon(prompt) ?? 0,
     });
+    const reuse = this.#reuse;
+    this.#parking = room && new Parking({ context, room, slots, reuse, kept, growth, during });
     const rowCost = makers.drafts?.rowCost ?? null;
     this.#steps = new Steps({
       ...{ context, threads, adapters, rowCost },
