@@ -112,7 +112,7 @@ describe("on 300 judgments", () => {
     const page = { offset: 0, limit: 20 };
 
     test("a question gets the same answer as without them, with little memory for blocks too", async () => {
-      const inThreads = threads({ blockBytes: 1 });
+      const inThreads = threads({ mostBlockBytes: 1 });
       const dates = fc.constantFrom(undefined, "none" as const, { from: "2021-06-01", to: "2023-03-31" });
       try {
         await fc.assert(

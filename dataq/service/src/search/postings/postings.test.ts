@@ -443,6 +443,45 @@ test("no document scores above its bound, and some score a thousandth below it o
   expect(atBound).toBeGreaterThan(100);
 });
 
+test("a bound is hardly above the score, of no words, of few, and of as many as are summed", () => {
+  const { segment, terms } = wordedSegment(333, 4);
+  const { postings } = terms;
+  const documentsWithTerm = new Map([...postings].map(([word, { size }]) => [word, size]));
+  const statistics = { documents: 333, documentsWithTerm };
+  const scratch = new Scratch();
+  const wantedOf = (count: number, isFlat: boolean): Wanted => ({
+    alternatives: [],
+    hints: Array.from({ length: count }, (_, at) => ({
+      ...{ terms: [words[(7 * at) % 9]!], weight: 1 + (at % 3) / 2, ...(isFlat && { isFlat }) },
+    })),
+    priors: [],
+    exact: [],
+    sufficient: [],
+  });
+  const every = ordinalsOf(allDocuments(333));
+  for (const count of [0, 1, 2, 4, 40, 300, 2_000])
+    for (const isFlat of [false, true]) {
+      const wanted = wantedOf(count, isFlat);
+      const bounds = boundsOf(wanted, segment, postings, statistics, scratch)!;
+      const most = wanted.hints.reduce((sum, { terms: [word], weight }) => {
+        const size = documentsWithTerm.get(word!)!;
+        return sum + weight * (isFlat ? 1 : 2.2 * Math.log(1 + (333 - size + 0.5) / (size + 0.5)));
+      }, 0);
+      // A word is rounded up by two of the hundred parts and four of the 24,000 that all words share.
+      const slack = most * (0.02 + (4 * count) / 24_000);
+      const scores = [...scoresOf(wanted, segment, postings, statistics, every, scratch)];
+      const reaching = (units: number, ordinal: number) =>
+        bounds.between(units, Number.POSITIVE_INFINITY, few(Uint32Array.of(ordinal)), scratch).length > 0;
+      const wrong = scores.flatMap((score, ordinal) => {
+        const isBelow = !reaching(bounds.unitsOf(score), ordinal);
+        const isLoose = score === 0 ? reaching(1, ordinal) : reaching(bounds.unitsOf(score + slack), ordinal);
+        return isBelow || (count > 0 && isLoose) ? [`${count} ${isFlat} ${ordinal}`] : [];
+      });
+      expect(wrong).toEqual([]);
+    }
+  expect(boundsOf(wantedOf(2_001, true), segment, postings, statistics, scratch)).toBeUndefined();
+});
+
 test("bounds name the documents from one up to another, of lists and of bits", () => {
   const scratch = new Scratch();
   const bound = fc.integer({ min: 0, max: 0x7fff });

@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { Worker } from "node:worker_threads";
+import { expect, test, vi } from "vitest";
 import type { Queries } from "../../database/database.ts";
 import { normPerLengthOf } from "../bm25.ts";
 import type { Query, Question } from "../search-index.ts";
@@ -246,6 +247,55 @@ test("questions wait in turn for a thread, so many at most, and fail when it clo
   await expect(lateHere.rank(read, taskOf({ query: { term: "e" } }))).rejects.toMatchObject({
     code: "unavailable",
   });
+});
+
+test("a question that waits longer than its time leaves the queue alone", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  const { rows, snapshot, segments } = segmentsOf(texts);
+  const ranking = new Ranking(tableOf(rows).pool, inThread);
+  try {
+    const asked: Promise<number | string>[] = [];
+    for (const wait of [0, limitMs / 2, limitMs / 2]) {
+      asked.push(
+        ranking.rank({ snapshot, segments }, taskOf({ query: { term: "e" } })).then(
+          ({ total }) => total,
+          (error: Error) => (error.cause as Error).message,
+        ),
+      );
+      // The blocks are read, and no message of the thread comes between promises.
+      for (let turn = 0; turn < 100; turn++) await null;
+      vi.advanceTimersByTime(wait);
+    }
+    expect(await Promise.all(asked)).toEqual([3, "No thread was free to rank the question in time.", 3]);
+  } finally {
+    vi.useRealTimers();
+    await ranking.close();
+  }
+});
+
+test("a thread is told once of a snapshot and of memory, and once to let go of what nobody reads", async () => {
+  const told = vi.spyOn(Worker.prototype, "postMessage");
+  const { rows, snapshot, segments } = segmentsOf(texts);
+  const ranking = new Ranking(tableOf(rows).pool, inThread);
+  try {
+    for (const term of ["d", "e"]) await ranking.rank({ snapshot, segments }, taskOf({ query: { term } }));
+    for (let time = 0; time < 2; time++) ranking.forget(snapshot.id);
+    const kinds = told.mock.calls.map(([one]) => Object.keys(one as object)[0]);
+    expect(kinds).toEqual(["snapshot", "chunk", "what", "what", "close"]);
+  } finally {
+    told.mockRestore();
+    await ranking.close();
+  }
+});
+
+test("a word that is kept without its places is in no phrase", async () => {
+  const { rows, snapshot, segments } = segmentsOf(texts);
+  const bare = rows.map((row) => (row.term === "b" ? { ...row, places: null } : row));
+  const ranking = new Ranking(tableOf(bare).pool, here);
+  const totalOf = async (query: Query) =>
+    (await ranking.rank({ snapshot, segments }, taskOf({ query }))).total;
+  expect([await totalOf(phrase("ab")), await totalOf({ term: "b" })]).toEqual([0, holding("b").length]);
+  await ranking.close();
 });
 
 test.each<readonly [string, RankingOptions]>([

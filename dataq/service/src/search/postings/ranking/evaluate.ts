@@ -70,8 +70,6 @@ function evaluate(query: Query, limit: number, terms: SegmentTerms, take: Take):
   if ("phrase" in query) return phrased(query.phrase, terms, take);
   if ("any" in query) return union(each(query.any), limit, take);
   if ("of" in query) return inAtLeast(query.atLeast, each(query.of), limit, take);
-  if ("not" in query)
-    return without(allDocuments(limit, take), evaluate(query.not, limit, terms, take), limit, take);
   const parts = conditionsOf(query);
   const isCheap = (part: Query) => "term" in part;
   const wanted: DocumentSet[] = [];
@@ -88,7 +86,7 @@ function evaluate(query: Query, limit: number, terms: SegmentTerms, take: Take):
   return set;
 }
 
-/** All conditions that must hold, with nested groups flattened. */
+/** All conditions that must hold, with nested groups flattened: for any other query, itself. */
 function conditionsOf(query: Query): readonly Query[] {
   return "all" in query ? query.all.flatMap(conditionsOf) : [query];
 }

@@ -2,7 +2,15 @@ import { parentPort } from "node:worker_threads";
 import { BitSet } from "../../snapshots/bitset.ts";
 import type { OpenSegment } from "../../snapshots/open-snapshot.ts";
 import { blockFields, decode, type Postings, postingsAt } from "../blocks/codec.ts";
-import { allow, type RankAnswer, RankLate, type RankTask, type ReadSegment, rank } from "./rank.ts";
+import {
+  allow,
+  lateAfter,
+  type RankAnswer,
+  RankLate,
+  type RankTask,
+  type ReadSegment,
+  rank,
+} from "./rank.ts";
 import { Scratch } from "./scratch.ts";
 
 /** A snapshot as threads exchange it: shared memory, so nothing is copied. */
@@ -63,8 +71,7 @@ parentPort?.on("message", (told: ToRank) => {
 function answerTo(asked: RankMessage): FromRank {
   const { ask, what, task } = asked;
   try {
-    const until = performance.now() + asked.limitMs;
-    const isLate = () => performance.now() > until;
+    const isLate = lateAfter(asked.limitMs);
     const segments = read(asked);
     const run = what === "rank" ? rank : allow;
     return { ask, answer: run(task, segments, scratch, isLate) };

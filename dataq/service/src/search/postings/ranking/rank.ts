@@ -62,6 +62,11 @@ export interface RankAnswer {
 /** Says whether the time for a question is up. */
 export type IsLate = () => boolean;
 
+export function lateAfter(limitMs: number): IsLate {
+  const until = performance.now() + limitMs;
+  return () => performance.now() >= until;
+}
+
 /** The time for a question is up. */
 export class RankLate extends Error {}
 

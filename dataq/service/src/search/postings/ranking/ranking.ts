@@ -7,6 +7,7 @@ import { BlockMemory, type KeptBlock, Reading } from "./block-memory.ts";
 import { phraseTermsOf, termsOf } from "./evaluate.ts";
 import {
   allow,
+  lateAfter,
   type RankAnswer,
   RankLate,
   type RankTask,
@@ -20,8 +21,8 @@ import { Scratch } from "./scratch.ts";
 export interface RankingOptions extends RankThreadsOptions {
   /** Questions with fewer postings are ranked at once, because a message to a thread would take longer. */
   readonly leastForThread?: number;
-  /** Memory for decoded blocks; by default enough for the common words of the largest corpus. */
-  readonly blockBytes?: number;
+  /** The most memory for decoded blocks; by default enough for the common words of the largest corpus. */
+  readonly mostBlockBytes?: number;
 }
 
 /** A block that a question needs; `stored` if the question decodes it. */
@@ -47,15 +48,15 @@ export class Ranking {
   readonly #memory: BlockMemory;
   /** Segments and terms without a block. */
   readonly #absent = new Recent<string, true>(absentBytes);
-  readonly #isLimited: boolean;
+  readonly #mostBlockBytes: number;
   readonly #leastForThread: number;
   readonly #scratch = new Scratch();
 
   constructor(pool: Queries, options: RankingOptions = {}) {
     this.#pool = pool;
     this.#threads = new RankThreads(options);
-    this.#isLimited = options.blockBytes !== undefined;
-    this.#memory = new BlockMemory(options.blockBytes ?? leastBlockBytes);
+    this.#mostBlockBytes = options.mostBlockBytes ?? mostBlockBytes;
+    this.#memory = new BlockMemory(Math.min(leastBlockBytes, this.#mostBlockBytes));
     this.#leastForThread = options.leastForThread ?? leastForThread;
   }
 
@@ -89,7 +90,7 @@ export class Ranking {
 
   async #run(what: "rank" | "allow", read: ReadSnapshot, task: RankTask) {
     const { segments } = read;
-    if (!this.#isLimited) this.#memory.allow(Math.min(mostBlockBytes, read.snapshot.size * bytesPerDocument));
+    this.#memory.allow(Math.min(this.#mostBlockBytes, read.snapshot.size * bytesPerDocument));
     const terms = [...new Set([...termsOf(task.question.query), ...rankedTerms(task.question)])];
     const reading = new Reading();
     try {
@@ -127,8 +128,7 @@ export class Ranking {
         terms: { postings: postings[part]!, places: places[part]! },
       }),
     );
-    const until = performance.now() + this.#threads.limitMs;
-    const isLate = () => performance.now() >= until;
+    const isLate = lateAfter(this.#threads.limitMs);
     try {
       return what === "rank"
         ? rank(task, parts, this.#scratch, isLate)

@@ -84,7 +84,6 @@ function addWording(
   for (let i = 0; i < out.length; i++) {
     // A partial match counts less than its share: two of three words count less than two thirds.
     const score = (sum.out[i] as number) * (had.out[i] as number);
-    if (score === 0) continue;
     const before = out[i] as number;
     out[i] = into.isLargest ? Math.max(before, score) : before + score;
   }

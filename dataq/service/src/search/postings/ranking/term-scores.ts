@@ -37,8 +37,7 @@ export function addFlat(postings: Postings, score: number, into: Into): void {
 
 function put({ out, isLargest, had }: Into, at: number, score: number): void {
   const before = out[at] as number;
-  if (!isLargest) out[at] = before + score;
-  else if (score > before) out[at] = score;
+  out[at] = isLargest ? Math.max(before, score) : before + score;
   if (had !== undefined) had.out[at] = (had.out[at] as number) + had.share;
 }
 
