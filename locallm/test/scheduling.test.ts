@@ -1,9 +1,19 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isFullSize } from "../../testing/test-size.ts";
+import type { RunnerStart } from "../src/runner/handle.ts";
+import { startRunner } from "../src/runner/start.ts";
 import { crowd, type Explained, endedOrder, seeded, vanishing } from "./crowd.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
-import { lines, metricsOf, startServer, startServerHere, type TestServer, until } from "./server-process.ts";
+import {
+  command,
+  lines,
+  metricsOf,
+  startServer,
+  startServerHere,
+  type TestServer,
+  until,
+} from "./server-process.ts";
 
 const model = "small:a";
 const other = "small:b";
@@ -57,6 +67,32 @@ describe("many requests", () => {
       const { loaded } = await explain(server);
       expect(loaded.map((each) => each.model).sort()).toEqual([model, other]);
     });
+  });
+
+  it("memory that a model's cache does not get is told by /api/ps?explain and locallm ps", async () => {
+    let grow: RunnerStart["onGrow"];
+    const server = await startServerHere({
+      models: store.folder,
+      startRunner: (load, start) => {
+        grow = start?.onGrow;
+        return startRunner(load, start);
+      },
+    });
+    try {
+      await server.ask("/api/generate", { model, prompt: "x", stream: false, options: short });
+      const ps = async () => (await command(["ps"], { LOCALLM_HOST: server.url })).out;
+      expect(await ps()).not.toContain("could not grow");
+      const granted = grow!(1e15);
+      const bytes = 1e15 - granted;
+      const { loaded, decisions } = await explain(server);
+      expect(loaded[0]).toMatchObject({ cache_refused: { bytes, why: "memory is short" } });
+      expect(decisions.at(-1)).toMatchObject({ model, what: "refuse" });
+      expect(await ps()).toMatch(/^small:a: its cache could not grow by \d+ TB .+ ago: memory is short$/m);
+      grow!(1);
+      expect((await explain(server)).loaded[0]).not.toHaveProperty("cache_refused");
+    } finally {
+      await server.stop();
+    }
   });
 
   it("requests beyond the queue limit get 503 with Retry-After", async () => {

@@ -8,6 +8,7 @@ import { watchServerHere } from "../../testing/event-loop-watch.ts";
 import { runCommandLine } from "../src/cli/command-line.ts";
 import { smallHeap } from "../src/cli/small-heap.ts";
 import { readConfig } from "../src/config.ts";
+import type { StartRunner } from "../src/runner/handle.ts";
 import { createServer } from "../src/server.ts";
 import { captureOutput } from "./captured-output.ts";
 
@@ -40,6 +41,10 @@ interface TestServerOptions {
   readonly models?: string;
 }
 
+interface ServerHereOptions extends TestServerOptions {
+  readonly startRunner?: StartRunner;
+}
+
 export interface ServerOptions extends TestServerOptions {
   /** Starts it with the small heap that users have. */
   readonly hasSmallHeap?: true;
@@ -51,10 +56,12 @@ export interface ServerOptions extends TestServerOptions {
  * Starts the server in this process, because a process of its own takes half a second of processor time to start. Its
  * models run in processes. Use `startServer` where the process matters: signals, output, memory, blocked threads.
  */
-export async function startServerHere(options: TestServerOptions = {}): Promise<TestServer> {
+export async function startServerHere(options: ServerHereOptions = {}): Promise<TestServer> {
   const { env, removeModels } = await serverEnvironment(options);
   const log: Record<string, unknown>[] = [];
+  const { startRunner } = options;
   const server = await createServer(readConfig({ ...cleanEnvironment(), ...env }), {
+    ...(startRunner === undefined ? {} : { startRunner }),
     logTo: { write: (json) => log.push(JSON.parse(json) as Record<string, unknown>) },
   });
   const watch = watchServerHere();

@@ -119,6 +119,8 @@ export interface ResidentView {
   readonly slots: number;
   /** The tokens of the cache that the slots share. Null if each has a window of its own. */
   readonly sharedCells: number | null;
+  /** What the shared cache did not get when it last asked for memory. Null if it got all. */
+  readonly refusedGrowth: { readonly bytes: number; readonly why: string; readonly atMs: number } | null;
   readonly activeSlots: number;
   readonly waiting: number;
   readonly keepAliveMs: number;

@@ -65,6 +65,7 @@ export class Resident {
    * cancelled when the room is no longer needed.
    */
   draining: { readonly why: string; readonly toMakeRoom: boolean } | null = null;
+  refusedGrowth: ResidentView["refusedGrowth"] = null;
   #tenure: { readonly sinceMs: number; granted: number } | null = null;
   #cancelTimer: (() => void) | null = null;
   readonly #clock: Clock;
@@ -216,6 +217,7 @@ export class Resident {
       loadedAtMs: this.loadedAtMs,
       slots: this.runner?.slots ?? 0,
       sharedCells: this.runner?.info.cells ?? null,
+      refusedGrowth: this.refusedGrowth,
       activeSlots: this.activeSlots,
       waiting,
       keepAliveMs: this.keepAliveMs,

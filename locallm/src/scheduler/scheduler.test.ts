@@ -876,11 +876,33 @@ describe("memory that a model spares", () => {
     expect(loads).toEqual(["sparing", "other"]);
     // 130 - 20 - 10 are free, and 50 of them are the other's.
     expect(grow("sparing", 55)).toBe(50);
+    expect(scheduler.view().residents[0]!.refusedGrowth).toMatchObject({ bytes: 5, why: "other loads" });
     expect(roomMade.at(-1)).toBe(100);
     hold.release[0]!();
     await other;
     expect(scheduler.freeBytes()).toBe(0);
     expect(grow("sparing", 5)).toBe(0);
+  });
+
+  it("is told as refused until all that is asked for is granted again", async () => {
+    const { scheduler, clock, grow, spare, sizes, logged } = await sparing();
+    sizes.set("sparing", 160);
+    spare.set("sparing", 140);
+    const refused = () => scheduler.view().residents[0]!.refusedGrowth;
+    const told = () => logged.filter(({ what }) => what === "refuse").map(({ why }) => why);
+    grow("sparing", 60);
+    expect(refused()).toBeNull();
+    grow("sparing", 50);
+    const atMs = clock.now();
+    expect(refused()).toEqual({ bytes: 10, why: "memory is short", atMs });
+    await clock.pass(1_000);
+    grow("sparing", 25);
+    expect(refused()).toEqual({ bytes: 25, why: "memory is short", atMs: atMs + 1_000 });
+    expect(told()).toEqual(["its cache could not grow by 10 bytes: memory is short"]);
+    sizes.set("sparing", 100);
+    spare.set("sparing", 60);
+    grow("sparing", 5);
+    expect(refused()).toBeNull();
   });
 
   it("is not granted while another model waits for memory", async () => {
@@ -889,6 +911,8 @@ describe("memory that a model spares", () => {
     const other = scheduler.lease(request("other"));
     await settled();
     expect(grow("sparing", 40)).toBe(0);
+    const [sparingModel] = scheduler.view().residents;
+    expect(sparingModel!.refusedGrowth).toMatchObject({ bytes: 40, why: "other waits for memory" });
     lease.release();
     expect((await other).runner).toBeDefined();
   });

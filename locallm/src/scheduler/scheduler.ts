@@ -367,7 +367,7 @@ class PlaceScheduler implements Scheduler {
         resident.ready(
           await loadRunner(this.#settings, this.#parts, resident, {
             ...{ placed, onRetry, chooseWindow },
-            onGrow: (bytes) => this.#grow(bytes),
+            onGrow: (bytes) => this.#grow(resident, bytes),
           }),
         );
         this.#coolDown.clear(line);
@@ -391,13 +391,33 @@ class PlaceScheduler implements Scheduler {
    * A loaded model needs more of its memory, which other models could have had until now. What another one loads with, or
    * waits for, is not given away: the model then goes on with what it has.
    */
-  #grow(bytes: number): number {
-    if (this.#queue.heads().some(({ line }) => this.#needsMemory.has(line))) return 0;
-    const loading = [...this.#residents]
-      .filter(({ state }) => state === "loading")
-      .reduce((sum, { hostBytes }) => sum + hostBytes, 0);
-    const granted = Math.max(0, Math.min(bytes, Math.floor(this.loadableBytes() - loading)));
-    if (granted > 0) this.#parts.conversations?.makeRoom(loading + granted);
+  #grow(resident: Resident, bytes: number): number {
+    const waiting = this.#queue.heads().find(({ line }) => this.#needsMemory.has(line));
+    if (waiting !== undefined)
+      return this.#granted(resident, bytes, 0, `${waiting.request.model.name} waits for memory`);
+    const loading = [...this.#residents].filter(({ state }) => state === "loading");
+    const loadingBytes = loading.reduce((sum, { hostBytes }) => sum + hostBytes, 0);
+    const granted = Math.max(0, Math.min(bytes, Math.floor(this.loadableBytes() - loadingBytes)));
+    if (granted > 0) this.#parts.conversations?.makeRoom(loadingBytes + granted);
+    const [other] = loading;
+    return this.#granted(
+      resident,
+      bytes,
+      granted,
+      other === undefined ? "memory is short" : `${other.model.name} loads`,
+    );
+  }
+
+  /** Remembers what was refused, and logs it once until all that is asked for is granted again. */
+  #granted(resident: Resident, asked: number, granted: number, why: string): number {
+    const bytes = asked - granted;
+    if (bytes > 0 && resident.refusedGrowth === null)
+      this.#decisions.add(
+        resident.model.name,
+        "refuse",
+        `its cache could not grow by ${bytes} bytes: ${why}`,
+      );
+    resident.refusedGrowth = bytes > 0 ? { bytes, why, atMs: this.#clock.now() } : null;
     return granted;
   }
 

@@ -18,9 +18,11 @@ export function psCommand(): Command {
       humanTime(new Date(model.expires_at), now),
     ]);
     console.log(table(["NAME", "ID", "SIZE", "PROCESSOR", "CONTEXT", "UNTIL"], rows));
-    for (const { model, context_length, context_why } of explain?.loaded ?? [])
+    for (const { model, context_length, context_why, cache_refused } of explain?.loaded ?? []) {
       if (context_why)
         console.log(plain(`${model}: context of ${counted(context_length, "token")}: ${context_why}`));
+      if (cache_refused !== undefined) console.log(plain(`${model}: ${refusedLine(cache_refused, now)}`));
+    }
     for (const [where, kept] of Object.entries(explain?.conversations ?? {}))
       if (kept !== null && kept.count > 0) console.log(keptLine(where, kept));
   });
@@ -31,6 +33,12 @@ function keptLine(where: string, kept: { count: number; bytes: number; limit_byt
   const place = where === "disk" ? "on disk" : "in memory";
   const sizes = `${humanBytes(kept.bytes)} of ${humanBytes(kept.limit_bytes)}`;
   return `${counted(kept.count, "conversation")} kept ${place}: ${sizes}`;
+}
+
+/** `its cache could not grow by 52 MB 3 minutes ago: memory is short` */
+function refusedLine(refused: { bytes: number; why: string; at: string }, now: Date): string {
+  const when = humanTime(new Date(refused.at), now);
+  return `its cache could not grow by ${humanBytes(refused.bytes)} ${when}: ${refused.why}`;
 }
 
 function processor({ size, size_vram: onGpu }: { size: number; size_vram: number }): string {

@@ -97,6 +97,13 @@ async function windowLimit(parts: Parts, { model, load, state }: ResidentView) {
   return limit === null ? {} : { context_limit: limit.tokens, context_limit_why: limit.why };
 }
 
+/** What the shared cache did not get when it last asked for more memory. */
+function refusedGrowth({ refusedGrowth: refused }: ResidentView) {
+  if (refused === null) return {};
+  const { bytes, why, atMs } = refused;
+  return { cache_refused: { bytes, why, at: new Date(atMs).toISOString() } };
+}
+
 async function explanation(parts: Parts, view: SchedulerView) {
   const limits = await Promise.all(view.residents.map((resident) => windowLimit(parts, resident)));
   return {
@@ -110,6 +117,7 @@ async function explanation(parts: Parts, view: SchedulerView) {
       ...limits[index],
       slots: resident.slots,
       ...(resident.sharedCells === null ? {} : { shared_cache: resident.sharedCells }),
+      ...refusedGrowth(resident),
       active: resident.activeSlots,
       waiting: resident.waiting,
       keep_alive_seconds: Number.isFinite(resident.keepAliveMs) ? resident.keepAliveMs / 1000 : -1,

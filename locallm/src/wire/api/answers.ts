@@ -35,6 +35,7 @@ const windowAnswer = z.object({
   context_why: optional(z.string()),
   context_limit: count,
   context_limit_why: optional(z.string()),
+  cache_refused: optional(z.object({ bytes: z.number(), why: z.string(), at: date })),
 });
 
 export const psAnswer = z.object({
