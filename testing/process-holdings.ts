@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { compileCache } from "./compile-cache.ts";
 
 /** What a server process holds. Null where the system does not tell. */
 export interface Holdings {
@@ -90,9 +91,10 @@ export function more(now: readonly string[], earlier: readonly string[]): string
   });
 }
 
-/** A file by its path, and no device. */
+/** A file by its path, no device and none that Node itself is writing. */
 export function isFile(path: string): boolean {
-  return path.startsWith("/") && !path.startsWith("/dev/") && !path.startsWith("/proc/");
+  const others = ["/dev/", "/proc/", compileCache];
+  return path.startsWith("/") && !others.some((other) => path.startsWith(other));
 }
 
 /** As `openDescriptors` names them. */

@@ -590,7 +590,7 @@ describe("doctor and prune", () => {
     );
     expect((await locallm("create", "writer", "-f", file)).code).toBe(0);
     const { code, out, err } = await runProcess(env, ["doctor", "--self-test", "writer"]);
-    expect(err).toBe(
+    expect(err, out).toBe(
       "ok starts\nok loads\nok answers\nok streams\nok stops\nok keeps\nok survives\nok gives back\nok ends\n",
     );
     const checks = [

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { strToU8, zipSync } from "fflate";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chromiumPath } from "../../../testing/chromium.ts";
+import { chromiumPath, hasChineseFont } from "../../../testing/chromium.ts";
 import { openBrowser, type TestBrowser, visit } from "./browser.ts";
 import { faultsOf } from "./faults.ts";
 import { importFileInto } from "./pack.ts";
@@ -46,7 +46,7 @@ describe.skipIf(!chromiumPath)("the check of citations for people, in Debian's c
   };
   const file = (name: string, buffer: Buffer) => ({ name, mimeType: "", buffer });
 
-  test("reads a real PDF file in the browser", async () => {
+  test.skipIf(!hasChineseFont())("reads a real PDF file in the browser (needs a Chinese font)", async () => {
     const { page } = browser;
     const paper = await browser.context.newPage();
     await paper.setContent(`<p style="font: 16px sans-serif">${opinion}</p>`);

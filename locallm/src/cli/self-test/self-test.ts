@@ -100,10 +100,7 @@ export async function selfTest(
       return `${cached} of ${usage.prompt_tokens} tokens came back after another conversation took the slot`;
     });
     await check("survives", async () => {
-      const { explain } = await client.json("/api/ps?explain", psAnswer);
-      const pid = explain?.loaded?.[0]?.pid;
-      if (typeof pid !== "number") throw new Error("/api/ps names no process of the model");
-      await killed(client, model, pid);
+      const pid = await killedInAnswer(client, model);
       if (textOf(await chat(first)) !== said) throw new Error("afterwards the question got another answer");
       return `a model whose process (${pid}) was killed in an answer was loaded again`;
     });
@@ -196,8 +193,26 @@ async function stops(client: Client, model: string): Promise<string> {
   return `the next request was answered ${Math.round(performance.now() - begun)} ms after a reader left`;
 }
 
-/** Kills the process of a model in the middle of a stream, which must end with an error. */
-async function killed(client: Client, model: string, pid: number): Promise<void> {
+/** Kills the process of a model in the middle of a stream, which must end with an error. Returns its id. */
+async function killedInAnswer(client: Client, model: string): Promise<number> {
+  for (let tries = 0; tries < 5; tries++) {
+    await client.json("/api/generate", chatLine, { body: { model, keep_alive: "10m" } });
+    const pid = await processOf(client);
+    if (pid === null) throw new Error("/api/ps names no process of the model");
+    if (await killed(client, model, pid)) return pid;
+    // A small model may have ended its answer before its first line was read here.
+    for (let waits = 0; waits < 100 && (await processOf(client)) === pid; waits++) await setTimeout(100);
+  }
+  throw new Error("the stream of a killed process ended without an error");
+}
+
+async function processOf(client: Client): Promise<number | null> {
+  const { explain } = await client.json("/api/ps?explain", psAnswer);
+  return explain?.loaded?.[0]?.pid ?? null;
+}
+
+/** Kills a process when it has begun to answer. Returns whether the stream ended with an error. */
+async function killed(client: Client, model: string, pid: number): Promise<boolean> {
   const messages = [{ role: "user", content: question }];
   const options = { num_predict: -1, num_ctx: 2048 };
   let isKilled = false;
@@ -207,8 +222,8 @@ async function killed(client: Client, model: string, pid: number): Promise<void>
       isKilled = true;
     }
   } catch (error) {
-    if (isKilled && error instanceof ServerError) return;
+    if (isKilled && error instanceof ServerError) return true;
     throw error;
   }
-  throw new Error("the stream of a killed process ended without an error");
+  return false;
 }
