@@ -23,15 +23,16 @@ const live = (files: { name: string; include: string[]; exclude?: string[] }) =>
   },
 });
 
-/** They import whole packs, pack and install what is published, or run programs of others: a quarter of all the work. */
+/** They import whole packs, pack and install what is published, or run programs of others, browsers too: a third of all the work. */
 const whole = [
   "scripts/published.test.ts",
   "testing/event-loop-watch.test.ts",
   "locallm/test/clients/*.test.ts",
-  "locallm/test/{guides,oldest-release,package,quantize,schemathesis}.test.ts",
-  "dataq/client/test/package.test.ts",
+  "locallm/test/{chat-page,documentation-page,guides,oldest-release,package,quantize,schemathesis}.test.ts",
+  "dataq/client/test/{browser,package}.test.ts",
   "dataq/client-python/test/{package,types}.test.ts",
-  "dataq/service/test/{asked-laws,backup-store,judged,law-packs,many-machines,national-laws,oldest-release,open-data,outgoing,proxies,schemathesis}.test.ts",
+  "dataq/service/test/console*.test.ts",
+  "dataq/service/test/{asked-laws,backup-store,documentation-examples,judged,law-packs,many-machines,national-laws,oldest-release,open-data,outgoing,proxies,schemathesis}.test.ts",
 ];
 
 /**
