@@ -952,7 +952,9 @@ class Meters {
       const vendor = vendors[Number(name)]!;
       if (meters.isDown && vendor === vendors[0]) return response.writeHead(503).end("{}");
       if (meters.isMad && vendor === vendors[1]) return response.end("<html>maintenance</html>");
-      const answer = await fetch(`http://127.0.0.1:${port}/${rest.join("/")}`);
+      // On a busy machine, the vendor may close a kept connection just when the next request comes.
+      const ask = () => fetch(`http://127.0.0.1:${port}/${rest.join("/")}`);
+      const answer = await ask().catch(ask);
       // As vendors do: a request that failed is not charged for, nor one whose caller had gone.
       response.on("finish", () => {
         meters.requests[vendor.name] = (meters.requests[vendor.name] ?? 0) + 1;
