@@ -20,7 +20,7 @@ import { divide } from "./database/connections.ts";
 import { type Database, openDatabase } from "./database/database.ts";
 import { migrate } from "./database/migrations.ts";
 import { addressesOf } from "./database/servers.ts";
-import { inTransaction } from "./database/transaction.ts";
+import { inTransaction, type Transaction } from "./database/transaction.ts";
 import { createApp, type RouteName } from "./http/app.ts";
 import { compressAnswers } from "./http/compression.ts";
 import { addModelRoutes } from "./http/console/models.ts";
@@ -340,8 +340,10 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       box,
       rule: config.webhookTargets,
       clock,
-      onDisabled: ({ accountId, url }: DisabledWebhook) =>
-        people.tellOwners(accountId, { about: "webhook.disabled", data: { host: new URL(url).host } }),
+      onDisabled: ({ accountId, url }: DisabledWebhook, transaction: Transaction) => {
+        const data = { host: new URL(url).host };
+        return people.tellOwners(accountId, { about: "webhook.disabled", data }, transaction);
+      },
     };
     const queue = new Queue({
       everyMs: options.jobsEveryMs ?? JOBS_EVERY_MS,
@@ -393,7 +395,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
           );
       },
       dropAbsent: async () => {
-        await people.tellOfEndedKeys((await sso?.dropAbsent()) ?? []);
+        await sso?.dropAbsent(people.tellOfEndedKeys);
       },
       tellAlerts: async (since) => {
         await inTransaction(database, async (transaction) => {

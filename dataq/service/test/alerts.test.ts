@@ -6,7 +6,7 @@ import { setThresholds } from "../src/alerts/thresholds.ts";
 import { adjust, topUp } from "../src/ledger/movement.ts";
 import { People } from "../src/people/people.ts";
 import { type LetterBox, openLetterBox, sendLetters } from "./letter-box.ts";
-import { PaymentRig } from "./payment-rig.ts";
+import { codeOf, PaymentRig } from "./payment-rig.ts";
 
 let rig: PaymentRig;
 let box: LetterBox;
@@ -108,7 +108,7 @@ async function keyed(cap: number | null) {
   );
   await rig.database.query(
     `insert into webhook (id, account_id, url, events, enabled, secret, created_at)
-     values ($1, $2, 'https://shop.example', '{key.near_cap,key.unusual,vendor.failing}', true, '', $3)`,
+     values ($1, $2, 'https://shop.example', '{key.near_cap,key.unusual,vendor.failing,payments.failing}', true, '', $3)`,
     [`wh_${keyId}`, accountId, new Date(rig.nowMs)],
   );
   return { accountId, keyId };
@@ -165,7 +165,7 @@ test("a key near its cap is told once a month, with its share from the settings"
   expect(await take(accountId)).toHaveLength(1);
   const people = openPeople();
   await rig.database.query("update people.member set account_id = $1 where user_id = 'u'", [accountId]);
-  await people.tellOwners(accountId, { about: "key.near_cap", data });
+  await people.tellOwners(accountId, { about: "key.near_cap", data }, rig.database);
   await sendLetters(rig.database, people);
   const letter = await box.next("wang@example.com", "monthly cap");
   expect(letter.text).toContain("800 tokens in 2026-03 of a cap of 1,000");
@@ -241,5 +241,27 @@ test("operators are told of a vendor that fails, once until it works again", asy
   rig.nowMs += 3_700_000;
   expect(await take(accountId)).toEqual([]);
   for (let i = 0; i < 3; i++) await leave("failed");
+  expect(await take(accountId)).toHaveLength(1);
+});
+
+test("operators are told of a payment provider that does not accept the keys, once until it does again", async () => {
+  const { accountId } = await keyed(null);
+  await rig.database.query("update account set role = 'admin' where id = $1", [accountId]);
+  await rig.database.query("update contract_state set opened_at = null");
+  const begin = () =>
+    codeOf(() => rig.payments.create(accountId, { provider: "wechat", amountFen: 100 }, rig.author));
+  rig.providers.acceptsKeys = false;
+  expect(await begin()).toBe("payment_refused");
+  const data = { provider: "wechat", said: "WeChat Pay answered 401 SIGN_ERROR: 签名错误" };
+  expect(await take(accountId)).toEqual([{ accountId, kind: "payments.failing", data }]);
+  expect(await messages(accountId)).toEqual([{ type: "payments.failing", data }]);
+  expect(await begin()).toBe("payment_refused");
+  expect(await take(accountId)).toEqual([]);
+  rig.providers.acceptsKeys = true;
+  expect(await begin()).toBeUndefined();
+  rig.nowMs += 3_700_000;
+  expect(await take(accountId)).toEqual([]);
+  rig.providers.acceptsKeys = false;
+  expect(await begin()).toBe("payment_refused");
   expect(await take(accountId)).toHaveLength(1);
 });

@@ -22,6 +22,8 @@ beforeEach(() => {
   rig.providers.charges = "made";
   rig.providers.losesAnswers = false;
   rig.providers.isDown = false;
+  rig.providers.acceptsKeys = true;
+  rig.providers.knowsCustomers = true;
   told = [];
 });
 
@@ -233,6 +235,38 @@ test("a provider that is away for days ends the charge as unknown, and the next 
   await chargeAndPass(6 * 3_600_000);
   await chargeAndPass();
   expect(await paidOf(id)).toBe(1_000_000);
+});
+
+test("a charge whose answer was lost stays open while Stripe does not accept our key, and is neither failed nor made again", async () => {
+  const id = await saver();
+  rig.killAt = "after_charge";
+  await rig.payments.chargeDue().catch(() => {});
+  rig.killAt = undefined;
+  rig.providers.acceptsKeys = false;
+  for (let times = 0; times < 3; times++) await rig.ask(3_600);
+  await chargeAndPass();
+  const [payment, ...others] = await paymentsOf(id);
+  expect([payment!.state, others, told]).toEqual(["open", [], []]);
+  rig.providers.acceptsKeys = true;
+  await rig.ask(3_600);
+  expect(await paymentsOf(id)).toEqual([{ id: payment!.id, state: "paid" }]);
+  expect(await paidOf(id)).toBe(1_000_000);
+  expect(rig.providers.chargedTwice).toBe(0);
+});
+
+test("a charge that Stripe cannot look up, because its key is another account's, is not failed either", async () => {
+  const id = await saver();
+  rig.killAt = "after_charge";
+  await rig.payments.chargeDue().catch(() => {});
+  rig.killAt = undefined;
+  rig.providers.knowsCustomers = false;
+  await rig.ask(3_600);
+  const [payment] = await paymentsOf(id);
+  expect(payment!.state).toBe("open");
+  rig.providers.knowsCustomers = true;
+  await rig.ask(3_600);
+  expect(await paymentsOf(id)).toEqual([{ id: payment!.id, state: "paid" }]);
+  expect(rig.providers.chargedTwice).toBe(0);
 });
 
 test.each(["made", "slow", "never"] as const)(

@@ -51,7 +51,8 @@ test("every figure of the board agrees with the ledger, the request log and the 
     await service.database.query(
       `insert into vendor_request (id, contract, operation, request_id, sent_at, cost_fen, outcome, status, ms)
        values ($1, 'north', 'legal_laws', null, $2, 12.5, 'answered', 200, 30),
-              ($1 || 'b', 'south', 'legal_laws', null, $2, 0, 'failed', 500, 900)`,
+              ($1 || 'b', 'south', 'legal_laws', null, $2, 0, 'failed', 500, 900),
+              ($1 || 'c', 'south', 'legal_laws', null, $2, 2.5, 'failed', null, 900)`,
       [`v${day}`, new Date(service.nowMs)],
     );
     if (day === 1) {
@@ -83,7 +84,7 @@ test("every figure of the board agrees with the ledger, the request log and the 
   expect(whole.money.earned_trial).toBeGreaterThan(0);
   expect(whole.money.paid_in).toBe(123_457);
   expect(whole.money.vouchers).toBe(3_007_000);
-  expect(whole.money.vendor_cost_fen).toBe(50);
+  expect(whole.money.vendor_cost_fen).toBe(60);
   const wallets = await service.database.query<{ paid: number; trial: number; drawn: number }>(
     `select sum(paid)::bigint as paid, sum(trial)::bigint as trial, sum(credit_limit - credit)::bigint as drawn
      from wallet join account a on a.id = account_id and a.role = 'customer'`,
@@ -100,7 +101,7 @@ test("every figure of the board agrees with the ledger, the request log and the 
   // Parts add up to the whole: operations, days, and single days of the board.
   expect(sum(whole.operations.map((row) => row.earned))).toBe(earned);
   expect(sum(whole.operations.map((row) => row.earned_trial))).toBe(whole.money.earned_trial);
-  expect(sum(whole.operations.map((row) => row.vendor_cost_fen))).toBe(50);
+  expect(sum(whole.operations.map((row) => row.vendor_cost_fen))).toBe(60);
   expect(sum(whole.days.map((row) => row.earned_paid + row.earned_trial))).toBe(earned);
   expect(sum(whole.days.map((row) => row.calls))).toBe(sum(whole.operations.map((row) => row.calls)));
   const singles = await Promise.all(whole.days.map(({ day }) => boardOf(`?from=${day}&to=${day}`)));
@@ -109,8 +110,22 @@ test("every figure of the board agrees with the ledger, the request log and the 
   expect(singles.map(({ owed }) => owed.paid).at(-1)).toBe(whole.owed.paid);
 
   expect(whole.vendors).toEqual([
-    expect.objectContaining({ contract: "north", requests: 4, failed: 0, cost_fen: 50, p50_ms: 30 }),
-    expect.objectContaining({ contract: "south", requests: 4, failed: 4, cost_fen: 0, p95_ms: 900 }),
+    expect.objectContaining({
+      contract: "north",
+      requests: 4,
+      failed: 0,
+      cost_fen: 50,
+      unsure_fen: 0,
+      p50_ms: 30,
+    }),
+    expect.objectContaining({
+      contract: "south",
+      requests: 8,
+      failed: 8,
+      cost_fen: 10,
+      unsure_fen: 10,
+      p95_ms: 900,
+    }),
   ]);
   expect(whole.failures).toContainEqual({ operation: "legal_laws", code: "upstream_error", calls: 4 });
   expect(whole.unhappy).toEqual([expect.objectContaining({ account_id: payer.id, failed: 4 })]);

@@ -222,6 +222,7 @@ class History {
         return;
       case "weather":
         providers.isDown = pick % 4 === 0;
+        providers.acceptsKeys = pick % 5 !== 4;
         providers.losesAnswers = pick % 4 === 1;
         providers.refusesRefunds = pick % 8 === 2;
         providers.refundState = pick % 3 === 0 ? "pending" : "done";
@@ -241,6 +242,7 @@ class History {
     const { providers } = rig;
     Object.assign(providers, {
       isDown: false,
+      acceptsKeys: true,
       losesAnswers: false,
       refusesRefunds: false,
       refundState: "done",

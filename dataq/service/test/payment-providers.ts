@@ -66,6 +66,10 @@ export class PaymentProviders implements AsyncDisposable {
   losesAnswers = false;
   /** The server answers 503 and does nothing. */
   isDown = false;
+  /** The keys of the service are wrong, or were revoked: the server does nothing. */
+  acceptsKeys = true;
+  /** False: Stripe knows the key, but not the customers of another account. */
+  knowsCustomers = true;
   /** What the bank says to a charge of a saved card, or to that of a payment. */
   charges: Charge | ((paymentId: string) => Charge) = "made";
   /** Charges that were asked for again after Stripe had forgotten the first. */
@@ -382,7 +386,7 @@ export class PaymentProviders implements AsyncDisposable {
   #stripe(request: IncomingMessage, url: URL, body: string): [number, string] {
     const answer = (status: number, object: object): [number, string] => [status, JSON.stringify(object)];
     const refused = (message: string) => answer(400, { error: { message } });
-    if (request.headers.authorization !== "Bearer sk_test_1")
+    if (request.headers.authorization !== "Bearer sk_test_1" || !this.acceptsKeys)
       return answer(401, { error: { message: "wrong key" } });
     const path = url.pathname.replace("/stripe/v1", "");
     const byNumber = (number: string) =>
@@ -398,6 +402,7 @@ export class PaymentProviders implements AsyncDisposable {
         const card = { id: "pm_1", card: { brand: "visa", last4: "4242" } };
         return answer(200, { id: path.slice(15), status: "succeeded", payment_method: card });
       }
+      if (path === "/payment_intents" && !this.knowsCustomers) return refused("No such customer: 'cus_1'");
       if (path === "/payment_intents") {
         const charged = [...this.trades.values()].filter(({ number }) => number.startsWith("auto"));
         return answer(200, { data: charged.map((trade) => chargeOf(trade)) });
@@ -501,6 +506,12 @@ export class PaymentProviders implements AsyncDisposable {
     const isOurs = verify("sha256", Buffer.from(text), this.#app.publicKey, Buffer.from(signature, "base64"));
     const name = `${fields["method"]!.replaceAll(".", "_")}_response`;
     const content = JSON.parse(fields["biz_content"]!) as Record<string, string>;
+    // Alipay does not sign what it says to an app that it does not know.
+    if (!this.acceptsKeys)
+      return [
+        200,
+        '{"error_response":{"code":"40002","sub_code":"isv.invalid-app-id","sub_msg":"无效的AppID参数"}}',
+      ];
     const answer = isOurs
       ? this.#alipayAnswer(fields["method"]!, content)
       : { code: "40002", msg: "Invalid Arguments", sub_code: "isv.invalid-signature", sub_msg: "验签出错" };
@@ -566,7 +577,7 @@ export class PaymentProviders implements AsyncDisposable {
     const path = (request.url ?? "").replace("/wechat", "");
     const text = `${request.method}\n${path}\n${parts["timestamp"]}\n${parts["nonce_str"]}\n${body}\n`;
     const signature = Buffer.from(parts["signature"] ?? "", "base64");
-    if (!verify("sha256", Buffer.from(text), this.#app.publicKey, signature))
+    if (!verify("sha256", Buffer.from(text), this.#app.publicKey, signature) || !this.acceptsKeys)
       return answer(401, { code: "SIGN_ERROR", message: "签名错误" });
     if (request.method === "GET") {
       const trade = this.trades.get(url.pathname.split("/").at(-1)!);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { inTransaction } from "../src/database/transaction.ts";
 import { closeAccount } from "../src/leaving/closing.ts";
 import { adjust, setCreditLimit } from "../src/ledger/movement.ts";
+import { listShutOut } from "../src/payments/admission.ts";
 import { paymentFailpoints } from "../src/payments/failpoint.ts";
 import { commitWithoutDisk } from "./data-folder.ts";
 import { paymentStep, playPayments } from "./payment-model.ts";
@@ -161,6 +162,36 @@ describe.each(onlineProviders)("a payment by %s", (provider) => {
     await rig.ask(3_600);
     expect(await rig.entries(accountId)).toEqual([["topup", TOKENS]]);
     await expectAgreement(id);
+  });
+
+  test("and its refund wait while the provider does not accept our keys, and are booked when it does again", async () => {
+    const { accountId, id } = await begun(provider);
+    rig.providers.pay(id);
+    const other = await paid(provider);
+    rig.providers.losesAnswers = true;
+    expect(await refund(other.id, 400)).toBeUndefined();
+    rig.providers.losesAnswers = false;
+    rig.providers.acceptsKeys = false;
+    for (const seconds of [60, 3_600, 2 * 86_400, 86_400]) await rig.ask(seconds);
+    expect((await stateOf(id)).state).toBe("expired");
+    expect((await stateOf(other.id)).returns.map(({ state }) => state)).toEqual(["pending"]);
+    expect((await rig.wallet(other.accountId)).paid).toBe(600 * 500);
+    expect(await listShutOut(rig.database)).toEqual([
+      { provider, since: expect.any(Date), said: expect.stringMatching(/wrong key|AppID|签名错误/) },
+    ]);
+    // What is asked for the first time was certainly not done.
+    expect(await refund(other.id, 100)).toBe("payment_refused");
+    expect((await rig.wallet(other.accountId)).paid).toBe(600 * 500);
+    expect(await codeOf(() => begun(provider))).toBe("payment_refused");
+    const rows = await rig.database.query("select state from payment order by id desc limit 1");
+    expect(rows.rows).toEqual([{ state: "failed" }]);
+    rig.providers.acceptsKeys = true;
+    for (const seconds of [3_600, 3_600]) await rig.ask(seconds);
+    expect(await rig.entries(accountId)).toEqual([["topup", TOKENS]]);
+    expect((await stateOf(other.id)).returns.map(({ state }) => state)).toEqual(["done", "failed"]);
+    expect(await listShutOut(rig.database)).toEqual([]);
+    await expectAgreement(id);
+    await expectAgreement(other.id);
   });
 
   test("is not created at a provider that does not answer, and its row disappears by itself", async () => {

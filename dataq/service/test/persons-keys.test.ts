@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { queryAsOwner } from "./data-folder.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
 import { type LetterBox, openLetterBox } from "./letter-box.ts";
+import { startReceiver } from "./receiver.ts";
 import { Traveller } from "./sso-provider.ts";
 
 let service: InProcessService;
@@ -105,4 +107,60 @@ test("a member's key ends with their place or role, and a service's key stays", 
     .toBe(1);
   const told = box.letters.filter(({ text }) => text.includes("mei@example.com has left"));
   expect(told.map(({ to }) => to)).toEqual(["olga@example.com", "olga@example.com"]);
+});
+
+test("a key that ends or leaks, and a webhook that is disabled, are stored together with the email about it, or not at all", async () => {
+  const owner = await signUp("Rosa");
+  const invited = await json(owner.post("/v1/members/invitations", { email: "jun@example.com" }));
+  const member = await signUp("Jun");
+  const [, token] = invited.body.link.split("#token=");
+  expect((await member.post("/console/api/join", { token })).status).toBe(200);
+  const { data: members } = (await json(owner.ask("/v1/members"))).body;
+  const jun = members.find((one: { name: string }) => one.name === "Jun").id;
+  const make = async (wanted: object) => (await json(owner.post("/v1/keys", wanted))).body;
+  const [ofJun, found] = [await make({ name: "jun's", person_id: jun }), await make({ name: "in a paste" })];
+  await using receiver = await startReceiver();
+  receiver.answer(410);
+  const { id } = (await json(owner.post("/v1/webhooks", { url: receiver.url, events: ["key.refused"] })))
+    .body;
+  const stateOf = async () => ({
+    jun: (await service.call("/v1/account", { key: ofJun.key })).status,
+    found: (await service.call("/v1/account", { key: found.key })).status,
+    webhook: (await json(owner.ask("/v1/webhooks"))).body.data[0].enabled,
+  });
+  const { database } = service;
+  const accounts = await database.query<{ id: string }>(
+    "select account_id as id from webhook where id = $1",
+    [id],
+  );
+  const act = async () => {
+    await service.call("/v1/keys/leak-report", { key: null, body: { key: found.key } });
+    await database.query("select webhook_send($1, 'key.refused', 'key_x', '{}', now())", [
+      accounts.rows[0]!.id,
+    ]);
+    return (await owner.ask(`/v1/members/${jun}`, { method: "DELETE" })).status;
+  };
+
+  // As if the service ended just before it wrote the email's job.
+  await queryAsOwner(
+    database,
+    `create function no_letters() returns trigger language plpgsql as $$
+     begin if new.payload->>'about' is not null then raise 'no letters'; end if; return new; end $$;
+     create trigger no_letters before insert on graphile_worker._private_jobs for each row execute function no_letters()`,
+  );
+  expect(await act()).toBe(500);
+  await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(() => service.log(), { timeout: 20_000 }).toContain("leak report failed");
+  expect(await stateOf()).toEqual({ jun: 200, found: 200, webhook: true });
+
+  await queryAsOwner(database, "drop function no_letters cascade");
+  expect(await act()).toBe(204);
+  await expect.poll(stateOf, { timeout: 20_000 }).toEqual({ jun: 401, found: 401, webhook: false });
+  const about = () => box.letters.filter(({ to }) => to === "rosa@example.com").map(({ subject }) => subject);
+  await expect.poll(() => about().length, { timeout: 20_000 }).toBe(3);
+  expect(about().sort()).toEqual([
+    expect.stringContaining("API keys of a member have ended"),
+    expect.stringContaining("a webhook was disabled"),
+    expect.stringContaining("leaked"),
+  ]);
 });

@@ -6,6 +6,7 @@ import type {
   PaymentConfirmation,
   PaymentOptions,
   PaymentState,
+  ShutProvider,
 } from "@dataq/contract/wire";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { call } from "./call.ts";
@@ -40,7 +41,10 @@ export const allPaymentsQuery = (state: PaymentState | "") =>
   infiniteQueryOptions({
     queryKey: ["admin", "payments", state],
     queryFn: ({ pageParam, signal }) =>
-      call<Page<AnyPayment>>(`/admin/v1/payments?${cursor(pageParam, { limit: "50", state })}`, { signal }),
+      call<Page<AnyPayment> & { readonly shut: readonly ShutProvider[] }>(
+        `/admin/v1/payments?${cursor(pageParam, { limit: "50", state })}`,
+        { signal },
+      ),
     initialPageParam: "",
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   });

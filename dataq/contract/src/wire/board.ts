@@ -75,6 +75,9 @@ export const board = z.strictObject({
       requests: count,
       failed: count,
       cost_fen: fen,
+      unsure_fen: fen.meta({
+        description: "The part of it for requests without an answer, which the vendor may charge or not",
+      }),
       p50_ms: count.nullable(),
       p95_ms: count.nullable(),
     }),

@@ -136,9 +136,15 @@ export const webhookEvents = [
   "import.done",
   "refresh.done",
   "vendor.failing",
+  "payments.failing",
 ] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
-export const operatorEvents: readonly WebhookEvent[] = ["import.done", "refresh.done", "vendor.failing"];
+export const operatorEvents: readonly WebhookEvent[] = [
+  "import.done",
+  "refresh.done",
+  "vendor.failing",
+  "payments.failing",
+];
 
 /** Why the service disabled a webhook: a message failed for a day, or the endpoint answered 410. */
 export const disabledReasons = ["failing", "gone"] as const;

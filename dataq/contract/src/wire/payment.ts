@@ -70,6 +70,14 @@ export const anyPayment = payment.extend({
 });
 export type AnyPayment = Received<typeof anyPayment>;
 
+/** A provider that does not accept the keys of the service. */
+export const shutProvider = z.strictObject({
+  provider: z.enum(paymentProviders),
+  since: moment,
+  said: z.string().meta({ description: "What the provider answered" }),
+});
+export type ShutProvider = Received<typeof shutProvider>;
+
 /** The ways to pay that are on, and what may be paid. */
 export const paymentOptions = z.strictObject({
   providers: z.array(

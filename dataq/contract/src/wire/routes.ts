@@ -84,6 +84,7 @@ import {
   paymentConfirmation,
   paymentOptions,
   paymentsQuery,
+  shutProvider,
 } from "./payment.ts";
 import { changedProject, newProject, project } from "./project.ts";
 import { estimate } from "./query.ts";
@@ -836,7 +837,11 @@ export const routes = {
     summary: "List payments of all accounts, newest first",
     query: anyPaymentsQuery,
     status: 200,
-    answer: pageOf(anyPayment),
+    answer: pageOf(anyPayment).extend({
+      shut: z
+        .array(shutProvider)
+        .meta({ description: "Providers that do not accept the keys of the service" }),
+    }),
   },
   confirmPayment: {
     ...admin,

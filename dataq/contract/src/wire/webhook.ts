@@ -19,7 +19,8 @@ const events = z
   .min(1)
   .transform((chosen) => [...new Set(chosen)])
   .meta({
-    description: "Events to send; `import.done`, `refresh.done` and `vendor.failing` are for operators",
+    description:
+      "Events to send; `import.done`, `refresh.done`, `vendor.failing` and `payments.failing` are for operators",
   });
 
 /** An endpoint that gets signed messages. Its secret is in the answers that create or rotate it, and nowhere else. */

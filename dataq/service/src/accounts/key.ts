@@ -31,6 +31,9 @@ export interface EndedKeys {
   readonly keys: readonly { readonly name: string; readonly last4: string }[];
 }
 
+/** Tells the owners of an account, in the transaction that ends the keys. */
+export type TellEnded = (ended: EndedKeys, transaction: Transaction) => Promise<void>;
+
 /** Creates, finds and ends keys. `pepper` is the secret behind the stored HMACs. */
 export class Keys {
   readonly #database: Database;
@@ -217,8 +220,12 @@ export class Keys {
     });
   }
 
-  /** Revokes a key that somebody found in public. Returns it if it was valid until then. */
-  async reportLeak(text: string, author: Author): Promise<ApiKey | undefined> {
+  /** Revokes a key that somebody found in public, if it was valid until then. `tell` does so in the same transaction. */
+  async reportLeak(
+    text: string,
+    author: Author,
+    tell: (leaked: ApiKey, transaction: Transaction) => Promise<void>,
+  ): Promise<ApiKey | undefined> {
     if (!readKeyText(text)) return undefined;
     return inTransaction(this.#database, async (transaction) => {
       const found = await transaction.query<ApiKey>(
@@ -229,6 +236,7 @@ export class Keys {
       if (!key) return undefined;
       await endKey(transaction, key.id, "leaked", author);
       await writeAudit(transaction, author, "key.leak", key.id, null, null);
+      await tell(key, transaction);
       return key;
     });
   }
@@ -274,8 +282,8 @@ async function endKey(
 }
 
 /**
- * Ends the keys of a person who leaves an account, or those that can do more than their new role. Takes effect in every
- * instance with the next request.
+ * Ends the keys of a person who leaves an account, or those that can do more than their new role, and tells the owners.
+ * Takes effect in every instance with the next request.
  */
 export async function endPersonsKeys(
   transaction: Transaction,
@@ -285,7 +293,8 @@ export async function endPersonsKeys(
     role,
   }: { readonly accountId: string; readonly personId: string; readonly role?: Role },
   author: Author,
-): Promise<EndedKeys> {
+  tell: TellEnded,
+): Promise<void> {
   const found = await transaction.query<ApiKey & { kind: Account["role"] }>(
     `select ${COLUMNS}, (select role from account a where a.id = account_id) as kind from api_key
      where account_id = $1 and person_id = $2 and revoked_at is null
@@ -295,7 +304,9 @@ export async function endPersonsKeys(
   const ended = found.rows.filter(({ scopes, kind }) => role === undefined || !isWithin(scopes, kind, role));
   for (const { id } of ended)
     await endKey(transaction, id, role === undefined ? "person_left" : "role_changed", author);
-  return { accountId, personId, keys: ended.map(({ name, last4 }) => ({ name, last4 })) };
+  if (ended.length === 0) return;
+  const keys = ended.map(({ name, last4 }) => ({ name, last4 }));
+  await tell({ accountId, personId, keys }, transaction);
 }
 
 /** A key of a person can be had by members only, and cannot do more than they. Locks the member against leaving. */

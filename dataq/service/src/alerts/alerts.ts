@@ -8,6 +8,7 @@ export type Alert = { readonly accountId: string } & (
   | { readonly kind: "key.unusual"; readonly data: Unusual }
   | { readonly kind: "project.near_budget"; readonly data: NearBudget }
   | { readonly kind: "vendor.failing"; readonly data: VendorFailing }
+  | { readonly kind: "payments.failing"; readonly data: PaymentsFailing }
 );
 
 interface KeyNamed {
@@ -40,6 +41,12 @@ export interface VendorFailing {
   readonly last_failure: string | null;
 }
 
+export interface PaymentsFailing {
+  readonly provider: string;
+  /** What the provider answers to our keys. */
+  readonly said: string;
+}
+
 /** Days that say what is usual, and how long a key must be in use before anything can be unusual. */
 const USUAL_DAYS = 28;
 const LEAST_DAYS = 7;
@@ -49,7 +56,7 @@ const DAY_MS = 86_400_000;
 
 /**
  * Takes what accounts are to be told now, each thing once: a key's cap and a project's budget once a month, unusual spending once a day, and a
- * vendor until it has worked again. Two services that ask at once do not take the same. Looks at accounts that spent
+ * vendor or a payment provider until it has worked again. Two services that ask at once do not take the same. Looks at accounts that spent
  * since `since`.
  */
 export async function takeAlerts(queries: Queries, since: Date, now: Date): Promise<Alert[]> {
@@ -71,11 +78,14 @@ export async function takeAlerts(queries: Queries, since: Date, now: Date): Prom
       today.slice(0, 7),
     ]),
     await take<VendorFailing>(queries, "vendor.failing", "contract", FAILING, [now]),
+    await take<PaymentsFailing>(queries, "payments.failing", "provider", SHUT, [now]),
   ];
   await queries.query(
     `delete from alert_told t where told_at < $1::timestamptz - interval '60 days'
        or (kind = 'vendor.failing' and told_at < $1::timestamptz - interval '1 hour'
-           and not exists (select from contract_state c where c.contract = t.subject and c.opened_at is not null))`,
+           and not exists (select from contract_state c where c.contract = t.subject and c.opened_at is not null))
+       or (kind = 'payments.failing' and told_at < $1::timestamptz - interval '1 hour'
+           and not exists (select from provider_shut p where p.provider = t.subject))`,
     [now],
   );
   return alerts.flat() as Alert[];
@@ -136,3 +146,6 @@ const UNUSUAL = `
 const FAILING = `
   select a.id as account_id, c.contract, c.failures, c.last_failure
   from contract_state c cross join account a where c.opened_at is not null and a.role = 'admin'`;
+
+const SHUT = `
+  select a.id as account_id, p.provider, p.said from provider_shut p cross join account a where a.role = 'admin'`;

@@ -170,6 +170,8 @@ export interface VendorRow {
   readonly requests: number;
   readonly failed: number;
   readonly cost_fen: number;
+  /** The part of it for requests without an answer. */
+  readonly unsure_fen: number;
   readonly p50_ms: number | null;
   readonly p95_ms: number | null;
 }
@@ -178,7 +180,9 @@ export interface VendorRow {
 export async function readVendors(queries: Queries, { from, to }: BoardRange): Promise<VendorRow[]> {
   const found = await queries.query<VendorRow>(
     `select contract, operation, count(*)::int as requests, count(*) filter (where outcome = 'failed')::int as failed,
-            sum(cost_fen)::float8 as cost_fen, ${quantile(0.5, "ms")} as p50_ms, ${quantile(0.95, "ms")} as p95_ms
+            sum(cost_fen)::float8 as cost_fen,
+            coalesce(sum(cost_fen) filter (where outcome is distinct from 'answered'), 0)::float8 as unsure_fen,
+            ${quantile(0.5, "ms")} as p50_ms, ${quantile(0.95, "ms")} as p95_ms
      from vendor_request where sent_at >= $1 and sent_at < $2
      group by contract, operation order by sum(cost_fen) desc, requests desc, contract, operation`,
     [from, to],

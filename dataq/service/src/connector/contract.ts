@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Failure, type Params } from "@dataq/contract";
 import type { Adapter, Found, Send, StatedBalance, VendorAnswer, VendorRequest } from "./adapter.ts";
-import { exchange, reasonOf } from "./exchange.ts";
+import { exchange, reasonOf, wasSent } from "./exchange.ts";
 import type { Gate, Terms, Verdict } from "./gate.ts";
 import { masked } from "./masking.ts";
 
@@ -206,7 +206,13 @@ class Conversation {
   readonly #asking: Asking;
   readonly #now: () => number;
   #open:
-    | { readonly id: string; readonly startedMs: number; status: number | null; isFree: boolean }
+    | {
+        readonly id: string;
+        readonly startedMs: number;
+        status: number | null;
+        isFree: boolean;
+        isUnanswered: boolean;
+      }
     | undefined;
 
   constructor(contract: Contract, gate: Gate, operation: string, asking: Asking, now: () => number) {
@@ -223,7 +229,10 @@ class Conversation {
     const { timeLimitMs } = this.#contract.terms;
     const { signal } = this.#asking;
     const id = await this.#enter(request);
-    this.#open = { id, startedMs: this.#now(), status: null, isFree: request.isFree === true };
+    this.#open = {
+      ...{ id, startedMs: this.#now(), status: null },
+      ...{ isFree: request.isFree === true, isUnanswered: false },
+    };
     const limit = AbortSignal.timeout(timeLimitMs);
     try {
       const answer = await exchange(request, AbortSignal.any([signal, limit]));
@@ -235,6 +244,7 @@ class Conversation {
       return answer;
     } catch (error) {
       this.isLate = limit.aborted;
+      this.#open.isUnanswered = wasSent(error);
       throw error;
     }
   }
@@ -322,7 +332,8 @@ class Conversation {
     if (open === undefined) return;
     this.#open = undefined;
     const now = this.#now();
-    const answered = { status: open.status, ms: now - open.startedMs };
+    const { status, isUnanswered } = open;
+    const answered = { status, isUnanswered, ms: now - open.startedMs };
     // If it cannot be written, the lease ends the request.
     await this.#gate.leave(open.id, this.#contract.name, now, { ...answered, ...verdict }).catch(() => {});
   }

@@ -21,6 +21,27 @@ export async function exchange(
   };
 }
 
+/** Whether a request that failed may have reached the vendor. */
+export function wasSent(error: unknown): boolean {
+  const { cause } = error as { readonly cause?: { readonly code?: string } };
+  return !unsent.has(cause?.code ?? "");
+}
+
+/** What fails before there is a connection, or its certificate was checked. */
+const unsent: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "CERT_HAS_EXPIRED",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+]);
+
 /** `fetch` puts the actual reason into the cause of its error. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -51,6 +51,8 @@ export interface Verdict {
   /** `left`: the request says nothing about the vendor. */
   readonly outcome: "answered" | "failed" | "left";
   readonly failure?: string;
+  /** It was sent, and no answer came: the vendor may charge it. */
+  readonly isUnanswered?: boolean;
   /** More requests follow for the same answer, and the last one says whether the vendor works. */
   readonly isStep?: boolean;
   /** Nothing is sent for this time. */

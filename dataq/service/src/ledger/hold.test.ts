@@ -335,6 +335,24 @@ test("keys without an outcome are released after the longest call, others after 
   expect(await keys()).toEqual([]);
 });
 
+test("a key that was claimed while a clock was ahead is free with the next sweep, and one of another service's clock is not", async () => {
+  const id = await account(5_000);
+  const claim = (key: string, aheadMs: number) =>
+    claimKey(database, {
+      ...{ accountId: id, key, requestId: key, bodySha256: Buffer.from(key), instanceId: 0 },
+      now: new Date(now.getTime() + aheadMs),
+    });
+  for (const [key, hours] of [
+    ["far", 26],
+    ["near", 1],
+  ] as const)
+    await claim(key, hours * 3_600_000);
+  await recover(database, now);
+  const left = await database.pool.query("select key from idempotency where account_id = $1", [id]);
+  expect(left.rows).toEqual([{ key: "near" }]);
+  expect(await claim("far", 0)).toEqual({ state: "claimed" });
+});
+
 test("only one process seals at a time", async () => {
   await account(1_000);
   await inTransaction(database, async (transaction) => {

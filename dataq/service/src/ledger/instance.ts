@@ -88,12 +88,15 @@ export async function recover(database: Database, now: Date): Promise<number> {
       await transaction.query("delete from instance where id = $1", [id]);
     });
   }
-  // Deletes keys of calls that could not release them at their end. No call takes that long.
-  await database.pool.query("delete from idempotency where outcome is null and created_at < $1", [
-    new Date(now.getTime() - LONGEST_CALL_MS),
-  ]);
-  // Or a clock was ahead when the hold was made, and it would stay until that time comes.
-  const furthest = new Date(now.getTime() + LONGEST_CALL_MS + CLOCKS_DIFFER_MS);
+  // Deletes keys of calls that could not release them at their end. No call takes that long. Or a clock was ahead when
+  // the key was claimed, and it would stay until that time comes; so would a hold.
+  const longestAgo = new Date(now.getTime() - LONGEST_CALL_MS);
+  const ahead = new Date(now.getTime() + CLOCKS_DIFFER_MS);
+  await database.pool.query(
+    "delete from idempotency where outcome is null and (created_at < $1 or created_at > $2)",
+    [longestAgo, ahead],
+  );
+  const furthest = new Date(ahead.getTime() + LONGEST_CALL_MS);
   const late = await openHolds(database, "deadline < $1 or deadline > $2", now, furthest);
   return voided + (await voidAll(database, late, "the call did not end in time", now));
 }

@@ -73,7 +73,7 @@ export class ContractGate implements Gate {
   }
 
   async leave(id: string, contract: string, nowMs: number, verdict: Verdict): Promise<void> {
-    const { outcome, failure, pause, isStep, status = null, ms = null } = verdict;
+    const { outcome, failure, pause, isStep, isUnanswered, status = null, ms = null } = verdict;
     await this.#database.query({
       name: "contract-leave",
       text: "select leave_contract($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
@@ -81,7 +81,7 @@ export class ContractGate implements Gate {
         contract,
         id,
         nowMs,
-        outcome,
+        isUnanswered === true ? `${outcome}_unanswered` : outcome,
         storable(failure),
         isStep === true ? null : FAILURES,
         pause?.ms ?? null,

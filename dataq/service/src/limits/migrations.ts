@@ -395,4 +395,39 @@ begin
 end $$;
 `,
   },
+  {
+    name: "limits/7-unanswered",
+    // A request that got no answer keeps its cost: the vendor may have done it after our time limit, or after the caller
+    // had gone.
+    up: `
+create or replace function leave_contract(
+  p_contract text, p_id text, p_now double precision, p_outcome text, p_failure text, p_failures int,
+  p_pause double precision, p_pause_why text, p_status int, p_ms int
+) returns void language plpgsql as $$
+declare
+  v_outcome text;
+begin
+  -- \`…_unanswered\`: it was sent, and nobody knows whether the vendor did what it charges for.
+  v_outcome := split_part(p_outcome, '_', 1);
+  delete from contract_call where id = p_id;
+  update vendor_request set outcome = v_outcome, status = p_status, ms = p_ms,
+         cost_fen = case when p_outcome = 'answered' or p_outcome like '%\\_unanswered' then cost_fen else 0 end
+    where id = p_id;
+  if v_outcome = 'failed' then
+    update contract_state set failures = failures + 1, last_failure = p_failure,
+           opened_at = case when failures + 1 >= p_failures then p_now else opened_at end,
+           trial = null, trial_until = null
+      where contract = p_contract;
+  elsif v_outcome = 'answered' and p_failures is not null then
+    update contract_state set failures = 0, last_failure = null, opened_at = null, trial = null, trial_until = null
+      where contract = p_contract and (failures > 0 or opened_at is not null or last_failure is not null);
+  else
+    update contract_state set trial = null, trial_until = null where contract = p_contract and trial = p_id;
+  end if;
+  if p_pause is not null then
+    update contract_state set paused_until = p_now + p_pause, paused_why = p_pause_why where contract = p_contract;
+  end if;
+end $$;
+`,
+  },
 ];

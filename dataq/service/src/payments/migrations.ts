@@ -113,4 +113,9 @@ create table auto_top_up (
     // The owners are to be told by email of the last failure.
     up: "alter table auto_top_up add column tell_failure boolean not null default false",
   },
+  {
+    name: "payments/6-shut-providers",
+    // Providers that do not accept the keys of this service, until they do.
+    up: "create table provider_shut (provider text primary key, since timestamptz not null, said text not null)",
+  },
 ];

@@ -6,6 +6,7 @@ import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { listOffers, type Offer, plainTokens } from "../ledger/package.ts";
+import { Admissions } from "./admission.ts";
 import { Alipay } from "./alipay/adapter.ts";
 import {
   type AutoTopUp,
@@ -34,6 +35,7 @@ import {
 import {
   type News,
   NotGenuine,
+  NotLetIn,
   type OwnAddresses,
   type Provider,
   type Received,
@@ -75,10 +77,12 @@ export class Payments {
   constructor(parts: PaymentParts) {
     this.#parts = parts;
     const { stripe, alipay, wechat, bank } = parts.settings;
+    const admissions = new Admissions(parts.database, parts.clock, parts.onWarning);
+    const tell = (name: PaymentProvider) => (said: string | undefined) => admissions.note(name, said);
     const on: readonly (Provider | undefined)[] = [
-      stripe && new Stripe(stripe),
-      alipay && new Alipay(alipay, parts.clock),
-      wechat && new WechatPay(wechat, parts.clock),
+      stripe && new Stripe(stripe, tell("stripe")),
+      alipay && new Alipay(alipay, parts.clock, tell("alipay")),
+      wechat && new WechatPay(wechat, parts.clock, tell("wechat")),
       bank && new BankTransfer(),
     ];
     this.#providers = new Map(on.flatMap((provider) => (provider ? [[provider.name, provider]] : [])));
@@ -172,7 +176,7 @@ export class Payments {
       );
     } catch (error) {
       // Only what certainly cannot be paid has failed; otherwise the provider is asked.
-      if (error instanceof Refused)
+      if (error instanceof Refused || error instanceof NotLetIn)
         await database.query(
           "update payment set state = 'failed', ask_at = null where id = $1 and state = 'open'",
           [id],
@@ -547,7 +551,7 @@ export class Payments {
     } catch (error) {
       this.#parts.onWarning(`${provider.name} did not take the refund ${started.id}`, error as Error);
       // Nobody knows whether it was made unless the provider said no; the sweeper asks.
-      if (!(error instanceof Refused)) return (await this.find(id))!;
+      if (!(error instanceof Refused || error instanceof NotLetIn)) return (await this.find(id))!;
       await this.#storeReturn(payment, started.id, { state: "failed", providerId: null });
       throw new Failure("payment_refused", named(provider), error);
     }

@@ -77,6 +77,9 @@ export interface Received {
   readonly now: Date;
 }
 
+/** Is told why a provider did not let this service in; undefined if it did. */
+export type TellAdmission = (said: string | undefined) => Promise<void>;
+
 /** Addresses of this service that a provider is told. */
 export interface OwnAddresses {
   /** Where the customer returns to. */
@@ -85,8 +88,8 @@ export interface OwnAddresses {
 }
 
 /**
- * A payment provider. Every method may be repeated, and throws `Refused` if the provider said no, or any other error if
- * nobody knows what happened.
+ * A payment provider. Every method may be repeated, and throws `Refused` if the provider said no, `NotLetIn` if it did
+ * not look at the payment, or any other error if nobody knows what happened.
  */
 export interface Provider {
   readonly name: PaymentProvider;
@@ -119,6 +122,18 @@ export class Refused extends Error {
     super(message);
     this.code = code;
   }
+}
+
+/**
+ * The provider does not know this service: a key, a right, or the account behind them is not the one that it expects. It
+ * did nothing, and says nothing of what was done before. Only the operator can mend it.
+ */
+export class NotLetIn extends Error {}
+
+/** For a question whether something was done before: if it is refused, nobody knows. */
+export function unknownIfRefused(error: unknown): never {
+  if (!(error instanceof Refused)) throw error;
+  throw new Error(`it is not known what was done before: ${error.message}`, { cause: error });
 }
 
 /** A notification that the provider did not sign, or signed too long ago. */

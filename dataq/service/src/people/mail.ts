@@ -1,7 +1,7 @@
 import { counted } from "@dataq/contract";
 import type { ChargeFailure } from "@dataq/contract/wire";
 import type { Transporter } from "nodemailer";
-import type { NearBudget, NearCap, Unusual, VendorFailing } from "../alerts/alerts.ts";
+import type { NearBudget, NearCap, PaymentsFailing, Unusual, VendorFailing } from "../alerts/alerts.ts";
 
 /** An email with one link. */
 export interface Letter {
@@ -88,6 +88,10 @@ export const letters = {
   vendorFailing: ({ contract, failures, last_failure }: VendorFailing, link: string) => ({
     subject: `dataq: ${contract} is failing · 数据供应商故障`,
     text: `${contract} has failed ${failures === 1 ? "once" : `${failures} times`} in a row, the last time with ${last_failure ?? "no reason"}. It is paused and tried again by itself; meanwhile calls get what other sources have, or an error for which nobody pays:\n${contract} 已连续失败 ${failures} 次，最近一次的原因是 ${last_failure ?? "未知"}。系统已暂停调用并会自动重试；期间调用由其他来源回答，否则返回错误且不扣费：\n\n${link}\n\nYou get this email once until it works again.\n恢复之前不会再次提醒。\n`,
+  }),
+  paymentsFailing: ({ provider, said }: PaymentsFailing, link: string) => ({
+    subject: `dataq: ${provider} does not accept your keys · 支付平台不接受您的密钥`,
+    text: `${provider} does not accept the keys in payments.json. It said: ${said}\nNobody can pay by it, and payments and refunds under way wait. Mend the keys and restart the service; what waits is then asked for again:\n${provider} 不接受 payments.json 中的密钥，答复为：${said}\n目前无法通过它付款，进行中的付款和退款会一直等待。请更正密钥并重启服务，之后系统会自动查询结果：\n\n${link}\n\nYou get this email once until it works again.\n恢复之前不会再次提醒。\n`,
   }),
   webhook: ({ host }: { readonly host: string }, link: string) => ({
     subject: "dataq: a webhook was disabled · Webhook 已停用",

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { Failure } from "@dataq/contract";
 import { type Author, writeAudit } from "../accounts/audit.ts";
-import { type EndedKeys, endPersonsKeys } from "../accounts/key.ts";
+import { endPersonsKeys, type TellEnded } from "../accounts/key.ts";
 import type { Role } from "../accounts/scope.ts";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
@@ -146,7 +146,7 @@ export async function acceptInvitation(
   });
 }
 
-/** Returns the keys of the person that ended, because they could do more than the new role. */
+/** Ends the keys of the person that could do more than the new role. */
 export async function setMemberRole(
   database: Database,
   accountId: string,
@@ -154,9 +154,10 @@ export async function setMemberRole(
   role: Role,
   author: Author,
   permit: PermitRole,
-): Promise<EndedKeys> {
+  tell: TellEnded,
+): Promise<void> {
   permit(role);
-  return changeMember(database, accountId, id, async (transaction, before) => {
+  await changeMember(database, accountId, id, async (transaction, before) => {
     permit(before);
     // What is set by hand is no longer the provider's.
     await transaction.query(
@@ -165,13 +166,13 @@ export async function setMemberRole(
     );
     const after = { account: accountId, role };
     await writeAudit(transaction, author, "member.role", id, { role: before }, after);
-    return endPersonsKeys(transaction, { accountId, personId: id, role }, author);
+    await endPersonsKeys(transaction, { accountId, personId: id, role }, author, tell);
   });
 }
 
 /**
- * Removes a member. From their next request on, the person acts for another of their accounts, or for none. Returns
- * their keys, which ended.
+ * Removes a member. From their next request on, the person acts for another of their accounts, or for none. Their keys
+ * end.
  */
 export async function removeMember(
   database: Database,
@@ -179,10 +180,11 @@ export async function removeMember(
   id: string,
   author: Author,
   permit: PermitRole,
-): Promise<EndedKeys> {
-  return changeMember(database, accountId, id, async (transaction, before) => {
+  tell: TellEnded,
+): Promise<void> {
+  await changeMember(database, accountId, id, async (transaction, before) => {
     permit(before);
-    return endMembership(transaction, accountId, id, before, author);
+    await endMembership(transaction, accountId, id, before, author, tell);
   });
 }
 
@@ -192,7 +194,8 @@ async function endMembership(
   id: string,
   role: Role,
   author: Author,
-): Promise<EndedKeys> {
+  tell: TellEnded,
+): Promise<void> {
   await transaction.query("delete from people.member where account_id = $1 and user_id = $2", [
     accountId,
     id,
@@ -204,20 +207,21 @@ async function endMembership(
     [accountId, id],
   );
   await writeAudit(transaction, author, "member.remove", id, { role }, { account: accountId });
-  return endPersonsKeys(transaction, { accountId, personId: id }, author);
+  await endPersonsKeys(transaction, { accountId, personId: id }, author, tell);
 }
 
 /**
  * Gives a person the role in the operator's account that the provider of single sign-on says. A role that was given by
- * hand stays. The person's other sessions end, because the role counts only in those that the provider began. Returns
- * keys that ended, because they could do more than the role.
+ * hand stays. The person's other sessions end, because the role counts only in those that the provider began, and keys
+ * that could do more than the role.
  */
 export async function giveProvidersRole(
   transaction: Transaction,
   id: string,
   role: Role,
   author: Author,
-): Promise<EndedKeys[]> {
+  tell: TellEnded,
+): Promise<void> {
   const found = await transaction.query<{ account: string; role: Role | null; is_own: boolean | null }>(
     `select a.id as account, m.role, m.seen_at is not null as is_own
      from (select id from account where role = 'admin' order by id limit 1) a
@@ -225,7 +229,7 @@ export async function giveProvidersRole(
     [id],
   );
   const { account, role: before, is_own } = found.rows[0]!;
-  if (before !== null && !is_own) return [];
+  if (before !== null && !is_own) return;
   await transaction.query(
     `insert into people.member (user_id, account_id, role, created_at, seen_at) values ($1, $2, $3, $4, $4)
      on conflict (user_id, account_id) do update set role = excluded.role, seen_at = excluded.seen_at`,
@@ -237,36 +241,34 @@ export async function giveProvidersRole(
     await writeAudit(transaction, author, "member.join", account, null, { role, by: "sso" });
   } else if (before !== role)
     await writeAudit(transaction, author, "member.role", id, { role: before }, { account, role, by: "sso" });
-  return [await endPersonsKeys(transaction, { accountId: account, personId: id, role }, author)];
+  await endPersonsKeys(transaction, { accountId: account, personId: id, role }, author, tell);
 }
 
 /**
- * Takes the role away that the provider gave. An account may lose its last owner: the machine still has one. Returns the
- * person's keys, which ended.
+ * Takes the role away that the provider gave. An account may lose its last owner: the machine still has one. The
+ * person's keys end.
  */
 export async function dropProvidersRole(
   transaction: Transaction,
   id: string,
   author: Author,
-): Promise<EndedKeys[]> {
+  tell: TellEnded,
+): Promise<void> {
   const own = await transaction.query<{ account_id: string; role: Role }>(
     "select account_id, role from people.member where user_id = $1 and seen_at is not null for update",
     [id],
   );
-  const ended: EndedKeys[] = [];
   for (const { account_id, role } of own.rows)
-    ended.push(await endMembership(transaction, account_id, id, role, author));
+    await endMembership(transaction, account_id, id, role, author, tell);
   if (own.rows.length > 0) await transaction.query(`delete from people."session" where "userId" = $1`, [id]);
-  return ended;
 }
 
-/** Takes the roles of those away who have not come from the provider since a time. Returns their keys, which ended. */
-export async function dropAbsent(database: Database, since: Date, now: Date): Promise<EndedKeys[]> {
+/** Takes the roles of those away who have not come from the provider since a time. Their keys end. */
+export async function dropAbsent(database: Database, since: Date, now: Date, tell: TellEnded): Promise<void> {
   const absent = await database.pool.query<{ user_id: string }>(
     "select distinct user_id from people.member where seen_at < $1 limit 100",
     [since],
   );
-  const ended: EndedKeys[] = [];
   for (const { user_id } of absent.rows)
     await inTransaction(database, async (transaction) => {
       await lockTransaction(transaction, "person", user_id);
@@ -274,10 +276,8 @@ export async function dropAbsent(database: Database, since: Date, now: Date): Pr
         "select from people.member where user_id = $1 and seen_at < $2 limit 1",
         [user_id, since],
       );
-      if (still.rowCount === 1)
-        ended.push(...(await dropProvidersRole(transaction, user_id, { actor: "system", now })));
+      if (still.rowCount === 1) await dropProvidersRole(transaction, user_id, { actor: "system", now }, tell);
     });
-  return ended;
 }
 
 /** Whether a person has a role from the provider, and so comes in by the provider only. */

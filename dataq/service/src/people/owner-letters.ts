@@ -9,6 +9,7 @@ const ownerLetters = {
   "key.unusual": { page: "/usage", write: letters.unusual },
   "project.near_budget": { page: "/keys", write: letters.nearBudget },
   "vendor.failing": { page: "/admin/sources", write: letters.vendorFailing },
+  "payments.failing": { page: "/admin/payments", write: letters.paymentsFailing },
   "balance.low": { page: "/top-up", write: letters.lowBalance },
   "top_up.failed": { page: "/top-up", write: letters.failedCharge },
   "terms.due": { page: "", write: letters.termsDue },

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Failure } from "@dataq/contract";
 import { type Account, createAccount, findAccount, type NewAccount } from "../accounts/account.ts";
 import { type Author, writeAudit } from "../accounts/audit.ts";
-import type { EndedKeys } from "../accounts/key.ts";
+import type { TellEnded } from "../accounts/key.ts";
 import { grantOf, type Principal } from "../accounts/principal.ts";
 import type { Role } from "../accounts/scope.ts";
 import type { Database, Queries } from "../database/database.ts";
@@ -124,20 +124,17 @@ export class People {
     };
   }
 
-  /** Tells the owners of accounts by email which keys ended with a member's place or role. */
-  async tellOfEndedKeys(ended: readonly EndedKeys[]): Promise<void> {
-    for (const { accountId, personId, keys } of ended) {
-      if (keys.length === 0) continue;
-      const person = (await this.#read(personId))?.email ?? personId;
-      await this.tellOwners(accountId, { about: "key.ended", data: { person, keys } });
-    }
-  }
+  /** Tells the owners of an account by email which keys ended with a member's place or role. */
+  readonly tellOfEndedKeys: TellEnded = async ({ accountId, personId, keys }, transaction) => {
+    const person = (await this.#read(personId, transaction))?.email ?? personId;
+    await this.tellOwners(accountId, { about: "key.ended", data: { person, keys } }, transaction);
+  };
 
   /**
-   * Tells the owners of an account by email. In a transaction, the email is sent if and only if the transaction takes
-   * effect; whatever happens to this process, it is sent at least once. Does nothing if the service sends no email.
+   * Tells the owners of an account by email, if and only if the transaction takes effect; whatever happens to this
+   * process, it is sent at least once. Does nothing if the service sends no email.
    */
-  async tellOwners(accountId: string, news: OwnerNews, queries: Queries = this.#database): Promise<void> {
+  async tellOwners(accountId: string, news: OwnerNews, queries: Queries): Promise<void> {
     if (!this.sendsMail) return;
     await addLetters(queries, accountId, news);
     this.#options.onLetters();
@@ -246,8 +243,8 @@ export class People {
     await once((transaction) => makeOwner(transaction, person.id, accountId, author.now));
   }
 
-  async #read(id: string): Promise<Person | undefined> {
-    return (await this.#database.pool.query<Person>(`${SELECT} where "id" = $1`, [id])).rows[0];
+  async #read(id: string, queries: Queries = this.#database.pool): Promise<Person | undefined> {
+    return (await queries.query<Person>(`${SELECT} where "id" = $1`, [id])).rows[0];
   }
 }
 

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
 import type { SsoRefusal } from "@dataq/contract/wire";
 import { type Author, writeAudit } from "../accounts/audit.ts";
-import type { EndedKeys } from "../accounts/key.ts";
+import type { TellEnded } from "../accounts/key.ts";
 import type { Role } from "../accounts/scope.ts";
 import type { Database } from "../database/database.ts";
 import { lockTransaction } from "../database/locks.ts";
@@ -134,21 +134,26 @@ export class SingleSignOn {
     return found.rowCount === 1;
   }
 
-  /** Makes the person's role in the operator's account what the provider says. Returns keys that ended with it. */
-  async settle(personId: string, { role, isLinked }: Arrival, author: Author): Promise<EndedKeys[]> {
-    return inTransaction(this.#parts.database, async (transaction) => {
+  /** Makes the person's role in the operator's account what the provider says. Keys can end with it. */
+  async settle(
+    personId: string,
+    { role, isLinked }: Arrival,
+    author: Author,
+    tell: TellEnded,
+  ): Promise<void> {
+    await inTransaction(this.#parts.database, async (transaction) => {
       await lockTransaction(transaction, "person", personId);
       if (isLinked) await writeAudit(transaction, author, "person.link", personId, null, { by: "sso" });
-      return role === undefined
-        ? dropProvidersRole(transaction, personId, author)
-        : giveProvidersRole(transaction, personId, role, author);
+      await (role === undefined
+        ? dropProvidersRole(transaction, personId, author, tell)
+        : giveProvidersRole(transaction, personId, role, author, tell));
     });
   }
 
   /** Ends the roles of those whom the provider has not sent for long: perhaps it no longer knows them. */
-  async dropAbsent(): Promise<EndedKeys[]> {
+  async dropAbsent(tell: TellEnded): Promise<void> {
     const now = this.#parts.clock();
     const since = new Date(now.getTime() - this.settings.absence_days * 86_400_000);
-    return dropAbsent(this.#parts.database, since, now);
+    await dropAbsent(this.#parts.database, since, now, tell);
   }
 }

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -98,12 +99,12 @@ async function contractsOf(entries: readonly object[], terms = {}, now?: () => n
 
 const tracking = "cloud_express_tracking";
 
-async function express(terms = {}, now?: () => number) {
+async function express(terms = {}, now?: () => number, vendor = base) {
   const entry = {
     vendor: "kuaidi100",
     customer: "C-1",
     key: "K-1",
-    url: `${base}/poll/query.do`,
+    url: `${vendor}/poll/query.do`,
     cost_fen: 7,
   };
   const contracts = await contractsOf([entry], terms, now);
@@ -193,6 +194,41 @@ test("a vendor that is too slow is upstream_timeout", async () => {
   answer = () => {};
   const { ask } = await express({ timeLimitMs: 100 });
   await expect(ask()).rejects.toMatchObject({ code: "upstream_timeout" });
+});
+
+test("a request without an answer keeps its cost, because the vendor may charge it; one that failed or was not sent has none", async () => {
+  const costs = async () => {
+    const { rows } = await database.query<{ cost: number; outcome: string }>(
+      "select cost_fen::float8 as cost, outcome from vendor_request order by sent_at desc limit 1",
+    );
+    return rows[0];
+  };
+  answer = () => {};
+  const slow = await express({ timeLimitMs: 100 });
+  await expect(slow.ask()).rejects.toMatchObject({ code: "upstream_timeout" });
+  expect(await costs()).toEqual({ cost: 7, outcome: "failed" });
+  const { contract } = await express();
+  const leaving = new AbortController();
+  const waiting = calls.length;
+  const asked = contract.ask(tracking, { express_no: "YT1" }, { signal: leaving.signal, patienceMs: 0 });
+  await expect.poll(() => calls.length).toBe(waiting + 1);
+  leaving.abort();
+  await expect(asked).rejects.toMatchObject({ code: "upstream_error" });
+  expect(await costs()).toEqual({ cost: 7, outcome: "left" });
+  answer = (_, __, response) => response.destroy();
+  await expect((await express()).ask()).rejects.toMatchObject({ code: "upstream_error" });
+  expect(await costs()).toEqual({ cost: 7, outcome: "failed" });
+  answer = (_, __, response) => response.writeHead(500).end("{}");
+  await expect((await express()).ask()).rejects.toMatchObject({ code: "upstream_error" });
+  expect(await costs()).toEqual({ cost: 0, outcome: "failed" });
+  const nobody = createServer().listen(0, "127.0.0.1");
+  await once(nobody, "listening");
+  const { port } = nobody.address() as AddressInfo;
+  nobody.close();
+  await once(nobody, "close");
+  const away = await express({}, undefined, `http://127.0.0.1:${port}`);
+  await expect(away.ask()).rejects.toMatchObject({ code: "upstream_error" });
+  expect(await costs()).toEqual({ cost: 0, outcome: "failed" });
 });
 
 test("after five consecutive failures the vendor is not called, then tried again", async () => {

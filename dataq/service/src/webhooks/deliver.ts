@@ -1,7 +1,7 @@
 import type { DisabledReason } from "@dataq/contract/wire";
 import { writeAudit } from "../accounts/audit.ts";
 import type { Database, Queries } from "../database/database.ts";
-import { inTransaction } from "../database/transaction.ts";
+import { inTransaction, type Transaction } from "../database/transaction.ts";
 import { type Outcome, post } from "./post.ts";
 import type { SecretBox } from "./secret.ts";
 import { signedHeaders } from "./signature.ts";
@@ -20,7 +20,8 @@ export interface DeliverParts {
   readonly box: SecretBox;
   readonly rule: TargetRule;
   readonly clock: () => Date;
-  readonly onDisabled: (webhook: DisabledWebhook) => Promise<void>;
+  /** In the transaction that disables it. */
+  readonly onDisabled: (webhook: DisabledWebhook, transaction: Transaction) => Promise<void>;
 }
 
 /**
@@ -98,20 +99,19 @@ async function write(
   { state, next }: { readonly state: string; readonly next: Date | null },
 ): Promise<void> {
   const now = clock();
-  const disabled = await inTransaction(database, async (transaction) => {
+  await inTransaction(database, async (transaction) => {
     // A redelivery may have reset the attempts meanwhile; this attempt counts as its first.
     await transaction.query(
       `update webhook_delivery set state = $2, attempts = attempts + 1, last_attempt_at = $3, next_attempt_at = $4,
               status = $5, answer = $6, error = $7 where id = $1`,
       [due.id, state, now, next, status, answer, error],
     );
-    if (state !== "failed") return undefined;
+    if (state !== "failed") return;
     const reason = status === 410 ? "gone" : "failing";
-    return (await disable(transaction, due, reason, now))
-      ? { id: due.webhookId, accountId: due.accountId, url: due.url, reason }
-      : undefined;
+    if (!(await disable(transaction, due, reason, now))) return;
+    const { webhookId: id, accountId, url } = due;
+    await onDisabled({ id, accountId, url, reason }, transaction);
   });
-  if (disabled) await onDisabled(disabled as DisabledWebhook);
 }
 
 /** If the endpoint accepted another message since this one was written, only this message has failed. */

@@ -212,7 +212,16 @@ function Vendors({ figures: { vendors } }: Part) {
         {
           name: t.board.cost,
           isNumber: true,
-          cell: ({ cost_fen }) => format.yuan(cost_fen * TOKENS_PER_FEN),
+          cell: ({ cost_fen, unsure_fen }) => (
+            <>
+              {format.yuan(cost_fen * TOKENS_PER_FEN)}
+              {unsure_fen > 0 && (
+                <span className="mt-1 block text-xs text-soft">
+                  {t.board.unsure(format.yuan(unsure_fen * TOKENS_PER_FEN))}
+                </span>
+              )}
+            </>
+          ),
         },
         {
           name: t.board.latency,

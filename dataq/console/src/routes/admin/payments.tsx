@@ -31,6 +31,7 @@ export function Payments() {
   const [state, setState] = useState<PaymentState | "">("");
   const [act, setAct] = useState<Act | null>(null);
   const query = useInfiniteQuery(allPaymentsQuery(state));
+  const format = useFormat();
   const { data: options } = useQuery(paymentOptionsQuery);
   return (
     <>
@@ -40,6 +41,13 @@ export function Payments() {
           <Notice title={t.payments.off}>{t.payments.offAbout}</Notice>
         </div>
       )}
+      {query.data?.pages[0]?.shut.map(({ provider, since, said }) => (
+        <div key={provider} className="mb-5">
+          <Notice tone="bad" title={t.payments.shut(t.pay.providers[provider])}>
+            {t.payments.shutAbout(format.moment(since), said)}
+          </Notice>
+        </div>
+      ))}
       <FilteredList<AnyPayment, PaymentState>
         title={t.pay.list}
         query={query}

@@ -6,6 +6,7 @@ import type { ApiKey } from "../../accounts/grant.ts";
 import { permitAll } from "../../accounts/key.ts";
 import { roles, type Scope, scopes } from "../../accounts/scope.ts";
 import { inTransaction } from "../../database/transaction.ts";
+import { addLetters } from "../../people/owner-letters.ts";
 import { localAccount } from "../local-account.ts";
 import { readCount } from "../numbers.ts";
 import { asOperator } from "../operator.ts";
@@ -120,7 +121,12 @@ export function keysCommand(): Command {
     .description("read a leaked key from standard input, and revoke it if it belongs to this service")
     .action(async () => {
       const found = (await text(process.stdin)).trim();
-      await asOperator((operator) => operator.keys.reportLeak(found, operator.author));
+      // A service without mail drops the job.
+      await asOperator((operator) =>
+        operator.keys.reportLeak(found, operator.author, ({ accountId, name, last4 }, transaction) =>
+          addLetters(transaction, accountId, { about: "key.leaked", data: { name, last4 } }),
+        ),
+      );
       console.log("revoked, if it belongs to this service");
     });
 

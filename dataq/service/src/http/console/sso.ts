@@ -76,7 +76,7 @@ export function addSsoRoutes(
       const refusal = refusalOf(error ?? "");
       // Whoever the provider no longer lets in loses what it gave them.
       if (arrival.personId !== undefined)
-        await people.tellOfEndedKeys(await sso.settle(arrival.personId, {}, author));
+        await sso.settle(arrival.personId, {}, author, people.tellOfEndedKeys);
       await writeAudit(parts.database, author, "login.failure", "sso", null, { reason: refusal });
       return reply.header("cache-control", "no-store").redirect(`/console/sign-in#sso=${refusal}`);
     }
@@ -85,7 +85,7 @@ export function addSsoRoutes(
       throw new Failure("internal_error", {}, new Error("there is no session after single sign-on"));
     const { id } = signedIn.person;
     const actor = `user_${id}`;
-    await people.tellOfEndedKeys(await sso.settle(id, arrival, { ...author, actor }));
+    await sso.settle(id, arrival, { ...author, actor }, people.tellOfEndedKeys);
     if (arrival.role === undefined) await people.admit(id);
     await writeAudit(parts.database, { ...author, actor }, "login.success", actor, null, { by: "sso" });
     await passCookies(request, reply, result);

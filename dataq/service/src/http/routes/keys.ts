@@ -82,11 +82,9 @@ export function addKeyRoutes(app: FastifyInstance, parts: HttpParts): void {
     const author = { ...authorOf(parts, request), actor: "leak-report" };
     const work = async () => {
       try {
-        const leaked = await keys.reportLeak(key.trim(), author);
-        if (leaked) {
-          const { accountId, name, last4 } = leaked;
-          await parts.people.tellOwners(accountId, { about: "key.leaked", data: { name, last4 } });
-        }
+        await keys.reportLeak(key.trim(), author, ({ accountId, name, last4 }, transaction) =>
+          parts.people.tellOwners(accountId, { about: "key.leaked", data: { name, last4 } }, transaction),
+        );
       } catch (error) {
         parts.logger.warn({ request_id: request.id, err: (error as Error).message }, "leak report failed");
       }

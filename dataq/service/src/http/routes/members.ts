@@ -62,8 +62,8 @@ export function addMemberRoutes(app: FastifyInstance, parts: HttpParts): void {
       const { role } = check(memberRole, readJson(request));
       const { id } = request.params;
       const author = authorOf(parts, request);
-      const ended = await setMemberRole(database, account.id, id, role, author, permitOf(request));
-      await people.tellOfEndedKeys([ended]);
+      const permit = permitOf(request);
+      await setMemberRole(database, account.id, id, role, author, permit, people.tellOfEndedKeys);
       return { id, role };
     },
   );
@@ -73,7 +73,7 @@ export function addMemberRoutes(app: FastifyInstance, parts: HttpParts): void {
     const { id } = request.params;
     const permit = isSelf(principal, id) ? () => {} : permitOf(request);
     const author = authorOf(parts, request);
-    await people.tellOfEndedKeys([await removeMember(database, principal.account.id, id, author, permit)]);
+    await removeMember(database, principal.account.id, id, author, permit, people.tellOfEndedKeys);
     return reply.code(204).send();
   });
 }

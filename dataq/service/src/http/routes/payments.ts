@@ -20,6 +20,7 @@ import { writeAudit } from "../../accounts/audit.ts";
 import { makeIdentifier } from "../../database/identifier.ts";
 import { inTransaction } from "../../database/transaction.ts";
 import { createOffer, endOffer, listOffers, listPackages, type Offer } from "../../ledger/package.ts";
+import { listShutOut } from "../../payments/admission.ts";
 import { chargedThisMonth, endAutoTopUp } from "../../payments/auto-top-up.ts";
 import { listPayments, type PaymentWithReturns, returnedFen } from "../../payments/payment.ts";
 import type { Payments } from "../../payments/payments.ts";
@@ -159,7 +160,10 @@ export function addPaymentRoutes(app: FastifyInstance, parts: HttpParts, payment
   app.get("/admin/v1/payments", async (request) => {
     const { cursor, limit, account, ...filter } = check(anyPaymentsQuery, request.query);
     const wanted = { ...filter, accountId: account, after: cursor, limit: limit + 1 };
-    return pageOf(await listPayments(parts.database, wanted), limit, (one) => anyPaymentBody(one, bank));
+    const page = pageOf(await listPayments(parts.database, wanted), limit, (one) =>
+      anyPaymentBody(one, bank),
+    );
+    return { ...page, shut: await listShutOut(parts.database) };
   });
 
   app.post<ById>("/admin/v1/payments/:id/confirm", async (request): Promise<Sent<typeof anyPayment>> => {

@@ -6,6 +6,7 @@ import {
   type News,
   NotGenuine,
   type Notification,
+  NotLetIn,
   type OwnAddresses,
   type PaidBill,
   type Provider,
@@ -13,6 +14,8 @@ import {
   type Refund,
   type RefundState,
   Refused,
+  type TellAdmission,
+  unknownIfRefused,
   type Way,
   yuanOf,
 } from "../provider.ts";
@@ -28,10 +31,12 @@ export class Alipay implements Provider {
   readonly #settings: AlipaySettings;
 
   readonly #clock: () => Date;
+  readonly #tell: TellAdmission;
 
-  constructor(settings: AlipaySettings, clock: () => Date) {
+  constructor(settings: AlipaySettings, clock: () => Date, tell: TellAdmission) {
     this.#settings = settings;
     this.#clock = clock;
+    this.#tell = tell;
   }
 
   async create(bill: Bill, { back, notify }: OwnAddresses): Promise<Way> {
@@ -67,11 +72,13 @@ export class Alipay implements Provider {
       refund_amount: yuanOf(refund.amountFen),
       refund_reason: refund.reason.slice(0, 80),
     });
-    return (await this.#findRefund(bill.id, refund.id)) ?? { state: "pending", providerId: null };
+    // It is made, whatever becomes of the question.
+    const found = await this.#findRefund(bill.id, refund.id).catch(() => undefined);
+    return found ?? { state: "pending", providerId: null };
   }
 
   async askRefund(bill: PaidBill, refund: Refund): Promise<RefundState> {
-    return (await this.#findRefund(bill.id, refund.id)) ?? this.refund(bill, refund);
+    return (await this.#findRefund(bill.id, refund.id).catch(unknownIfRefused)) ?? this.refund(bill, refund);
   }
 
   async read({ body }: Received): Promise<Notification> {
@@ -138,10 +145,15 @@ export class Alipay implements Provider {
     const fields = (answer[name] ?? answer["error_response"]) as Fields | undefined;
     if (fields === undefined) throw new Error(`Alipay did not answer ${method}`);
     const said = `${fields["sub_code"] ?? fields["code"]} ${fields["sub_msg"] ?? fields["msg"]}`;
-    // An answer about the request itself, such as a wrong app, is not signed.
+    // Such an answer is not always signed.
+    if (isNotLetIn(fields)) {
+      await this.#tell(`Alipay answered ${said}`);
+      throw new NotLetIn(`Alipay answered ${said}`);
+    }
     if (typeof answer["sign"] !== "string") throw new Error(`Alipay answered without a signature: ${said}`);
     if (!isSigned(signedPart(text, name), answer["sign"], this.#settings.alipayPublicKey))
       throw new Error("the signature of Alipay's answer is wrong");
+    if (fields["code"] === "10000" || fields["code"] === "40004") await this.#tell(undefined);
     if (fields["code"] === "10000") return fields;
     if (absent !== undefined && fields["sub_code"] === absent) return {};
     // 20000 and SYSTEM_ERROR: nobody knows whether it was done.
@@ -149,6 +161,19 @@ export class Alipay implements Provider {
       throw new Refused(`Alipay answered ${said}`);
     throw new Error(`Alipay answered ${said}`);
   }
+}
+
+/**
+ * Whether an answer is about the app, its signature or its rights (https://opendocs.alipay.com/common/02km9f), and not
+ * about the trade.
+ */
+function isNotLetIn({ code = "", sub_code: name = "" }: Fields): boolean {
+  return (
+    code === "20001" ||
+    code === "40006" ||
+    /^(isv\.(invalid-(signature|app-id|encrypt|timestamp)|.*permission)|aop\.)/.test(name) ||
+    /^ACQ\.(ACCESS_FORBIDDEN|PARTNER_ERROR|INVALID_SIGN)/.test(name)
+  );
 }
 
 /** The value of a field of an answer as it was received, which is what Alipay signs. */

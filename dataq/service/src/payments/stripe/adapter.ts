@@ -4,6 +4,7 @@ import {
   type News,
   NotGenuine,
   type Notification,
+  NotLetIn,
   type OwnAddresses,
   type PaidBill,
   type Provider,
@@ -12,6 +13,8 @@ import {
   type RefundState,
   Refused,
   type SavedCard,
+  type TellAdmission,
+  unknownIfRefused,
   type Way,
 } from "../provider.ts";
 import type { StripeSettings } from "../settings.ts";
@@ -57,9 +60,11 @@ export class Stripe implements Provider {
   /** Stripe takes no less than about half a dollar. */
   readonly leastFen = 400;
   readonly #settings: StripeSettings;
+  readonly #tell: TellAdmission;
 
-  constructor(settings: StripeSettings) {
+  constructor(settings: StripeSettings, tell: TellAdmission) {
     this.#settings = settings;
+    this.#tell = tell;
   }
 
   async create(bill: Bill, { back }: OwnAddresses): Promise<Way> {
@@ -112,7 +117,7 @@ export class Stripe implements Provider {
   async charge(bill: Bill, { customer, method }: Omit<SavedCard, "label">): Promise<News | undefined> {
     // Stripe forgets idempotency keys after a day, so it is asked first.
     const intent =
-      (await this.#findCharge(bill, customer)) ??
+      (await this.#findCharge(bill, customer).catch(unknownIfRefused)) ??
       (await this.#post("/v1/payment_intents", bill.id, {
         amount: String(bill.amountFen),
         currency: "cny",
@@ -153,7 +158,7 @@ export class Stripe implements Provider {
   }
 
   async askRefund(bill: PaidBill, refund: Refund): Promise<RefundState> {
-    const known = await this.#findRefund(bill, refund);
+    const known = await this.#findRefund(bill, refund).catch(unknownIfRefused);
     return known ? stateOf(known) : this.refund(bill, refund);
   }
 
@@ -231,12 +236,18 @@ export class Stripe implements Provider {
       ...(body !== undefined && { body }),
     });
     const answer = JSON.parse(text) as StripeObject & { readonly error?: StripeRefusal };
-    if (status === 200) return answer;
+    if (status === 200) {
+      await this.#tell(undefined);
+      return answer;
+    }
     const said = `Stripe answered ${status}: ${answer.error?.message ?? "no reason"}`;
     // 409 and 429 ask for another try; so does everything that is not the caller's fault.
-    throw status >= 400 && status < 500 && status !== 409 && status !== 429
-      ? new Refused(said, nameOf(answer.error))
-      : new Error(said);
+    if (status < 400 || status >= 500 || status === 409 || status === 429) throw new Error(said);
+    if (status === 401 || status === 403) {
+      await this.#tell(said);
+      throw new NotLetIn(said);
+    }
+    throw new Refused(said, nameOf(answer.error));
   }
 }
 

@@ -4,6 +4,7 @@ import {
   type News,
   NotGenuine,
   type Notification,
+  NotLetIn,
   type OwnAddresses,
   type PaidBill,
   type Provider,
@@ -11,6 +12,7 @@ import {
   type Refund,
   type RefundState,
   Refused,
+  type TellAdmission,
   type Way,
 } from "../provider.ts";
 import type { WechatSettings } from "../settings.ts";
@@ -49,10 +51,12 @@ export class WechatPay implements Provider {
   readonly leastFen = 1;
   readonly #settings: WechatSettings;
   readonly #clock: () => Date;
+  readonly #tell: TellAdmission;
 
-  constructor(settings: WechatSettings, clock: () => Date) {
+  constructor(settings: WechatSettings, clock: () => Date, tell: TellAdmission) {
     this.#settings = settings;
     this.#clock = clock;
+    this.#tell = tell;
   }
 
   async create(bill: Bill, { notify }: OwnAddresses): Promise<Way> {
@@ -159,13 +163,22 @@ export class WechatPay implements Provider {
         now,
       );
       if (fault !== undefined) throw new Error(`this is not an answer of WeChat Pay: ${fault[0]}`);
+      await this.#tell(undefined);
       return answer;
     }
     if (absent?.test(answer.code ?? "")) return {} as Body;
     const said = `WeChat Pay answered ${status} ${answer.code}: ${answer.message}`;
-    throw status >= 400 && status < 500 && status !== 429 ? new Refused(said) : new Error(said);
+    if (status < 400 || status >= 500 || status === 429) throw new Error(said);
+    if (status === 401 || notLetIn.test(answer.code ?? "")) {
+      await this.#tell(said);
+      throw new NotLetIn(said);
+    }
+    throw new Refused(said);
   }
 }
+
+/** Codes about the merchant, its signature or its rights, and not about the trade. */
+const notLetIn = /^(SIGN_ERROR|NO_?AUTH|MCH_NOT_EXISTS|APPID_MCHID_NOT_MATCH|INVALID_MERCHANT)$/;
 
 function newsOfRefund(refund: WechatRefund): News {
   const refundId = refund.out_refund_no ?? null;
