@@ -458,6 +458,11 @@ describe("an answer in two requests", () => {
     writeFileSync(path, JSON.stringify({ contracts }));
     return (await readContracts(path)).map((parts) => new Contract(parts, gate));
   };
+  /** The same, with little time for each request. */
+  const hasty = async (...names: string[]) =>
+    (await vendors(...names)).map(
+      ({ parts }) => new Contract({ ...parts, terms: { ...parts.terms, timeLimitMs: 1_000 } }, gate),
+    );
   const result = { CreditCode: "91330106MA0000007Q", Name: { is: "an object now" }, Status: "存续" };
   const changed = (request: IncomingMessage, body: string, response: ServerResponse) =>
     json(request.url?.startsWith("/search") ? { status: "200", id: 7 } : { status: "200", result })(
@@ -489,6 +494,14 @@ describe("an answer in two requests", () => {
       const params = { tax_id: "91330106MA0000007Q" };
       const run = connected(detail, contracts).run(params, page, { ...context, priceFen });
       await expect(run).rejects.toMatchObject({ code: "upstream_error" });
+      expect(calls).toHaveLength(asked);
+      // One that is too late may charge, too.
+      answer = (request, body, response) => {
+        if (request.url?.startsWith("/search")) changed(request, body, response);
+      };
+      calls = [];
+      const late = connected(detail, await hasty("slow", "later")).run(params, page, { ...context, priceFen });
+      await expect(late).rejects.toMatchObject({ code: "upstream_timeout" });
       expect(calls).toHaveLength(asked);
     },
   );

@@ -131,8 +131,8 @@ export function connected(
         } catch (error) {
           if (!(error instanceof Failure) || !mayBeAnsweredByAnother.has(error.code)) throw error;
           if (context.signal.aborted) throw error;
-          // A vendor that answered what cannot be used has perhaps charged for it.
-          if (error.code === "upstream_error") spentFen += paidFen;
+          // A vendor that answered what cannot be used, or too late, has perhaps charged for it.
+          if (error.code !== "unavailable") spentFen += paidFen;
           failed.add(contract);
           failure = worse(failure, error);
           continue;
