@@ -329,6 +329,21 @@ const ownerStates: readonly Sight[] = [
     ] as const)
       await form.locator(`input[name=${name}]`).fill(value);
   }),
+  state("admin-payments-shut", async (at) => {
+    await at.route("**/admin/v1/payments?*", async (route) => {
+      const page = (await (await route.fetch()).json()) as object;
+      await route.fulfill({ json: { ...page, shut } });
+    });
+    await visit(at, "/admin/payments");
+  }),
+  state("admin-board-unanswered", async (at) => {
+    await at.route("**/admin/v1/board*", async (route) => {
+      const board = (await (await route.fetch()).json()) as { vendors: object[] };
+      const vendors = board.vendors.map((row) => ({ ...row, cost_fen: 1_260, unsure_fen: 36 }));
+      await route.fulfill({ json: { ...board, vendors } });
+    });
+    await visit(at, "/admin/board");
+  }),
   state("sign-in-sso", (at) => asSession(at, "/sign-in", { sso: { name: "北京某某律师事务所" } }), "nobody"),
   state(
     "sign-in-sso-refused",
@@ -635,6 +650,19 @@ const ways = {
   offers_fen: [10_000, 50_000, 100_000],
   tokens_per_cny: 50_000,
 };
+
+const shut = [
+  {
+    provider: "stripe",
+    since: "2026-03-10T04:00:00.000Z",
+    said: "Stripe answered 401: Invalid API Key provided: sk_live_********************abcd",
+  },
+  {
+    provider: "wechat",
+    since: "2026-03-10T04:05:00.000Z",
+    said: "WeChat Pay answered 401 SIGN_ERROR: 商户证书序列号有误，请使用签名私钥匹配的证书序列号",
+  },
+];
 
 const maintenance = {
   since: "2026-03-10T04:00:00.000Z",
