@@ -500,7 +500,10 @@ describe("an answer in two requests", () => {
         if (request.url?.startsWith("/search")) changed(request, body, response);
       };
       calls = [];
-      const late = connected(detail, await hasty("slow", "later")).run(params, page, { ...context, priceFen });
+      const late = connected(detail, await hasty("slow", "later")).run(params, page, {
+        ...context,
+        priceFen,
+      });
       await expect(late).rejects.toMatchObject({ code: "upstream_timeout" });
       expect(calls).toHaveLength(asked);
     },
