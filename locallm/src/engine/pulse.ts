@@ -23,6 +23,8 @@ export function newPulse(): Pulse {
 }
 
 const enough = 2 ** 31 - 1;
+/** So many steps never take `enough`: one has a few thousand operations. */
+const filledEverySteps = 4096;
 
 function semaphorePulse(): Pulse {
   const c = koffi.load(null);
@@ -45,10 +47,13 @@ function semaphorePulse(): Pulse {
   };
   let before = 0;
   let isAborted = false;
+  let steps = 0;
   return {
     callback: c.symbol("sem_trywait") as Pointer,
     data,
     arm() {
+      if (!isAborted && ++steps < filledEverySteps) return;
+      steps = 0;
       if (!isAborted) before += taken();
       isAborted = false;
       init(data, 0, enough);

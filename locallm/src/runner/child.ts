@@ -29,7 +29,7 @@ const grants = new Grants(report);
 let isClosing = false;
 const gathering = new Gathering(reportSteps, () => performance.now());
 const outlets = new Outlets({
-  pass: (events) => gathering.add(events),
+  pass: (events, isAwaited) => gathering.add(events, isAwaited),
   send: reportSteps,
   report: reportTogether,
   hasRoom: socketRoom(),

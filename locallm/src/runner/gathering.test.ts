@@ -57,6 +57,14 @@ describe("Gathering", () => {
     expect(messages.at(-1)).toEqual(["1:f", "1:g", "1:h"]);
   });
 
+  it("sends text that is awaited at once, with what waits before it", () => {
+    for (const words of ["a", "b"]) gathering.add([text(1, words)]);
+    expect(messages).toEqual([["1:a"]]);
+    gathering.add([text(2, "A"), text(1, "c")], true);
+    expect(messages.slice(1)).toEqual([["1:b", "2:A", "1:c"]]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it("sends every text at once again after short steps", () => {
     for (const words of ["a", "b", "c"]) {
       gathering.add([text(1, words)]);

@@ -25,9 +25,9 @@ export class Gathering {
     this.#nowMs = nowMs;
   }
 
-  /** Adds the events of one step. */
-  add(events: readonly SlotEvent[]): void {
-    let isUrgent = false;
+  /** Adds the events of one step. With `isAwaited`, they do not wait. */
+  add(events: readonly SlotEvent[], isAwaited = false): void {
+    let isUrgent = isAwaited;
     for (const event of events) {
       this.#events.push(event);
       if (event.done !== null || event.error !== null) {

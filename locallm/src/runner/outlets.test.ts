@@ -25,6 +25,10 @@ describe("Outlets", () => {
   /** What the server was sent, in order. */
   let sent: string[];
   let hasRoom: boolean;
+  /** How often the system was asked for room. */
+  let asked: number;
+  /** The texts that the server awaits to lend a connection. */
+  let awaited: string[];
   let outlets: Outlets;
   let writer: Writer;
   let connection: { fd: number; isOpen: boolean; close(): void };
@@ -33,6 +37,8 @@ describe("Outlets", () => {
     vi.useFakeTimers();
     sent = [];
     hasRoom = true;
+    asked = 0;
+    awaited = [];
     const tell = (events: readonly SlotEvent[]) => {
       for (const event of events)
         sent.push(
@@ -41,7 +47,10 @@ describe("Outlets", () => {
     };
     writer = new Writer();
     outlets = new Outlets({
-      pass: tell,
+      pass: (events, isAwaited) => {
+        tell(events);
+        if (isAwaited) awaited.push(...events.map((event) => event.text));
+      },
       send: tell,
       report: (report) =>
         sent.push(
@@ -49,7 +58,10 @@ describe("Outlets", () => {
             ? `back ${report.tokens}${report.isSlow ? " slow" : ""}${restOf(report.rest)}`
             : report.kind,
         ),
-      hasRoom: () => hasRoom,
+      hasRoom: () => {
+        asked++;
+        return hasRoom;
+      },
       writer,
       now: () => new Date(0),
     });
@@ -110,6 +122,8 @@ describe("Outlets", () => {
     lend(1);
     outlets.add([text(1, "three")]);
     expect(sent).toEqual(["one", "two", "holds"]);
+    // The first two do not wait for those of other steps: what follows would wait for them.
+    expect(awaited).toEqual(["one", "two"]);
     lend(2, { first: false });
     outlets.add([text(1, "four")]);
     expect(sent).toEqual(["one", "two", "holds"]);
@@ -123,6 +137,7 @@ describe("Outlets", () => {
     outlets.add([text(1, "three")]);
     vi.advanceTimersByTime(20);
     expect(sent.slice(2)).toEqual(["holds", "three"]);
+    expect(awaited).toEqual(["one", "two"]);
     lend(2, { first: false });
     outlets.add([text(1, "four"), end(1)]);
     expect(sent.slice(4)).toEqual(["four", "end"]);
@@ -153,13 +168,18 @@ describe("Outlets", () => {
     outlets.open(1);
     outlets.add([text(1, "one")]);
     lend(1);
+    asked = 0;
+    const long = "x".repeat(1000);
+    for (let line = 0; line < 4; line++) outlets.add([text(1, long)]);
+    expect([asked, sent.slice(2)]).toEqual([1, []]);
     hasRoom = false;
-    outlets.add([text(1, "two")]);
-    expect(sent.slice(2)).toEqual(["back 0 slow", "two"]);
+    outlets.add([text(1, long)]);
+    expect(sent.slice(2)).toEqual([`${long.repeat(4)} in 4`, "back 0 slow", long]);
+    sent.splice(2, 3, "back", "two");
     hasRoom = true;
     // A descriptor that takes nothing, and that stays taken: what is closed may be another file's at once.
     connection.fd = openSync(file, "r");
-    lend(2, { first: false });
+    lend(3, { first: false });
     outlets.add([text(1, "three")]);
     outlets.add([text(1, "four")]);
     expect(sent.slice(4)).toEqual(["three in 1", 'back 0 slow, then b\\r\\n<"three" 7>\\r\\n', "four"]);

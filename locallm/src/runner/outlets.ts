@@ -1,6 +1,7 @@
 import type { SlotEvent } from "../engine/slots.ts";
 import { type LineShape, lineOf } from "../wire/inference/line-shape.ts";
 import type { Lend, Report } from "./protocol.ts";
+import { leastBytes } from "./socket-room.ts";
 import type { Lines, Writer } from "./writer.ts";
 
 /** A client's connection as Node passes it between processes: a handle that nothing reads from here. */
@@ -10,17 +11,22 @@ export interface Connection {
 }
 
 export interface OutletsRequest {
-  /** Sends events to the server when it is their turn. */
-  readonly pass: (events: readonly SlotEvent[]) => void;
+  /** Sends events to the server when it is their turn, or at once if it awaits one of them. */
+  readonly pass: (events: readonly SlotEvent[], isAwaited: boolean) => void;
   /** Sends events to the server at once. */
   readonly send: (events: readonly SlotEvent[]) => void;
   readonly report: (report: Report) => void;
-  /** Whether the system takes some kilobytes for this connection at once, so that no line is written in part. */
+  /** Whether the system takes `leastBytes` for this connection at once, so that no line is written in part. */
   readonly hasRoom: (fd: number) => boolean;
   readonly writer: Writer;
   readonly now: () => Date;
 }
 
+/**
+ * The server lends a connection when it has seen the first text. The second one comes meanwhile, and the next ones wait
+ * until the server has written it.
+ */
+const awaitedTexts = 2;
 /** Text that the server asked for waits so long for the server's answer. */
 const holdMs = 20;
 /** The server is told so often what was written: it counts tokens, and needs the text of some answers. */
@@ -68,6 +74,7 @@ export class Outlets {
         starts: new Set(loan.markers.map(([first = ""]) => first)),
         line: loan.number,
         lines: this.#request.writer.open(outlet.connection.fd),
+        roomBytes: 0,
       };
       outlet.silent = 0;
       this.#telling ??= setInterval(() => this.#tell(), tellEveryMs).unref();
@@ -77,12 +84,13 @@ export class Outlets {
 
   /** Takes the events of a step. */
   add(events: readonly SlotEvent[]): void {
-    if (this.#outlets.size === 0) this.#request.pass(events);
+    if (this.#outlets.size === 0) this.#request.pass(events, false);
     else this.#addEach(events);
   }
 
   #addEach(events: readonly SlotEvent[]): void {
     const passed: SlotEvent[] = [];
+    let isAwaited = false;
     for (const event of events) {
       const outlet = this.#outlets.get(event.id);
       if (outlet === undefined) passed.push(event);
@@ -92,11 +100,12 @@ export class Outlets {
       } else if (outlet.timer !== null) outlet.held.push(event);
       else if (!this.#write(outlet, event)) {
         outlet.sent++;
+        isAwaited ||= outlet.sent <= awaitedTexts;
         passed.push(event);
       }
     }
     this.#request.writer.flush();
-    if (passed.length > 0) this.#request.pass(passed);
+    if (passed.length > 0) this.#request.pass(passed, isAwaited);
   }
 
   /** Call it when the client of a job has left. Always answers that the connection is back. */
@@ -125,13 +134,20 @@ export class Outlets {
   #write(outlet: Outlet, { text, tokens }: SlotEvent): boolean {
     const { loan, connection, told } = outlet;
     if (loan === null || connection === null) return false;
-    const isSlow = !this.#request.hasRoom(connection.fd);
-    if (isSlow || !isPlain(text, loan.starts)) {
-      this.#giveBack(outlet, isSlow);
+    if (!isPlain(text, loan.starts)) {
+      this.#giveBack(outlet);
       return false;
     }
     const line = lineOf(loan.shape, text, loan.line, this.#request.now());
     const chunk = Buffer.from(`${Buffer.byteLength(line).toString(16)}\r\n${line}\r\n`);
+    if (loan.roomBytes < chunk.length) {
+      if (!this.#request.hasRoom(connection.fd)) {
+        this.#giveBack(outlet, true);
+        return false;
+      }
+      loan.roomBytes = leastBytes;
+    }
+    loan.roomBytes -= chunk.length;
     if (!loan.lines.add(chunk)) {
       this.#giveBack(outlet);
       return false;
@@ -203,7 +219,14 @@ interface Outlet {
   readonly held: SlotEvent[];
   /** Set while texts wait for a loan. */
   timer: NodeJS.Timeout | null;
-  loan: { shape: LineShape; starts: ReadonlySet<string>; line: number; lines: Lines } | null;
+  loan: {
+    shape: LineShape;
+    starts: ReadonlySet<string>;
+    line: number;
+    lines: Lines;
+    /** So much the connection is known to take. It is asked once for many lines. */
+    roomBytes: number;
+  } | null;
   /** What was written and not yet told the server. */
   told: { text: string; tokens: number; lines: number };
   /** How often the server was told while nothing was written. */

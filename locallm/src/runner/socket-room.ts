@@ -34,4 +34,5 @@ const memoryOption = 55;
 const sendLimit = 3;
 const queued = 5;
 
-const leastBytes = 4096;
+/** So much fits then, however many lines it is. */
+export const leastBytes = 4096;
