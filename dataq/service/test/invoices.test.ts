@@ -251,6 +251,47 @@ describe("an invoice", () => {
     ]);
     expect((await service.call("/admin/v1/invoices?state=requested")).body.data).toEqual([]);
   });
+
+  test("is over what is left when it is issued: what goes back before counts, and what goes back after is due in red", async () => {
+    const { call, pay } = await customer();
+    await call("/v1/invoices/buyer", buyer, "PATCH");
+    const [kept, returned] = [await pay(1_000), await pay(700)];
+    const ask = async (id: string) => (await call("/v1/invoices", { payments: [id] })).body.id as string;
+    const [one, other] = [await ask(kept), await ask(returned)];
+    const refund = async (id: string, amount_fen: number) => {
+      const body = { amount_fen, reason: "complaint" };
+      expect((await service.call(`/admin/v1/payments/${id}/refunds`, { body })).status).toBe(201);
+    };
+    const amounts = async () => {
+      const { data } = (await service.call("/admin/v1/invoices")).body;
+      return [one, other].map((id) => {
+        const { amount_fen, red_fen } = data.find((each: { id: string }) => each.id === id);
+        return [amount_fen, red_fen];
+      });
+    };
+    await refund(kept, 400);
+    await refund(returned, 700);
+    expect(await amounts()).toEqual([
+      [600, 0],
+      [0, 0],
+    ]);
+    const lines = (await exported())["2-发票明细信息"]!;
+    expect(lines.map(({ 发票流水号: serial, 金额: amount }) => [serial, amount])).toEqual([
+      [one.slice(-20), "6.00"],
+    ]);
+    const issue = (id: string, body: object) => service.call(`/admin/v1/invoices/${id}/issue`, { body });
+    // The clerk had looked before the refund.
+    const early = await issue(one, { number: "26112000000000000001", amount_fen: 1_000 });
+    expect(early.body).toMatchObject({ code: "invalid_params", error: { param: "amount_fen" } });
+    expect((await issue(other, { number: "26112000000000000002" })).body.code).toBe("payment_state");
+    const issued = await issue(one, { number: "26112000000000000001", amount_fen: 600 });
+    expect(issued.body).toMatchObject({ state: "issued", amount_fen: 600, red_fen: 0 });
+    await refund(kept, 250);
+    expect((await amounts())[0]).toEqual([600, 250]);
+    expect(
+      (await call("/v1/invoices")).body.data.map(({ amount_fen }: { amount_fen: number }) => amount_fen),
+    ).toEqual([0, 600]);
+  });
 });
 
 /** The exported workbook: for each sheet, what its rows have under which names. */

@@ -45,8 +45,8 @@ export const allInvoicesQuery = (state: InvoiceState | "") =>
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   });
 
-export const issueInvoice = (id: string, number: string) =>
+export const issueInvoice = ({ id, amount_fen }: AnyInvoice, number: string) =>
   call<AnyInvoice>(`/admin/v1/invoices/${encodeURIComponent(id)}/issue`, {
     method: "POST",
-    body: { number },
+    body: { number, amount_fen },
   });

@@ -923,6 +923,8 @@ export const en = {
     person: "a person, no tax number",
     issue: "Record the number",
     issueAbout: "The customer sees the number. It cannot be changed.",
+    returned: "All refunded",
+    red: (yuan: string) => `${yuan} went back since: issue a red invoice`,
     numberHint: "20 digits, as the tax bureau assigned it.",
   },
 

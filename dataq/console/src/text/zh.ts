@@ -883,6 +883,8 @@ export const zh: Text = {
     person: "个人，无税号",
     issue: "登记号码",
     issueAbout: "客户会看到这个号码，登记后不能修改。",
+    returned: "已全额退款",
+    red: (yuan: string) => `开具后退款 ${yuan}，需红冲`,
     numberHint: "税务局赋予的 20 位号码。",
   },
 

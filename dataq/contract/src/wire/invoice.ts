@@ -84,7 +84,7 @@ export const newInvoice = z.strictObject({
 export const invoice = z.strictObject({
   id: z.string(),
   state: z.enum(invoiceStates),
-  amount_fen: whole,
+  amount_fen: whole.meta({ description: "Paid less what went back; of an issued invoice, as it was then" }),
   buyer: z.strictObject({
     title: z.string(),
     tax_number: z.string(),
@@ -100,9 +100,17 @@ export const invoice = z.strictObject({
   issued_at: moment.nullable(),
 });
 export type Invoice = Received<typeof invoice>;
-export const anyInvoice = invoice.extend({ account_id: z.string() });
+export const anyInvoice = invoice.extend({
+  account_id: z.string(),
+  red_fen: whole.meta({ description: "What went back since it was issued: a red invoice is due over it" }),
+});
 export type AnyInvoice = Received<typeof anyInvoice>;
 
 export const invoicesQuery = z.strictObject({ cursor: z.string().max(64).optional(), limit: pageLimit });
 export const anyInvoicesQuery = invoicesQuery.extend({ state: z.enum(invoiceStates).optional() });
-export const invoiceIssue = z.strictObject({ number: text(50).min(1) });
+export const invoiceIssue = z.strictObject({
+  number: text(50).min(1),
+  amount_fen: whole.min(1).optional().meta({
+    description: "What you issued it over; refused if that is not the amount of the invoice any more",
+  }),
+});

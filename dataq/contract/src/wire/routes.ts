@@ -889,7 +889,7 @@ export const routes = {
     body: invoiceIssue,
     status: 200,
     answer: anyInvoice,
-    errors: ["already_exists"],
+    errors: ["payment_state", "already_exists"],
   },
   listVouchers: {
     ...admin,

@@ -1,10 +1,11 @@
-import { Failure } from "@dataq/contract";
+import { Failure, invalid } from "@dataq/contract";
 import type { InvoiceBuyer, InvoiceState } from "@dataq/contract/wire";
 import { type Author, writeAudit } from "../accounts/audit.ts";
 import type { Queries } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import type { Transaction } from "../database/transaction.ts";
 import { lockPayment, returnedFen, returnsOf, wrongState } from "../payments/payment.ts";
+import { yuanOf } from "../payments/provider.ts";
 
 export type Buyer = Required<InvoiceBuyer>;
 
@@ -13,7 +14,10 @@ export interface Invoice {
   readonly id: string;
   readonly accountId: string;
   readonly state: InvoiceState;
+  /** What was paid less what went back; of an issued one, as it was then. */
   readonly amountFen: number;
+  /** What went back since it was issued: a red invoice is due over it. */
+  readonly redFen: number;
   readonly buyer: Buyer;
   readonly payments: readonly string[];
   readonly number: string | null;
@@ -82,19 +86,41 @@ export async function requestInvoice(
   return (await listInvoices(transaction, { id, limit: 1 }))[0]!;
 }
 
-/** Records that an invoice was issued. Throws `not_found`, or `already_exists` if it or the number is taken. */
+/**
+ * Records that an invoice was issued, over what is left of its payments now. Throws `not_found`, `already_exists` if it or
+ * the number is taken, `payment_state` if all of it went back, and `invalid_params` if the operator issued another
+ * amount than that.
+ */
 export async function issueInvoice(
   transaction: Transaction,
   id: string,
-  number: string,
+  { number, amountFen }: { readonly number: string; readonly amountFen?: number | undefined },
   author: Author,
 ): Promise<Invoice> {
+  // Nothing goes back meanwhile.
+  await transaction.query(
+    `select from payment where id in (select payment_id from invoice_payment where invoice_id = $1) order by id for update`,
+    [id],
+  );
+  const [before] = await listInvoices(transaction, { id, limit: 1 });
+  if (before?.state === "requested") {
+    if (before.amountFen === 0) throw wrongState("refunded");
+    if (amountFen !== undefined && amountFen !== before.amountFen)
+      throw invalid(
+        "amount_fen",
+        "value",
+        `amount_fen is not that of the invoice, ${before.amountFen}: money went back since you looked`,
+        `issue an invoice over ${yuanOf(before.amountFen)} CNY, and a red one for the other`,
+        `这张发票现在应为 ${yuanOf(before.amountFen)} 元，期间有退款；请按此金额开具，已开的请红冲`,
+      );
+  }
   const used = await transaction.query("select from invoice where number = $1 and id <> $2", [number, id]);
   if (used.rowCount !== 0)
     throw new Failure("already_exists", { what: `An invoice with the number ${number}` });
   const changed = await transaction.query(
-    "update invoice set state = 'issued', number = $2, issued_at = $3 where id = $1 and state = 'requested'",
-    [id, number, author.now],
+    `update invoice set state = 'issued', number = $2, issued_at = $3, amount_fen = $4
+     where id = $1 and state = 'requested'`,
+    [id, number, author.now, before?.amountFen ?? 0],
   );
   const [invoice] = await listInvoices(transaction, { id, limit: 1 });
   if (!invoice) throw new Failure("not_found", { what: `The invoice ${id.slice(0, 64)}` });
@@ -115,10 +141,16 @@ export async function listInvoices(
   },
 ): Promise<Invoice[]> {
   const found = await queries.query<Invoice>(
-    `select id, account_id as "accountId", state, amount_fen as "amountFen", buyer, number,
+    `select id, account_id as "accountId", state, buyer, number,
+            (case when state = 'requested' then left_fen else amount_fen end)::bigint as "amountFen",
+            (case when state = 'requested' then 0 else greatest(0, amount_fen - left_fen) end)::bigint as "redFen",
             created_at as "createdAt", issued_at as "issuedAt",
             (select array_agg(payment_id order by payment_id) from invoice_payment where invoice_id = i.id) as payments
-     from invoice i
+     from invoice i cross join lateral (
+       select coalesce(sum(p.amount_fen - (
+         select coalesce(sum(r.amount_fen), 0) from payment_return r where r.payment_id = p.id and r.state <> 'failed'
+       )), 0) as left_fen from invoice_payment l join payment p on p.id = l.payment_id where l.invoice_id = i.id
+     ) now
      where ($2::text is null or id = $2) and ($3::text is null or account_id = $3)
        and ($4::text is null or state = $4) and ($5::text is null or id < $5)
      order by id desc limit $1`,

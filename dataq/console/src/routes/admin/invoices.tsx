@@ -92,7 +92,14 @@ export function AllInvoices() {
                     <>
                       <Badge tone={invoiceTones.issued}>{t.invoices.states.issued}</Badge>
                       <code className="mt-1 block font-mono text-xs break-all">{invoice.number}</code>
+                      {invoice.red_fen > 0 && (
+                        <span className="mt-1 block text-xs text-bad">
+                          {t.allInvoices.red(format.yuan(invoice.red_fen * TOKENS_PER_FEN))}
+                        </span>
+                      )}
                     </>
+                  ) : invoice.amount_fen === 0 ? (
+                    t.allInvoices.returned
                   ) : (
                     <Button size="small" onClick={() => setOpen(invoice)}>
                       {t.allInvoices.issue}
@@ -117,7 +124,7 @@ function Issue({ invoice, onClose }: { readonly invoice: AnyInvoice; readonly on
       <SettingForm
         action={t.save}
         onSend={async ({ number = "" }) => {
-          await issueInvoice(invoice.id, number.trim());
+          await issueInvoice(invoice, number.trim());
           await client.invalidateQueries({ queryKey: ["admin", "invoices"] });
           say(t.settings.saved);
           onClose();

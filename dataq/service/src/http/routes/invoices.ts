@@ -122,15 +122,17 @@ export function addInvoiceRoutes(app: FastifyInstance, parts: HttpParts, payment
     const open = await listInvoices(database, { state: "requested", limit: 10_000 });
     const from = seller ?? { name: "", tax_number: "", item: "", tax_code: "", tax_rate: 0 };
     reply.header("content-disposition", 'attachment; filename="invoices.xlsx"');
-    return reply.type(XLSX).send(taxWorkbook(open.toReversed(), from));
+    // Nothing is left to invoice where everything went back.
+    const due = open.filter(({ amountFen }) => amountFen > 0).reverse();
+    return reply.type(XLSX).send(taxWorkbook(due, from));
   });
 
   app.post<ById>("/admin/v1/invoices/:id/issue", async (request): Promise<Sent<typeof anyInvoice>> => {
-    const { number } = check(invoiceIssue, readJson(request));
+    const { number, amount_fen: amountFen } = check(invoiceIssue, readJson(request));
     const author = authorOf(parts, request);
     return anyInvoiceBody(
       await inTransaction(database, (transaction) =>
-        issueInvoice(transaction, request.params.id, number, author),
+        issueInvoice(transaction, request.params.id, { number, amountFen }, author),
       ),
     );
   });
@@ -171,5 +173,5 @@ function invoiceBody(one: Invoice): Sent<typeof invoiceSchema> {
 }
 
 function anyInvoiceBody(one: Invoice): Sent<typeof anyInvoice> {
-  return { ...invoiceBody(one), account_id: one.accountId };
+  return { ...invoiceBody(one), account_id: one.accountId, red_fen: one.redFen };
 }
