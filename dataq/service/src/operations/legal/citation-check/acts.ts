@@ -47,7 +47,7 @@ export function otherAct(said: readonly Clause[], article: readonly Clause[]): P
     if (best === undefined) continue;
     const near = ranked.filter(({ rank }) => rank >= best.rank - ahead);
     if (!near.every(({ act }) => conflict(mine.modal, act.modal))) continue;
-    if (isTurned(mine.phrase) !== isTurned(best.act.phrase)) continue;
+    if (turnsIn(mine.phrase) !== turnsIn(best.act.phrase)) continue;
     const isSoft = isWeak(mine.modal, best.act.modal);
     // What comes first is often told as a duty.
     if (isSoft && /^(?:首?先|原则上|一般)/.test(mine.phrase)) continue;
@@ -138,16 +138,12 @@ function isWeak(mine: Modal, theirs: Modal): boolean {
   return (mine === "may" && theirs === "must") || (mine === "must" && theirs === "may");
 }
 
-function isTurned(phrase: string): boolean {
-  return (
-    ((
-      phrase.match(
-        /不(?!动产|当得利|正当|特定|可抗力|合格|足|满)|未|拒绝|免除|免予|没有|无(?!偿|效|记名|形)/g,
-      ) ?? []
-    ).length &
-      1) ===
-    1
+/** 1 if it denies, 0 if not: two denials affirm. */
+function turnsIn(phrase: string): number {
+  const denials = phrase.match(
+    /不(?!动产|当得利|正当|特定|可抗力|合格|足|满)|未|拒绝|免除|免予|没有|无(?!偿|效|记名|形)/g,
   );
+  return (denials ?? []).length % 2;
 }
 
 const modals =

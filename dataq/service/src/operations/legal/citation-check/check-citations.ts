@@ -269,10 +269,9 @@ class Check {
     const isFuture =
       shown.content === null &&
       article.versions.slice(0, place).every(({ content }) => content === null) &&
-      article.versions.slice(place + 1).some(({ content }) => content !== null);
+      article.versions.some(({ content }) => content !== null);
     const common2 = { ...common, law_name: record.law_name, source: record.source };
-    const since = shown.content === null ? (shown.effective_date ?? shown.version_date) : sinceOf(shown);
-    if (asOf === undefined && !isFuture && isBeforeHeld(article, place, date, since))
+    if (asOf === undefined && !isFuture && isBeforeHeld(article, place, date, sinceOf(shown)))
       return { ...common2, verdict: "version_not_held", status: "unknown" };
     if (asOf !== undefined && shown.content === null)
       return { ...common2, verdict: "no_such_article", version_date: shown.version_date };
@@ -317,10 +316,9 @@ class Check {
   }
 
   /** The words that a quotation of this citation must match: those of the paragraph, if one is cited. */
-  #target({ content, paragraph, verdict }: CitationRecord): Words | undefined {
+  #target({ content, paragraph }: CitationRecord): Words | undefined {
     if (content === null) return undefined;
-    const part = paragraph === null || verdict !== "exists" ? content : paragraphsOf(content)[paragraph - 1];
-    return this.#wordsOf(part ?? content);
+    return this.#wordsOf(paragraphsOf(content)[(paragraph ?? 0) - 1] ?? content);
   }
 
   #wordsOf(text: string): Words {
@@ -338,7 +336,6 @@ class Check {
     if (range === undefined) return undefined;
     const from =
       range.from + (articleHeading.exec(plain.text.slice(range.from, range.from + 60))?.[0].length ?? 0);
-    if (from >= range.to) return undefined;
     const text = plain.text.slice(from, range.to);
     const mine = wordsOf(text);
     if (mine.units.length === 0) return undefined;
@@ -456,7 +453,7 @@ class Check {
       return { law_name: name, article_no, paragraph: place === -1 ? null : place + 1 };
     }
     const key = register.keyOf(name);
-    if (!register.isHeld(key) || this.#searches >= mostSearches) return undefined;
+    if (this.#searches >= mostSearches) return undefined;
     this.#searches++;
     for (const article of await held.withWords(key, mine.units.slice(0, longestSearch))) {
       const version = article.versions[inForceOn(article.versions, date)];
@@ -483,16 +480,18 @@ class Check {
       signal?.throwIfAborted();
       // Words that agree may be a part of the sentence; the rest is compared too.
       const isQuoted = record.quotations.some(({ marked, agrees: does }) => marked || does !== true);
-      if (record.kind !== "article" || record.as_of !== null || isQuoted) continue;
+      const { law_name: law } = record;
+      const { place } = citations[index] as FoundCitation;
+      if (law === null || place === null || record.as_of !== null || isQuoted) continue;
       if (!/^(?:exists|no_such_(?:article|paragraph|item))$/.test(record.verdict)) continue;
       const parts = sentenceAround(plain, citations, index);
       if (parts === undefined) continue;
       const said = wordsOf(saidIn(plain, parts));
       if (record.quotations.length === 0)
         record.fits_article =
-          (await this.#fittingArticle(said, record)) ??
-          (await this.#sameNumber(said, record, citations[index]?.place?.article)) ??
-          (await this.#otherLaw(parts, record));
+          (await this.#fittingArticle(said, record, law)) ??
+          (await this.#sameNumber(said, record, law, place.article)) ??
+          (await this.#otherLaw(parts, record, law));
       if (record.fits_article !== null) continue;
       const after = saidAfter(plain, citations, index);
       record.quotations.push(...this.#contradicting([...parts, ...after], record));
@@ -502,12 +501,12 @@ class Check {
   /** The article of this number in another law of a similar name, if it has the words and the cited one has not. */
   async #sameNumber(
     said: Words,
-    record: CitationRecord,
-    number: ArticleNumber | undefined,
+    { content }: CitationRecord,
+    name: string,
+    number: ArticleNumber,
   ): Promise<Nearest | null> {
     const { held, register, date } = this.#checking;
-    const { law_name: name, content } = record;
-    if (name === null || number === undefined || said.units.length < shortestFitting) return null;
+    if (said.units.length < shortestFitting) return null;
     if (content !== null && fitOf(said, this.#wordsOf(content), leastRunOfOwn).share > mostOwnShare)
       return null;
     const places = register.alike(register.keyOf(name)).map((law) => ({ law, article: number }));
@@ -524,10 +523,13 @@ class Check {
   }
 
   /** An article of another law that has the words of a part of the sentence, of which the cited one has hardly any. */
-  async #otherLaw(parts: readonly Part[], record: CitationRecord): Promise<Nearest | null> {
+  async #otherLaw(
+    parts: readonly Part[],
+    { content, verdict }: CitationRecord,
+    name: string,
+  ): Promise<Nearest | null> {
     const { held, register, plain, date } = this.#checking;
-    const { law_name: name, content } = record;
-    if (name === null || content === null || record.verdict !== "exists") return null;
+    if (content === null || verdict !== "exists") return null;
     const own = this.#wordsOf(content);
     const said = wordsOf(saidIn(plain, parts));
     if (likeness(said.units, own.units) > mostLikeness) return null;
@@ -573,18 +575,13 @@ class Check {
     return [];
   }
 
-  async #fittingArticle(said: Words, record: CitationRecord): Promise<Nearest | null> {
+  async #fittingArticle(said: Words, record: CitationRecord, name: string): Promise<Nearest | null> {
     const { held, register, date } = this.#checking;
-    const { law_name: name, content } = record;
-    if (name === null || said.units.length < shortestWhole) return null;
+    const { content } = record;
+    if (said.units.length < shortestWhole) return null;
     const own = content === null ? 0 : fitOf(said, this.#wordsOf(content), leastRunOfOwn).share;
     const key = register.keyOf(name);
-    if (
-      own > mostOwnShareBesideWhole ||
-      !register.isHeld(key) ||
-      this.#sentenceSearches >= mostSentenceSearches
-    )
-      return null;
+    if (own > mostOwnShareBesideWhole || this.#sentenceSearches >= mostSentenceSearches) return null;
     this.#sentenceSearches++;
     const fitting: {
       readonly place: Nearest;

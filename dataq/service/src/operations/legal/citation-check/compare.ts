@@ -41,8 +41,7 @@ export function wordsOf(text: string): Words {
       continue;
     }
     if (digits !== "") putNumber();
-    for (const unit of /[\p{L}\p{N}]/u.test(form) ? form : "") {
-      if (!/[\p{L}\p{N}]/u.test(unit)) continue;
+    for (const unit of form.replaceAll(/[^\p{L}\p{N}]/gu, "")) {
       units += unit;
       for (let each = 0; each < unit.length; each++) places.push(at);
     }
@@ -175,7 +174,7 @@ function commonRuns(mine: string, theirs: string): Run[] {
   const runs: Run[] = [];
   for (let at = 0; at + gram <= mine.length; at++)
     for (const place of places.get(mine.slice(at, at + gram)) ?? []) {
-      if (at > 0 && place > 0 && mine[at - 1] === theirs[place - 1]) continue;
+      if (at > 0 && mine[at - 1] === theirs[place - 1]) continue;
       runs.push({ mine: at, theirs: place, length: commonLength(mine, at, theirs, place) });
     }
   return runs

@@ -26,7 +26,7 @@ export function otherWord(said: Words, article: Words): readonly Piece[] | undef
       // At the beginning of a clause the clause before tells the place: 所列的金额,不包括…….
       const left = beside.left === "" ? article.units.slice(Math.max(0, at - acrossMark), at) : beside.left;
       if (!tellsPlace(left, right) || !isOnlyIn(said, left + right, left + word + right)) continue;
-      if (!article.units.includes(left + right) && !hasBoth(article, word, right)) return changed(word, "");
+      if (!hasBoth(article, word, right)) return changed(word, "");
     }
   }
   return undefined;
@@ -97,7 +97,6 @@ export function clauseEnd(words: Words, at: number): number {
 
 /** Whether there is a mark between a unit and the one before it. */
 function isApart({ text, places }: Words, at: number): boolean {
-  if (at === 0) return true;
   return /[,，。;；:：\n]/.test(text.slice((places[at - 1] ?? 0) + 1, places[at] ?? text.length));
 }
 
@@ -196,7 +195,6 @@ export function otherEffect(said: Words, article: Words): readonly Piece[] | und
     if (article.units.indexOf(condition, place + 1) !== -1) continue;
     const stands = restOfClause(article, place + condition.length);
     const own = restOfClause(said, at + condition.length);
-    if (own === "" || stands === "" || own === stands) continue;
     if (!isOtherEffect(own, stands, article.units) && !isOtherDuty(own, stands)) continue;
     return [
       { kind: "missing", text: stands },
@@ -215,7 +213,6 @@ function knownStart(clause: string, article: string): string {
 
 /** What follows in the clause, or the next clause at its end. Empty at the end of a sentence. */
 function restOfClause(words: Words, from: number): string {
-  if (clauseEnd(words, from) > from) return words.units.slice(from, clauseEnd(words, from));
   const { text, places, units } = words;
   const mark = text.slice((places[from - 1] ?? 0) + 1, places[from] ?? text.length);
   return /[。;；\n]/.test(mark) || from === units.length ? "" : units.slice(from, clauseEnd(words, from + 1));

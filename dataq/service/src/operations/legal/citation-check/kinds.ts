@@ -201,7 +201,6 @@ const leastOfPlace = 0.3;
 
 /** The same period begins with another event. */
 function otherEvent(said: readonly Clause[], article: readonly Clause[]): Piece[] | undefined {
-  const whole = article.map(({ units }) => units).join("|");
   for (const [place, clause] of said.entries()) {
     const mine = startOf(clause.units);
     if (mine === undefined) continue;
@@ -219,11 +218,6 @@ function otherEvent(said: readonly Clause[], article: readonly Clause[]): Piece[
         return start === undefined ? [] : [{ start, each }];
       });
     const [there] = alike;
-    if (there === undefined || whole.includes(mine.words)) {
-      // Its words stand elsewhere in the article; then those at this period must be others.
-      if (there === undefined || alike.some(({ start }) => start.words.endsWith(mine.words)))
-        if (!alike.every(({ start }) => start.knows && !mine.knows)) continue;
-    }
     if (there === undefined || alike.some(({ start }) => fits(mine, start))) continue;
     return instead(there.each.text, clause.text);
   }

@@ -57,17 +57,13 @@ function isHeldBy(left: Unit | undefined, right: Unit | undefined): boolean {
 }
 
 function isOtherTerm(theirs: string, mine: string, article: Words): boolean {
-  if (mine.length > longestTerm || theirs.length > longestTerm || mine.length < 2 || theirs.length < 2)
-    return false;
+  if (mine.length > longestTerm || theirs.length > longestTerm) return false;
   // What is denied is compared where it stands.
   if (denial.test(theirs) !== denial.test(mine)) return false;
   const [a, b] = [plain(theirs), plain(mine)];
   if (a === b || a.length < 2 || b.length < 2 || a.includes(b) || b.includes(a)) return false;
   const [who, whom] = [theirs, mine].map((words) => words.replaceAll(beside, "")) as [string, string];
   if (everyday.test(whom) && party.test(who)) return false;
-  // 汇票 is a kind of 票据.
-  const isKind = a.length === 2 && b.length === 2 && [...a].some((each) => b.includes(each));
-  if (isKind && !/[一二三四五六七八九十]/.test(a) && !qualifiers.has(a) && !qualifiers.has(b)) return false;
   if (!isSameClass(a, b, theirs, mine)) return false;
   // The writer took the word from another place of the article.
   return !article.units.includes(mine) && /\p{Script=Han}/u.test(a) && !isNumber(a) && !isNumber(b);

@@ -8,7 +8,7 @@ import { likeness, pairsIn } from "./likeness.ts";
 export function otherOutcome(said: Words, article: Words): readonly Piece[] | undefined {
   const rules = rulesOf(article.text);
   for (const { condition, outcome } of rulesOf(said.text)) {
-    if (outcome.length === 0 || pairsIn(condition).size < leastPairs) continue;
+    if (pairsIn(condition).size < leastPairs) continue;
     const ranked = rules
       .map((rule) => ({ ...rule, like: likenessOf(condition, rule.condition) }))
       .sort((a, b) => b.like - a.like);
@@ -152,9 +152,8 @@ const ofCase = /^[故因所据即]|原告|被告|本案|本院|我方|我司|某
 /** The sentence frees of what the article demands: 可以不再履行 for 不得拒绝履行. */
 function deniedDuty(said: string, article: string): Piece[] | undefined {
   for (const clause of said.split(/[，,。；;：:]/).map(plain)) {
-    const [mine, what = ""] =
+    const [, what = ""] =
       /(?:可以不再?|可不再?|无须|无需|不必|不再|有权拒绝|可以拒绝)(?:再|另行)?(.{4,12})/.exec(clause) ?? [];
-    if (mine === undefined) continue;
     const object = what.slice(0, leastObject);
     for (const sentence of article.split(/[。；;\n]/).map(plain)) {
       const at = sentence.indexOf(object);

@@ -176,7 +176,7 @@ function otherHolder(said: readonly Clause[], article: readonly Clause[]): Piece
   for (const clause of said) {
     const [, who = "", what = ""] =
       new RegExp(`(${role})(?:是|为|属于?|担任|作为)([^,]{4,12})$`).exec(clause.units) ?? [];
-    if (what === "" || anybody.test(who) || everyday.test(who)) continue;
+    if (anybody.test(who) || everyday.test(who)) continue;
     for (const each of article) {
       const [, other = "", whose = ""] =
         new RegExp(`(${role})(?:是|为|担任)([^,]{4,14})$`).exec(each.units) ?? [];

@@ -6,7 +6,7 @@ export function otherPublicity(said: readonly Clause[], article: readonly Clause
   const theirs = hearingsIn(article);
   for (const mine of hearingsIn(said)) {
     // What a court did is no rule, and a choice contradicts nothing.
-    if (mine.isChoice || mine.about.size === 0 || ofCase.test(mine.clause.units)) continue;
+    if (mine.isChoice || ofCase.test(mine.clause.units)) continue;
     const fits = theirs
       .map((each) => ({ ...each, share: shareIn(mine.about, each.about) }))
       .filter(({ share }) => share >= leastShare);

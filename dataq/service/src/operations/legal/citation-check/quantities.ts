@@ -143,7 +143,6 @@ function amountOfOther(said: Words, article: Words): readonly Piece[] | undefine
     if (own.length !== 1 || others.length !== 1 || ofCase.test(mine.clause)) continue;
     if (all.some((each) => isSameAmount(each, others[0] as Bound))) continue;
     const [here, there] = [own[0] as Bound, others[0] as Bound];
-    if (here.subject.length < 2 || there.subject.length < 2) continue;
     const only = (one: Bound, other: Bound) =>
       [...pairsIn(one.subject)].filter((pair) => !other.subject.includes(pair) && !/[以日年月]/.test(pair));
     const [ofHere, ofThere] = [only(here, there), only(there, here)];
@@ -165,7 +164,7 @@ function otherRange(said: Words, article: Words): readonly Piece[] | undefined {
     const alike = stands.filter(([low]) => low.kind === mine[0].kind);
     const sameEnds = (each: Range) =>
       mine.filter(({ value }, end) => value === (each[end] as Quantity).value).length;
-    if (alike.length === 0 || alike.some((each) => sameEnds(each) === 2)) continue;
+    if (alike.some((each) => sameEnds(each) === 2)) continue;
     const there = alike.filter((each) => sameEnds(each) === 1);
     if (there.length !== 1) continue;
     const end = mine[0].value === (there[0] as Range)[0].value ? 1 : 0;
@@ -245,8 +244,7 @@ function amountOfCondition(said: Words, article: Words): readonly Piece[] | unde
     const [best] = likes;
     if (best === undefined || best.each.value === mine.value || best.like < leastLikeAround) continue;
     // Both are told, each of its own condition.
-    if (all.some((each) => each !== mine && each.kind === mine.kind && each.value === best.each.value))
-      continue;
+    if (all.some((each) => each.kind === mine.kind && each.value === best.each.value)) continue;
     // Months for years are seldom a slip.
     if (unitOf(said, mine) !== unitOf(article, best.each) && best.like < leastLikeOfUnits) continue;
     const own = likes.find(({ each }) => each.value === mine.value);
@@ -312,7 +310,7 @@ function unitOf({ units }: Words, { to }: Quantity): string | undefined {
 /** The pairs of the clause of a quantity and of the one before it, without this quantity. */
 function aroundOf(words: Words, { from, to }: Quantity): Set<string> {
   const start = clauseStart(words, from);
-  const first = start === 0 ? 0 : clauseStart(words, start - 1);
+  const first = clauseStart(words, start - 1);
   const gap = words.text.slice((words.places[start - 1] ?? 0) + 1, words.places[start]);
   const before = start === 0 || /[。;；\n]/.test(gap) ? "" : words.units.slice(first, start);
   return pairsIn(
@@ -342,7 +340,7 @@ function boundsOf(words: Words): Bound[] {
   return all.flatMap((each) => {
     if (isPartOfDate(each, all, words)) return [];
     const [start, end] = [clauseStart(words, each.from), clauseEnd(words, each.to)];
-    const first = start === 0 ? 0 : clauseStart(words, start - 1);
+    const first = clauseStart(words, start - 1);
     const [before, after] = [units.slice(start, each.from), units.slice(each.to, end)];
     const days = daysOf[each.kind];
     const around =

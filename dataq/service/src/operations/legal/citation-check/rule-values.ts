@@ -173,7 +173,7 @@ const antonyms: readonly (readonly [string, string])[] = [
 /** Something else is void: the whole endorsement for the condition that it names. */
 function otherInvalid(said: Words, article: Words): Piece[] | undefined {
   const stands = invalidIn(article);
-  if (stands.length === 0 || likeness(said.units, article.units) < leastLikeness) return undefined;
+  if (likeness(said.units, article.units) < leastLikeness) return undefined;
   for (const mine of invalidIn(said)) {
     const isWhole = /(?:整个|全部|整体|一并|均)/.test(mine.clause);
     if (article.units.includes(mine.clause) || mine.clause.startsWith("其")) continue;
@@ -211,7 +211,7 @@ const unnamed = /(?:约定|条款|合同|协议|行为|决议|遗嘱|担保|登�
 /** 视为不予延续 for 视为准予延续. */
 function otherDeemed(said: Words, article: Words): Piece[] | undefined {
   const stands = [...matchesIn(article, deems)].map(([, what = ""]) => what);
-  if (stands.length === 0 || likeness(said.units, article.units) < leastLikeness) return undefined;
+  if (likeness(said.units, article.units) < leastLikeness) return undefined;
   for (const [, mine = ""] of matchesIn(said, deems)) {
     if (stands.some((each) => denies.test(each) === denies.test(mine))) continue;
     const theirs = stands.find((each) => likeness(mine.replace(denies, ""), each) > 0);
@@ -226,7 +226,7 @@ const denies = /不予?|未|没有|拒绝|放弃|撤回|驳回|无/;
 /** Somebody else bears, decides or does it: 由劳动者承担 for 由用人单位承担. */
 function otherBearer(said: Words, article: Words): Piece[] | undefined {
   const stands = bearersIn(article);
-  if (stands.length === 0 || likeness(said.units, article.units) < leastLikeness) return undefined;
+  if (likeness(said.units, article.units) < leastLikeness) return undefined;
   for (const mine of bearersIn(said)) {
     const alike = stands.filter(({ verb }) => verb === mine.verb);
     if (alike.length === 0 || !party.test(mine.who) || nobody.test(mine.who) || everydayParty.test(mine.who))
@@ -274,12 +274,7 @@ function isSameParty(one: string, other: string): boolean {
   const [a, b] = [one, other].map(inOneWord) as [string, string];
   // 申请人 and 被申请人 are on two sides.
   if (a === `被${b}` || b === `被${a}`) return false;
-  return (
-    a.includes(b) ||
-    b.includes(a) ||
-    a.slice(-3) === b.slice(-3) ||
-    [...pairsIn(b)].every((pair) => a.includes(pair))
-  );
+  return b.includes(a) || a.slice(-3) === b.slice(-3) || [...pairsIn(b)].every((pair) => a.includes(pair));
 }
 
 function inOneWord(who: string): string {

@@ -20,7 +20,6 @@ function waived(said: readonly Clause[], article: readonly Clause[]): Piece[] | 
     for (const pattern of waivers)
       for (const [, words = ""] of units.matchAll(pattern)) {
         const what = words.replaceAll(free, "").replace(/(?:为|作为)?(?:前提|条件|要件|必要|限)$/, "");
-        if (what.length < 2) continue;
         // An obligation, which the article denies too: 不承担民事责任.
         const duty = /^(?:承担|负担?|支付|赔偿|缴纳|返还)/.exec(what)?.[0];
         if (duty !== undefined && article.some((clause) => denied.test(clause.units))) continue;
