@@ -76,8 +76,6 @@ const cases: readonly (readonly [text: string, citations: readonly string[]])[] 
   ["根据《网络诚信法》的规定", ["网络诚信法"]],
   ["《民法典》与《民法典》", ["民法典"]],
   ["该法第三条", ["? 3"]],
-  // No law has a name of two characters that is not known.
-  ["依据税法第三条的规定", []],
   [
     "《网络房屋管理条例》（以下简称“房管条例”）和《网络房屋管理法》（以下简称“房管”），房管条例第三条",
     ["网络房屋管理条例", "网络房屋管理法", "网络房屋管理条例 3"],

@@ -441,7 +441,7 @@ function unknownLaw(
   let name = run;
   for (const lead of [strongLead, weakLead]) {
     const cut = Math.max(...[...name.matchAll(lead)].map((each) => each.index + each[0].length), 0);
-    name = name.slice(cut);
+    if (name.length - cut >= 3) name = name.slice(cut);
   }
   name = name.replace(othersBracket, "");
   if (name.length < 4 || notALaw.test(name) || genericName.test(name)) return undefined;
