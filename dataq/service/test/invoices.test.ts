@@ -288,9 +288,8 @@ describe("an invoice", () => {
     expect(issued.body).toMatchObject({ state: "issued", amount_fen: 600, red_fen: 0 });
     await refund(kept, 250);
     expect((await amounts())[0]).toEqual([600, 250]);
-    expect(
-      (await call("/v1/invoices")).body.data.map(({ amount_fen }: { amount_fen: number }) => amount_fen),
-    ).toEqual([0, 600]);
+    const own = (await call("/v1/invoices")).body.data as { amount_fen: number }[];
+    expect(new Set(own.map(({ amount_fen }) => amount_fen))).toEqual(new Set([0, 600]));
   });
 });
 
