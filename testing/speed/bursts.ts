@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Peer } from "./peer.ts";
 import { cpuMs, descendants, machineMs } from "./processes.ts";
 
@@ -41,6 +42,7 @@ export async function compare(
     let isDisturbed = false;
     for (let turn = 0; turn < peers.length; turn++) {
       const peer = peers[(round + turn) % peers.length]!;
+      await untilIdle(peers);
       const before = snapshot(peer, peers);
       const value = await figure.measure(peer, round);
       const after = snapshot(peer, peers);
@@ -85,15 +87,34 @@ export async function compare(
  */
 const countingMs = 20;
 
+/** So often it is looked whether the servers compute, and so often at most. */
+const [lookEveryMs, mostLooks] = [50, 40];
+
+/**
+ * Waits until no server computes. The engine's threads go on polling after an answer (llama-server's for some tenths of a
+ * second), on a core that the next server needs, and a server whose threads have not slept yet would begin sooner.
+ */
+async function untilIdle(peers: readonly Peer[]): Promise<void> {
+  const usedMs = () => peers.reduce((sum, peer) => sum + treeMs(peer), 0);
+  let beforeMs = usedMs();
+  for (let look = 0; look < mostLooks; look++) {
+    await sleep(lookEveryMs);
+    const nowMs = usedMs();
+    if (nowMs - beforeMs < lookEveryMs / 10) return;
+    beforeMs = nowMs;
+  }
+}
+
+function treeMs(peer: Peer): number {
+  try {
+    return cpuMs(peer.tree());
+  } catch {
+    // A server that the figure itself starts and stops is not running between bursts.
+    return 0;
+  }
+}
+
 function snapshot(peer: Peer, peers: readonly Peer[]) {
-  const treeMs = (one: Peer) => {
-    try {
-      return cpuMs(one.tree());
-    } catch {
-      // A server that the figure itself starts and stops is not running between bursts.
-      return 0;
-    }
-  };
   const peerMs = treeMs(peer);
   const ownMs =
     cpuMs(descendants(process.pid)) +
