@@ -77,10 +77,12 @@ export class Parking {
   async #clearFor(slot: Slot): Promise<void> {
     const { context, slots } = this.#request;
     const { id } = slot;
-    if (this.#only !== id) {
+    const others = slots.filter((other) => other !== slot);
+    // Its reader was slow for a while, and another job may have begun meanwhile.
+    const isAlone = others.every((other) => (other.isFree ? other.cached.length === 0 : other.isParked));
+    if (this.#only !== id || !isAlone) {
       await this.#park(slot);
-      for (const other of slots)
-        if (other !== slot) await (other.isFree ? this.#drop(other) : this.#park(other));
+      for (const other of others) await (other.isFree ? this.#drop(other) : this.#park(other));
       // Its client may have left meanwhile.
       if (slot.id !== id) return;
       context.clearMemory();

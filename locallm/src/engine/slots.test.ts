@@ -324,6 +324,24 @@ describe("a full window", () => {
   });
 });
 
+it("an answer that must not depend on others has the shared cache to itself, also when its reader goes on while another job begins", async () => {
+  const { submit, slots, makers, events, idle } = rig({ window: 90, sharedCells: 120 });
+  const first = submit([longPrompt(10, 40)], { numPredict: 40, deterministic: true });
+  while (events.length === 0) await turnOfLoop();
+  slots.pause(first);
+  await idle();
+  const { encodePrompt } = makers.vocabulary;
+  makers.vocabulary.encodePrompt = (...prompt) => {
+    slots.resume(first);
+    return encodePrompt(...prompt);
+  };
+  const second = submit([longPrompt(40, 3)]);
+  await idle();
+  const endOfFirst = events.findIndex(({ id, done }) => id === first && done !== null);
+  const beginOfSecond = events.findIndex(({ id }) => id === second);
+  expect([endOfFirst > 0, beginOfSecond > endOfFirst]).toEqual([true, true]);
+});
+
 describe("pictures", () => {
   const picture = (name: string, rows: boolean, cells = 6): EncodedPicture => {
     const one = { identity: name.repeat(32), cells, positions: cells, layout: "line", causal: true } as const;
