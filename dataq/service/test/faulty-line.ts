@@ -4,9 +4,10 @@ import type { Database } from "../src/database/database.ts";
 
 /**
  * What becomes of a piece that one side sends: it arrives; nothing of it arrives, or half of it, and the connection
- * breaks; it arrives later; or it also arrives on a second connection, whose answer nobody reads.
+ * breaks; it arrives later; it also arrives on a second connection, whose answer nobody reads; or, of a statement, it
+ * is answered as by a PostgreSQL whose disk is full.
  */
-export type Fate = "arrives" | "lost" | "cut" | "late" | "twice";
+export type Fate = "arrives" | "lost" | "cut" | "late" | "twice" | "refused";
 
 type Side = "question" | "answer";
 
@@ -92,10 +93,24 @@ export class FaultyLine {
           .resume()
           .write(piece);
         return void to.write(piece);
+      case "refused":
+        return void from.write(diskFull);
       case "arrives":
         return void to.write(piece);
     }
   }
+}
+
+/** The server's messages ErrorResponse and ReadyForQuery: https://www.postgresql.org/docs/current/protocol-message-formats.html */
+const diskFull = Buffer.concat([
+  message("E", "SERROR\0VERROR\0C53100\0Mcould not extend file: No space left on device\0\0"),
+  message("Z", "I"),
+]);
+
+function message(kind: string, content: string): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(4 + content.length);
+  return Buffer.concat([Buffer.from(kind), length, Buffer.from(content)]);
 }
 
 /** A line to a database's server, and the address of the database behind it for the owner of its tables. */

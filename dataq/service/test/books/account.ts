@@ -11,6 +11,8 @@ interface Asked {
   readonly answers: { readonly requestId: string; readonly tokens: number; readonly isReplay: boolean }[];
   /** Requests whose caller was told that they failed. */
   readonly failed: string[];
+  /** Of these, the ones that would always fail, so that the same failure is the answer to every repeat. */
+  readonly final: { readonly requestId: string; readonly isReplay: boolean }[];
   /** Copies of the request that may have been answered without anybody hearing it. */
   unheard: number;
   /** The earliest time of an attempt, by the services' clock. */
@@ -40,7 +42,16 @@ export class KnownAccount {
 
   add(body: object, name?: string): Asked {
     const firstMs = this.#world.nowMs;
-    const asked: Asked = { body, name, answers: [], failed: [], unheard: 0, firstMs, isForgotten: false };
+    const asked: Asked = {
+      body,
+      name,
+      answers: [],
+      failed: [],
+      final: [],
+      unheard: 0,
+      firstMs,
+      isForgotten: false,
+    };
     this.asked.push(asked);
     return asked;
   }
@@ -59,7 +70,11 @@ export class KnownAccount {
       const { tokens, reason } = answer.body.usage;
       asked.answers.push({ requestId: answer.requestId, tokens, isReplay: reason === "replayed" });
     } else if (answer?.status === 503 && this.#world.isAwayForLong) asked.unheard++;
-    else if (answer) asked.failed.push(answer.requestId);
+    else if (answer) {
+      const { requestId, isReplay, status } = answer;
+      asked.failed.push(requestId);
+      if (status === 404) asked.final.push({ requestId, isReplay });
+    }
     return answer;
   }
 
@@ -83,22 +98,30 @@ export class KnownAccount {
       kind: string;
       id: string | null;
       reference: string | null;
+      note: string | null;
       tokens: number;
-    }>(
-      `select kind, request_id as id, reference, case when kind = 'capture' then earnings else trial + paid + credit end as tokens
-         from entry where account_id = $1 order by seq`,
-      [this.id],
-    );
+    }>({
+      name: "books-entries",
+      text: `select kind, request_id as id, reference, note,
+                    case when kind = 'capture' then earnings else trial + paid + credit end as tokens
+               from entry where account_id = $1 order by seq`,
+      values: [this.id],
+    });
     this.entries = found.rows.length;
     this.clockMoved();
     const breaches: string[] = [];
     const captured = new Map<string, number>();
-    for (const { kind, id, tokens } of found.rows) if (kind === "capture") captured.set(id!, tokens);
+    /** Calls that gave their hold back with their outcome; others were given back by a sweeper. */
+    const ended = new Set<string>();
+    for (const { kind, id, tokens, note } of found.rows) {
+      if (kind === "capture") captured.set(id!, tokens);
+      if (kind === "void" && note === "not_found") ended.add(id!);
+    }
     /** Captures that no heard answer explains. */
     let unexplained = captured.size;
     let least = 0;
     let most = 0;
-    for (const { name, answers, failed, unheard, body, isForgotten } of this.asked) {
+    for (const { name, answers, failed, final, unheard, body, isForgotten } of this.asked) {
       const what = JSON.stringify({ name, body });
       for (const id of failed) if (captured.has(id)) breaches.push(`${id} failed and was charged: ${what}`);
       const first = answers.filter(({ isReplay }) => !isReplay);
@@ -110,6 +133,9 @@ export class KnownAccount {
         if (captured.has(requestId)) unexplained--;
       }
       const charged = first.filter(({ tokens }) => tokens > 0).length;
+      const outcomes = first.length + final.filter((one) => !one.isReplay && ended.has(one.requestId)).length;
+      if (name !== undefined && !isForgotten && outcomes > 1)
+        breaches.push(`one Idempotency-Key has ${outcomes} outcomes: ${what}`);
       if (name === undefined || isForgotten) most += unheard;
       else if (charged > 1) breaches.push(`one Idempotency-Key was charged ${charged} times: ${what}`);
       else if (charged === 0) {

@@ -26,6 +26,7 @@ const steps = [
   ...Array<"call">(8).fill("call"),
   ...Array<"calls at once">(5).fill("calls at once"),
   ...Array<"call again">(3).fill("call again"),
+  "call a day later",
   ...Array<"sweep">(3).fill("sweep"),
   ...Array<"clock">(3).fill("clock"),
   "payment",
@@ -42,6 +43,8 @@ const steps = [
   "refresh",
 ] as const;
 
+type Step = (typeof steps)[number] | "deadlines pass";
+
 const faults = [
   ...Array<"none">(2).fill("none"),
   ...Array<"database">(8).fill("database"),
@@ -49,8 +52,15 @@ const faults = [
   "fail-over",
   "cut off",
   "cut off",
+  "refused",
+  "refused",
   "caller leaves",
 ] as const;
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** No claim of a running call is older. */
+const LONGEST_CLAIM_MS = 300_000;
 
 /** Longer than a service repeats a statement. What it had begun ends by its deadline. */
 const LONG_MS = 9_000;
@@ -106,6 +116,8 @@ class Story {
   #hasImported = false;
   /** Ends when the database is back that was cut off while a source ran. */
   #cut: Promise<void> | undefined;
+  /** What comes next whatever the seed says, without a fault. */
+  #following: Step[] = [];
 
   constructor(world: World, seed: number, count: (what: string) => void) {
     this.#world = world;
@@ -119,7 +131,7 @@ class Story {
     const world = this.#world;
     const random = this.#random;
     // Eight in the evening in Beijing, in a month that a few steps may leave.
-    world.nowMs = Date.parse("2026-03-30T12:00:00Z") + (this.#seed % 200) * 86_400_000 * 3;
+    world.nowMs = Date.parse("2026-03-30T12:00:00Z") + (this.#seed % 200) * DAY_MS * 3;
     world.receiver.answer(204);
     const [place] = world.places as [Place];
     const opening = random.pick([4_000, 12_000, 40_000, 400_000]);
@@ -142,8 +154,9 @@ class Story {
 
   async step(): Promise<void> {
     const random = this.#random;
-    const step = random.pick(steps);
-    const fault = random.pick(faults);
+    const following = this.#following.shift();
+    const step = following ?? random.pick(steps);
+    const fault = following === undefined ? random.pick(faults) : "none";
     this.at = fault === "none" ? step : `${step}, ${fault}`;
     this.#count(step);
     if (fault !== "none") this.#count(`fault: ${fault}`);
@@ -156,6 +169,21 @@ class Story {
       this.#cut = undefined;
       this.#mend();
     }
+    if (step === "sweep" && fault === "none") await this.#assertReleased();
+    // A call may have left a hold or a claim.
+    if ((fault === "refused" || fault === "cut off") && random.below(2) === 0)
+      this.#following.push("deadlines pass", "sweep");
+  }
+
+  /** What nobody ended in time is ended by a sweep. */
+  async #assertReleased(): Promise<void> {
+    const { nowMs } = this.#world;
+    const left = await this.#numberOf(
+      `select (select count(*) from hold where account_id = $1 and deadline < $2) +
+              (select count(*) from idempotency where account_id = $1 and outcome is null and created_at < $3) as n`,
+      [this.#account.id, new Date(nowMs), new Date(nowMs - LONGEST_CLAIM_MS)],
+    );
+    if (left > 0) throw new Error(`${left} holds or claims are left after a sweep`);
   }
 
   /** A service sweeps every ten seconds, whatever else it does. */
@@ -166,6 +194,10 @@ class Story {
     const place = random.pick(this.#world.places);
     await sleep(random.below(20));
     await place.service.sweep();
+  }
+
+  async #sweepBy(places: readonly Place[]): Promise<void> {
+    for (const { service } of places) await service.sweep();
   }
 
   /** Laws of the books, and what the account's callers know. */
@@ -188,9 +220,9 @@ class Story {
     this.at = "the end";
     await this.#told("PATCH", `/admin/v1/accounts/${this.#account.id}`, { frozen: false });
     // Past the lifetime of every hold and every claim.
-    world.nowMs += 3_600_000;
+    world.nowMs += HOUR_MS;
     this.#account.clockMoved();
-    for (const { service } of world.places) await service.sweep();
+    await this.#sweepBy(world.places);
     for (const asked of this.#account.asked)
       if (asked.name !== undefined && asked.answers.length === 0) await this.#untilTold(asked);
     for (const [reference, isKnown] of this.#account.payments)
@@ -205,7 +237,7 @@ class Story {
     for (let tries = 0; open > 0 && tries < 100; tries++) {
       await sleep(50);
       world.nowMs += 60_000;
-      for (const { service } of world.places) await service.sweep();
+      await this.#sweepBy(world.places);
       open = await openOnes();
     }
     if (open > 0) throw new Error(`${open} holds or claims did not end`);
@@ -214,7 +246,7 @@ class Story {
     await this.#connectionsRest();
   }
 
-  async #do(step: (typeof steps)[number], place: Place, copies: number): Promise<unknown> {
+  async #do(step: Step, place: Place, copies: number): Promise<unknown> {
     const random = this.#random;
     const { id } = this.#account;
     const world = this.#world;
@@ -232,8 +264,17 @@ class Story {
         return Promise.all(everywhere.map(({ asked, at }) => this.#account.ask(asked, at, copies)));
       }
       case "call again": {
-        const named = this.#account.asked.filter(({ name }) => name !== undefined);
+        const named = this.#named();
         return named.length > 0 && this.#account.ask(random.pick(named), place, copies);
+      }
+      case "call a day later": {
+        const named = this.#named();
+        if (named.length === 0) return undefined;
+        const asked = random.pick(named);
+        world.nowMs = asked.firstMs + DAY_MS + random.pick([-1_000, -1, 0, 1, 60_000]);
+        this.#account.clockMoved();
+        if (random.below(2) === 0) await place.service.sweep();
+        return this.#account.ask(asked, place, copies);
       }
       case "payment":
         return this.#account.pay(`${this.#seed}-${random.below(3)}`, 10_000, place);
@@ -272,6 +313,9 @@ class Story {
         return place.service.sweep();
       case "clock":
         return this.#moveClock();
+      case "deadlines pass":
+        world.nowMs += random.pick([121_000, 301_000, HOUR_MS, 26 * HOUR_MS]);
+        return undefined;
       case "message":
         world.receiver.answer(random.pick([204, 500, { status: 302 }, { status: 200, body: "ok" }]));
         await world.database.query("select webhook_send($1, 'key.refused', 'key_x', '{}', now())", [id]);
@@ -305,20 +349,28 @@ class Story {
     return this.#account.add(body, name);
   }
 
+  /** Questions that may be asked again; half the time those with an answer that was not heard, or a final failure. */
+  #named() {
+    const named = this.#account.asked.filter(({ name }) => name !== undefined);
+    const odd = named.filter(({ unheard, final }) => unheard > 0 || final.length > 0);
+    return odd.length > 0 && this.#random.below(2) === 0 ? odd : named;
+  }
+
   #moveClock(): void {
     const world = this.#world;
-    const midnight = Math.ceil((world.nowMs + 8 * 3_600_000) / 86_400_000) * 86_400_000 - 8 * 3_600_000;
+    const midnight = Math.ceil((world.nowMs + 8 * HOUR_MS) / DAY_MS) * DAY_MS - 8 * HOUR_MS;
     world.nowMs = this.#random.pick([
       world.nowMs + 1,
       world.nowMs + 61_000,
       world.nowMs + 200_000,
-      world.nowMs + 26 * 3_600_000,
+      world.nowMs + 26 * HOUR_MS,
+      world.nowMs + 33 * DAY_MS,
       midnight - 1,
       midnight,
       world.nowMs - 1,
       world.nowMs - 5_000,
-      world.nowMs - 3_600_000,
-      world.nowMs - 30 * 3_600_000,
+      world.nowMs - HOUR_MS,
+      world.nowMs - 30 * HOUR_MS,
     ]);
   }
 
@@ -354,6 +406,11 @@ class Story {
         };
         return none;
       }
+      case "refused": {
+        const about = random.pick(["ledger-settle", "ledger-settle", "ledger-", "idempotency"]);
+        this.#onceAbout(about, world.databaseLines(), "question", random.below(2), "refused");
+        return none;
+      }
       case "fail-over": {
         const afterMs = random.below(40);
         return { ...none, over: () => sleep(afterMs).then(() => world.failOver()) };
@@ -364,9 +421,13 @@ class Story {
           random.below(30),
           random.pick([20, 20, 300, 300, 300, 900, 900, 900, LONG_MS]),
         ];
+        const others = world.places.filter((place) => !places.includes(place));
+        // To the other service, this one looks as if it had ended, once PostgreSQL has seen that its connection is gone.
+        const meanwhile =
+          random.below(2) === 0 ? () => sleep(60).then(() => this.#sweepBy(others)) : undefined;
         const cutOff = () => {
           world.isAwayForLong ||= forMs === LONG_MS;
-          return world.cutOff(places, forMs);
+          return world.cutOff(places, forMs, meanwhile);
         };
         // A source runs while the call has a hold, which ends by its deadline if the database stays away.
         if (random.below(2) === 0) {
@@ -451,7 +512,7 @@ class Story {
       await world.database.query(
         "update graphile_worker._private_jobs set locked_at = locked_at - interval '1 minute' where locked_at is not null",
       );
-      for (const { service } of world.places) await service.sweep();
+      await this.#sweepBy(world.places);
     }
     for (let tries = 0; (await waiting()) > 0; tries++) {
       if (tries > 300) throw new Error(`${await waiting()} messages are still waiting`);
@@ -524,7 +585,7 @@ class Story {
     const index = embeddedIndex(world.importing, { now: () => Number.POSITIVE_INFINITY });
     const needs = { database: world.importing, index, dataFolder: world.folder, progress: () => {} };
     try {
-      await refreshDue(needs, await findDue(world.importing, new Date(Date.now() + 40 * 86_400_000)));
+      await refreshDue(needs, await findDue(world.importing, new Date(Date.now() + 40 * DAY_MS)));
     } catch (error) {
       if (!isOfConnection(error)) throw error;
       this.#count("refreshes that broke");

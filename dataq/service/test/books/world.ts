@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,6 +11,7 @@ import {
   environmentOf,
   makeDataFolder,
   openFolder,
+  queryAsOwner,
   removeDataFolder,
 } from "../data-folder.ts";
 import { databaseLine, FaultyLine } from "../faulty-line.ts";
@@ -27,6 +29,8 @@ export interface Place {
 export interface Answer {
   readonly status: number;
   readonly requestId: string;
+  /** Whether the service says that it gave this answer before. */
+  readonly isReplay: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: an answer has any form
   readonly body: any;
 }
@@ -71,6 +75,7 @@ export class World {
     const folder = await makeDataFolder("tables");
     const database = await openFolder(folder);
     await commitWithoutDisk(database);
+    await connectQuickly(database);
     const lines = await Promise.all(
       [0, 1].map(async () => [await databaseLine(database), await databaseLine(database)] as const),
     );
@@ -131,14 +136,14 @@ export class World {
     }
   }
 
-  /** For a while one service, or both, cannot reach the database. */
-  async cutOff(places: readonly Place[], forMs: number): Promise<void> {
+  /** For a while one service, or both, cannot reach the database, and something may happen meanwhile. */
+  async cutOff(places: readonly Place[], forMs: number, meanwhile?: () => Promise<void>): Promise<void> {
     const lines = places.flatMap(({ database }) => database.filter(({ isDown }) => !isDown));
     for (const line of lines) {
       line.isDown = true;
       line.break();
     }
-    await sleep(forMs);
+    await Promise.all([sleep(forMs), meanwhile?.()]);
     for (const line of lines) line.isDown = false;
   }
 
@@ -188,7 +193,8 @@ export class World {
             try {
               checkAnswer({ method, path, sent: body, status, type, text }, { hasRealRecords: false });
               const requestId = String(response.headers["x-request-id"]);
-              end({ status, requestId, body: text === "" ? undefined : JSON.parse(text) });
+              const isReplay = response.headers["idempotent-replayed"] === "true";
+              end({ status, requestId, isReplay, body: text === "" ? undefined : JSON.parse(text) });
             } catch (error) {
               clearTimeout(limit);
               reject(error);
@@ -213,4 +219,21 @@ export class World {
     await this.database.close();
     for (const folder of this.#folders) await removeDataFolder(folder);
   }
+}
+
+/**
+ * Every lost answer costs a connection. A new one asks for no password, whose check takes longer than what is done with
+ * it, and the owner's, which the services have here, wait for no disk either.
+ */
+async function connectQuickly(database: Database): Promise<void> {
+  if (!database.isEmbedded) return;
+  const owner = await database.connectAsOwner();
+  const found = await owner.query<{ hba_file: string }>("show hba_file");
+  await owner.end();
+  writeFileSync(found.rows[0]!.hba_file, "local all all trust\nhost all all 127.0.0.1/32 trust\n");
+  await queryAsOwner(
+    database,
+    "alter role current_user set synchronous_commit = off",
+    "select pg_reload_conf()",
+  );
 }
