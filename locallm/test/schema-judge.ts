@@ -40,6 +40,9 @@ export function judgeSchema(
   return { refusal, ignored, wrong };
 }
 
+/** No more texts of a grammar are judged after so many characters: long arrays can have 300,000 in each. */
+const mostCharacters = 200_000;
+
 /** Returns a random text of the grammar that ajv or our automaton rejects. */
 function wrongText(gbnf: string, schema: object, isOld: boolean, texts: number): string | null {
   const options = { strict: false, unicodeRegExp: true, logger: false, multipleOfPrecision: 6 } as const;
@@ -68,7 +71,8 @@ function wrongText(gbnf: string, schema: object, isOld: boolean, texts: number):
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return state / 2 ** 32;
   };
-  for (let count = 0; count < texts; count += 1) {
+  let left = mostCharacters;
+  for (let count = 0; count < texts && left > 0; count += 1) {
     let text: string;
     try {
       text = grammar.derive(random);
@@ -76,6 +80,7 @@ function wrongText(gbnf: string, schema: object, isOld: boolean, texts: number):
       if (error instanceof RangeError) continue;
       throw error;
     }
+    left -= text.length;
     let position: Position | null = start;
     for (const byte of Buffer.from(text)) position = position?.after(byte, work) ?? null;
     if (position?.canEnd !== true || !validate(JSON.parse(text))) return text.slice(0, 200);

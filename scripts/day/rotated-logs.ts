@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,6 +13,8 @@ export class RotatedLogs {
   readonly errors = new Map<string, number>();
 
   constructor(disk: string, names: readonly string[]) {
+    if (spawnSync("logrotate", ["--version"]).error !== undefined)
+      throw new Error("This proof needs Debian's package logrotate.");
     this.#folder = join(disk, "logs");
     this.#names = names;
     mkdirSync(this.#folder, { mode: 0o755 });

@@ -41,6 +41,7 @@ export class MediaDecoder {
   }
 
   async #place(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
     while (this.#places === 0) await turn(this.#waiting, signal);
     this.#places--;
   }
@@ -48,7 +49,6 @@ export class MediaDecoder {
 
 /** Waits in line until another one calls. Leaving the line wakes the next one, in case it was this one's turn. */
 async function turn(line: (() => void)[], signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   line.push(resolve);
   const leave = () => {

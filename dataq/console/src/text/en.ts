@@ -1171,7 +1171,7 @@ export const en = {
     about: "Payments of all accounts. Confirm bank transfers, and refund payments.",
     off: "No way to pay is set up",
     offAbout: "Write the keys of Stripe, Alipay, WeChat Pay or your bank account to payments.json.",
-    shut: (provider: string) => `${provider} does not accept your keys`,
+    shut: (provider: string) => `${provider}: your keys are refused`,
     shutAbout: (since: string, said: string) =>
       `Since ${since}. ${said}. Mend the keys in payments.json and restart the service; payments and refunds under way are then asked for again.`,
     none: "No payments",
