@@ -1106,7 +1106,7 @@ export const zh: Text = {
     about: "所有账户的付款。在这里确认银行转账、办理退款。",
     off: "尚未开通任何付款方式",
     offAbout: "请在 payments.json 中填写 Stripe、支付宝、微信支付的密钥或您的收款账户。",
-    shut: (provider: string) => `${provider}不接受您的密钥`,
+    shut: (provider: string) => `${spaced(provider).trimStart()}不接受您的密钥`,
     shutAbout: (since: string, said: string) =>
       `自 ${since} 起，平台答复：${said}。请更正 payments.json 中的密钥并重启服务，进行中的付款和退款之后会自动查询结果。`,
     none: "还没有付款",
