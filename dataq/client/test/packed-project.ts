@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import lockfile from "proper-lockfile";
 
 export const repository = fileURLToPath(new URL("../../../", import.meta.url));
@@ -28,10 +29,10 @@ export interface PackedProject {
 export async function packProject(): Promise<PackedProject> {
   const run = process.env["DATAQ_TEST_RUN"];
   const root = mkdtempSync(join(tmpdir(), "dataq-client-"));
-  const original = run === undefined ? root : join(run, "packed-client");
-  if (run === undefined) pack(root);
+  if (run === undefined) await pack(root);
   else {
-    await packOnce(run, original);
+    const original = join(run, "packed-client");
+    await packingAlone(() => packOnce(run, original));
     cpSync(original, root, { recursive: true, verbatimSymlinks: true });
   }
   const path = tarballIn(root);
@@ -43,31 +44,39 @@ export async function packProject(): Promise<PackedProject> {
 }
 
 /**
- * If two workers need it at once, one packs and the other waits: npm builds the package in the repository first, and two
- * builds would remove each other's files.
+ * Runs `change` while no other worker of this test run packs the client: npm builds a package in the repository before
+ * it packs it, and a second build would remove files of the first. `change` must not block its thread for long, or
+ * others take the lock for abandoned.
  */
-async function packOnce(run: string, original: string): Promise<void> {
-  const lock = `${original}.lock`;
+export async function packingAlone(change: () => Promise<void>): Promise<void> {
+  const run = process.env["DATAQ_TEST_RUN"];
+  if (run === undefined) return change();
+  const lock = join(run, "packing.lock");
   mkdirSync(lock, { recursive: true });
-  const release = await lockfile.lock(lock, { retries: { retries: 1_200, factor: 1, minTimeout: 100 } });
+  const release = await lockfile.lock(lock, { retries: { retries: 2_400, factor: 1, minTimeout: 100 } });
   try {
-    if (existsSync(original)) return;
-    const made = mkdtempSync(join(run, "packing-"));
-    pack(made);
-    renameSync(made, original);
+    await change();
   } finally {
     await release();
   }
 }
 
-function pack(root: string): void {
+async function packOnce(run: string, original: string): Promise<void> {
+  if (existsSync(original)) return;
+  const made = mkdtempSync(join(run, "packing-"));
+  await pack(made);
+  renameSync(made, original);
+}
+
+async function pack(root: string): Promise<void> {
+  const npm = promisify(execFile);
   const words = ["pack", "--silent", "--pack-destination", root];
-  execFileSync("npm", words, { cwd: `${repository}dataq/client`, stdio: "pipe" });
+  await npm("npm", words, { cwd: `${repository}dataq/client` });
   const folder = join(root, "project");
   mkdirSync(folder);
   writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }');
   const install = ["install", "--silent", "--offline", "--no-audit", "--no-fund", tarballIn(root)];
-  execFileSync("npm", install, { cwd: folder, stdio: "pipe" });
+  await npm("npm", install, { cwd: folder });
 }
 
 function tarballIn(root: string): string {
