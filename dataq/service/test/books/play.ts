@@ -603,8 +603,8 @@ class Story {
     for (let tries = 0; tries < 40; tries++) {
       answer = await this.#world.ask(this.#world.places[tries % 2]!, method, path, { body });
       if (answer !== undefined && answer.status < 300) return answer.body;
-      // Buckets fill as the clock moves.
-      if (answer?.status === 429) this.#world.nowMs += 1_000;
+      // The clock may have gone back by a minute, and buckets fill as it moves.
+      if (answer?.status === 429) this.#world.nowMs += 1_000 * answer.body.retry_after;
       await sleep(100);
     }
     throw new Error(`${method} ${path} gets no answer but ${JSON.stringify(answer)}`);
