@@ -84,7 +84,7 @@ export const errorsZh: Record<ErrorCode, Row> = {
   ),
   person_required: row(
     "须由登录的人操作",
-    "超过 {limit} 元的金额只能由登录的人操作，不能用密钥。",
+    "价格、优惠和超过 {limit} 元的金额只能由登录的人操作，不能用密钥。",
     "请在控制台操作。",
   ),
   scope_denied: row("没有权限", "该 API 密钥没有 {scope} 权限。", "请使用具有 {scope} 权限的 API 密钥。"),
@@ -130,7 +130,7 @@ export const errorsZh: Record<ErrorCode, Row> = {
   payment_state: row("付款状态不符", "该笔付款的状态是“{state}”。", "请重新查询这笔付款，按其状态处理。"),
   approval_needed: row(
     "需要第二个人批准",
-    "该金额需要第二个人批准，已记为 {id}。",
+    "该操作需要第二个人批准，已记为 {id}。",
     "请另一位运营人员在控制台批准，或由其发送相同的请求。",
   ),
   account_busy: row(

@@ -108,7 +108,7 @@ export const errors = {
   person_required: row(
     403,
     "permission_error",
-    "Sums above {limit} CNY are moved by people who are signed in, not by keys.",
+    "Prices, offers and sums above {limit} CNY are for people who are signed in, not for keys.",
     "Do it in the console.",
   ),
   terms_not_accepted: row(
@@ -207,7 +207,7 @@ export const errors = {
   approval_needed: row(
     409,
     "conflict_error",
-    "This sum needs a second person. It waits as {id}.",
+    "This needs a second person. It waits as {id}.",
     "Have another operator approve it in the console, or send the same request.",
   ),
   account_busy: row(

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type InProcessService, startInProcess } from "./in-process.ts";
 
@@ -5,20 +8,35 @@ import { type InProcessService, startInProcess } from "./in-process.ts";
 type Row = any;
 
 let service: InProcessService;
+let folder: string;
 /** 100 CNY */
 const LIMIT = 100;
 const TOKENS = 50_000;
 
 beforeAll(async () => {
-  service = await startInProcess({ DATAQ_FOUR_EYES: String(LIMIT) });
+  folder = mkdtempSync(join(tmpdir(), "dataq-four-eyes-"));
+  const payments = join(folder, "payments.json");
+  writeFileSync(payments, JSON.stringify({ bank: { payee: "运营公司", account: "6222", bank: "ICBC" } }), {
+    mode: 0o600,
+  });
+  service = await startInProcess({ DATAQ_FOUR_EYES: String(LIMIT), DATAQ_PAYMENTS: payments });
 });
-afterAll(() => service?.[Symbol.asyncDispose]());
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
 
-/** Somebody who is signed in with a role in the operator's account. */
-async function operator(
-  name: string,
-  role: string,
-): Promise<(path: string, body?: object, method?: string) => Promise<Row>> {
+type Operator = (path: string, body?: object, method?: string) => Promise<Row>;
+const operators = new Map<string, Promise<Operator>>();
+
+/** Somebody who is signed in with a role in the operator's account. One address signs up few. */
+function operator(name: string, role: string): Promise<Operator> {
+  const known = operators.get(name) ?? signUp(name, role);
+  operators.set(name, known);
+  return known;
+}
+
+async function signUp(name: string, role: string): Promise<Operator> {
   const email = `${name}@x.example`;
   const password = "correct horse battery";
   const headers = { "content-type": "application/json", "x-console": "1" };
@@ -152,5 +170,116 @@ test("sums at once see each other, and credit lines, new accounts and vouchers c
   const vouchers = (count: number) => send("/admin/v1/vouchers", { tokens: 40 * TOKENS, count });
   expect((await vouchers(2)).status).toBe(201);
   expect((await vouchers(1)).body.code).toBe("person_required");
-  expect((await service.database.query("select from sum_in_flight")).rowCount).toBe(0);
+  // However the address is written, and for tokens of a coupon, too.
+  for (const way of ["?", "?a", "?batch=b"])
+    expect((await send(`/admin/v1/vouchers${way}`, { tokens: 40 * TOKENS, count: 1 })).body.code, way).toBe(
+      "person_required",
+    );
+  const coupon = (most: number | null, code: string) =>
+    send("/admin/v1/coupons", { code, kind: "tokens", value: 5 * TOKENS, days: 30, most });
+  expect((await coupon(5, "FIVE")).body.code).toBe("person_required");
+  expect((await coupon(4, "FOUR")).status).toBe(201);
+  expect((await vouchers(1)).body.code).toBe("person_required");
+  service.nowMs += 86_400_001;
+  // Tokens for everybody are no sum.
+  expect((await coupon(null, "EVERYBODY")).body.code).toBe("person_required");
+  expect((await service.database.query("select from sum_in_flight where landed_at is null")).rowCount).toBe(
+    0,
+  );
+});
+
+test("a bank transfer is confirmed by two, and counts for its account", async () => {
+  service.nowMs += 86_400_001;
+  const [anna, bo] = [await operator("anna", "finance"), await operator("bo", "finance")];
+  const { id } = await service.account(0);
+  const scopes = ["read:account", "manage:billing"];
+  const [key] = (await service.call(`/admin/v1/accounts/${id}/keys`, { body: { scopes } })).body.keys;
+  const transfer = async (yuan: number): Promise<[string, object]> => {
+    const body = { provider: "bank", amount_fen: yuan * 100 };
+    const payment = (await service.call("/v1/payments", { key, body })).body.id;
+    return [`/admin/v1/payments/${payment}/confirm`, { transaction: payment, amount_fen: yuan * 100 }];
+  };
+  expect((await anna(...(await transfer(60)))).body.state).toBe("paid");
+  const [path, body] = await transfer(60);
+  expect((await anna(path, body)).body.code).toBe("approval_needed");
+  expect((await anna(path, body)).body.code).toBe("approval_needed");
+  const other = `/admin/v1/accounts/${id}/topups`;
+  expect((await anna(other, { tokens: 41 * TOKENS, reference: "more" })).body.code).toBe("approval_needed");
+  expect((await bo(path, body)).body.state).toBe("paid");
+  expect((await service.call("/v1/balance", { key })).body.balance).toBe(120 * TOKENS);
+});
+
+test("prices, free calls, discounts, packages and coupons need two, whatever they come to", async () => {
+  service.nowMs += 86_400_001;
+  const [anna, bo] = [await operator("anna", "finance"), await operator("bo", "finance")];
+  const { id } = await service.account(0);
+  const effective_from = new Date(service.nowMs + 3_600_000).toISOString();
+  const operation = "legal_laws";
+  const price = { operation, tokens: 1, cached_tokens: null, effective_from };
+  const coupon = { code: "LESS50", kind: "percent", value: 50, days: 30, expires_at: effective_from };
+  const offers: [string, object][] = [
+    ["/admin/v1/prices", price],
+    [`/admin/v1/accounts/${id}/prices`, price],
+    ["/admin/v1/free-tiers", { operation, calls: 10, effective_from }],
+    ["/admin/v1/volume-ladders", { steps: [{ from_tokens: 1, percent: 50 }], effective_from }],
+    ["/admin/v1/packages", { tokens: 5_000, price_fen: 1, days: 30 }],
+    ["/admin/v1/coupons", coupon],
+  ];
+  for (const [path, body] of offers) {
+    expect((await service.call(path, { body })).body.code, path).toBe("person_required");
+    for (let time = 0; time < 2; time++)
+      expect((await anna(path, body)).body.code, path).toBe("approval_needed");
+    const waiting = (await anna("/admin/v1/approvals")).body.data.find((one: Row) => one.path === path);
+    expect(waiting, path).toMatchObject({
+      fen: null,
+      account_id: path.includes(id) ? id : "offers",
+    });
+    expect((await bo(path, body)).status, path).toBe(201);
+  }
+  // Whoever ends a coupon gives nothing away; whoever lengthens it does.
+  const end = (by: typeof anna, ms: number) =>
+    by("/admin/v1/coupons/LESS50", { expires_at: new Date(service.nowMs + ms).toISOString() }, "PATCH");
+  expect((await end(anna, 0)).status).toBe(200);
+  expect((await end(anna, 86_400_000)).body.code).toBe("approval_needed");
+  expect((await end(bo, 86_400_000)).status).toBe(200);
+});
+
+test("what was approved and then refused waits again, and nobody waits for what would be refused", async () => {
+  service.nowMs += 86_400_001;
+  const [anna, bo] = [await operator("anna", "finance"), await operator("bo", "finance")];
+  const { id } = await service.account(0);
+  const waiting = async () =>
+    (await anna("/admin/v1/approvals")).body.data.filter(
+      ({ state, account_id }: Row) => state === "waiting" && account_id === id,
+    );
+  const path = `/admin/v1/accounts/${id}/adjust`;
+  expect((await anna(path, { tokens: 101 * TOKENS })).body.error.param).toBe("reason");
+  expect(await waiting()).toEqual([]);
+  // There is nothing to take yet.
+  const take = { tokens: -101 * TOKENS, reason: "paid back by hand" };
+  expect((await anna(path, take)).body.code).toBe("approval_needed");
+  expect((await bo(path, take)).status).toBe(400);
+  expect(await waiting()).toMatchObject([{ body: take, asked_by: expect.any(String), decided_by: null }]);
+});
+
+test("one person moves ten times the limit in a day, over all accounts; keys are one person", async () => {
+  service.nowMs += 86_400_001;
+  const [anna, bo] = [await operator("anna", "finance"), await operator("bo", "finance")];
+  const give = async (by: typeof anna | undefined, yuan: number) => {
+    const { id } = await service.account(0);
+    const path = `/admin/v1/accounts/${id}/adjust`;
+    const body = { tokens: yuan * TOKENS, reason: "goodwill" };
+    return { path, body, ...(await (by ? by(path, body) : service.call(path, { body }))) };
+  };
+  for (let n = 0; n < 10; n++) expect((await give(anna, 95)).status).toBe(200);
+  const last = await give(anna, 51);
+  expect(last.body).toMatchObject({ code: "approval_needed" });
+  expect((await give(anna, 50)).status).toBe(200);
+  // What two have seen counts for neither.
+  expect((await bo(last.path, { tokens: 51 * TOKENS, reason: "goodwill" })).status).toBe(200);
+  for (let n = 0; n < 10; n++) expect((await give(undefined, 100)).status).toBe(200);
+  expect((await give(undefined, 1)).body.code).toBe("person_required");
+  service.nowMs += 86_400_001;
+  expect((await give(anna, 95)).status).toBe(200);
+  expect((await give(undefined, 1)).status).toBe(200);
 });

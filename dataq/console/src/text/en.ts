@@ -872,8 +872,10 @@ export const en = {
       `${price} buys ${offer}. At the usual price that is ${usual}, so customers save ${saved}.`,
     tooDear: (usual: string) =>
       `Without a package so many tokens cost ${usual}: take more tokens or a lower price.`,
+    tooMany: (most: string) =>
+      `A package saves at most 90%: for this price, at most ${counted(most, "token")}.`,
     operatorAbout:
-      "Tokens bought in advance, used after trial tokens and before the rest of the balance. They end so many days after the payment. At least 50,000 tokens for each yuan.",
+      "Tokens bought in advance, used after trial tokens and before the rest of the balance. They end so many days after the payment. 50,000 to 500,000 tokens for each yuan.",
     create: "Offer package",
     end: "End offer",
     endTitle: "End this offer?",
@@ -1222,15 +1224,15 @@ export const en = {
 
   approvals: {
     title: "Waiting for a second person",
-    about: "Large sums that one operator asked for. Another approves them.",
+    about: "Large sums, prices and offers that one operator asked for. Another approves them.",
     what: "What",
     sum: "Sum",
     reject: "Reject",
-    approveTitle: (yuan: string) => `Approve ${yuan}?`,
+    approveTitle: (yuan: string | null) => `Approve ${yuan ?? "this offer"}?`,
     approveAbout: "It is done at once, and the audit log names both of you.",
-    rejectTitle: (yuan: string) => `Reject ${yuan}?`,
+    rejectTitle: (yuan: string | null) => `Reject ${yuan ?? "this offer"}?`,
     rejectAbout: "Whoever asked can ask again.",
-    unowned: { vouchers: "Vouchers", accounts: "New account" },
+    unowned: { vouchers: "Vouchers and coupons", accounts: "New account", offers: "All customers" },
   },
 
   maintenance: {

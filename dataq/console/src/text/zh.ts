@@ -827,13 +827,15 @@ export const zh: Text = {
     days: "有效期",
     none: "没有套餐",
     new: "新套餐",
-    tokensHint: "每元至少 50,000 点。",
+    tokensHint: "每元 50,000 至 500,000 点。",
     priceHint: "付款方式各有最低金额，Stripe 至少 4 元；低于它的套餐不能用该方式购买。",
     daysHint: "从付款起算，1 到 1,096 天。",
     outcome: ({ price, offer, usual, saved }) =>
       `${price} 可买 ${offer}；按正常价格为 ${usual}，客户省 ${saved}。`,
     tooDear: (usual) => `不用套餐，这些点数也只要 ${usual}：请增加点数或降低价格。`,
-    operatorAbout: "预购点数，在试用点数之后、其余余额之前使用，付款后若干天到期。每元至少 50,000 点。",
+    tooMany: (most) => `套餐最多省 90%：这个价格至多 ${most} 点。`,
+    operatorAbout:
+      "预购点数，在试用点数之后、其余余额之前使用，付款后若干天到期。每元 50,000 至 500,000 点。",
     create: "推出套餐",
     end: "下架",
     endTitle: "下架该套餐？",
@@ -1157,15 +1159,15 @@ export const zh: Text = {
 
   approvals: {
     title: "等待第二个人批准",
-    about: "一位运营人员申请的大额操作，由另一位批准。",
+    about: "一位运营人员申请的大额操作、价格和优惠，由另一位批准。",
     what: "内容",
     sum: "金额",
     reject: "拒绝",
-    approveTitle: (yuan) => `批准 ${yuan}？`,
+    approveTitle: (yuan) => (yuan === null ? "批准这项优惠？" : `批准 ${yuan}？`),
     approveAbout: "立即执行，审计日志会记录两个人。",
-    rejectTitle: (yuan) => `拒绝 ${yuan}？`,
+    rejectTitle: (yuan) => (yuan === null ? "拒绝这项优惠？" : `拒绝 ${yuan}？`),
     rejectAbout: "申请人可以重新申请。",
-    unowned: { vouchers: "充值码", accounts: "新账户" },
+    unowned: { vouchers: "充值码和优惠码", accounts: "新账户", offers: "全体客户" },
   },
 
   maintenance: {

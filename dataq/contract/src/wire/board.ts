@@ -104,18 +104,19 @@ export const accountNote = z.strictObject({
 export type AccountNote = Received<typeof accountNote>;
 export const newAccountNote = z.strictObject({ text: wellFormed(z.string().trim().min(1).max(4_000)) });
 
-/** A large sum that one operator asked for. Another approves it by sending the same request. */
+/** A large sum, or an offer, that one operator asked for. Another approves it by sending the same request. */
 export const approval = z.strictObject({
   id: z.string(),
   method: z.enum(approvalMethods),
   path: z.string(),
   body: z.record(z.string(), z.unknown()),
   account_id: z.string().meta({
-    description: "Or vouchers or accounts: what a new voucher or account holds concerns no account yet",
+    description: "Or vouchers, accounts or offers: what is new, or for everybody, concerns no account yet",
   }),
-  fen: z
-    .number()
-    .meta({ description: "The sum, with what was moved by hand for the account in the day before" }),
+  fen: z.number().nullable().meta({
+    description:
+      "The sum, with what was moved by hand for the account in the day before; null for an offer, whose sum nobody knows",
+  }),
   state: z.enum(approvalStates),
   asked_by: z.string(),
   asked_at: moment,

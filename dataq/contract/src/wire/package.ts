@@ -23,6 +23,12 @@ export const newPackageOffer = z
     path: ["tokens"],
     error: "must be at least what the price buys without a package",
     params: { fix: "send at least 500 tokens for each fen", fixZh: "每分至少 500 点" },
+  })
+  // The largest discount of a coupon, so that a zero too many is not sold.
+  .refine(({ tokens, price_fen }) => tokens <= price_fen * 5_000, {
+    path: ["tokens"],
+    error: "must be at most ten times what the price buys without a package",
+    params: { fix: "send at most 5,000 tokens for each fen", fixZh: "每分至多 5,000 点" },
   });
 export type NewPackageOffer = Received<typeof newPackageOffer>;
 

@@ -851,7 +851,7 @@ export const routes = {
     body: paymentConfirmation,
     status: 200,
     answer: anyPayment,
-    errors: ["payment_state", "already_exists"],
+    errors: ["approval_needed", "person_required", "payment_state", "already_exists"],
   },
   returnPayment: {
     ...admin,
@@ -918,6 +918,7 @@ export const routes = {
     body: newPrice,
     status: 201,
     answer: price,
+    errors: ["approval_needed", "person_required"],
   },
   getMaintenance: {
     ...admin,
@@ -1030,6 +1031,7 @@ export const routes = {
     body: newAccountPrice,
     status: 201,
     answer: accountPrice,
+    errors: ["approval_needed", "person_required"],
   },
   setFreeTier: {
     ...admin,
@@ -1039,6 +1041,7 @@ export const routes = {
     body: newFreeTier,
     status: 201,
     answer: freeTier,
+    errors: ["approval_needed", "person_required"],
   },
   setVolumeLadder: {
     ...admin,
@@ -1048,6 +1051,7 @@ export const routes = {
     body: newVolumeLadder,
     status: 201,
     answer: volumeLadder,
+    errors: ["approval_needed", "person_required"],
   },
   offerPackage: {
     ...admin,
@@ -1057,6 +1061,7 @@ export const routes = {
     body: newPackageOffer,
     status: 201,
     answer: packageOffer,
+    errors: ["approval_needed", "person_required"],
   },
   endPackage: {
     ...admin,
@@ -1082,7 +1087,7 @@ export const routes = {
     body: newCoupon,
     status: 201,
     answer: coupon,
-    errors: ["already_exists"],
+    errors: ["approval_needed", "person_required", "already_exists"],
   },
   endCoupon: {
     ...admin,
@@ -1092,7 +1097,7 @@ export const routes = {
     body: changedCoupon,
     status: 200,
     answer: coupon,
-    errors: ["not_found"],
+    errors: ["approval_needed", "person_required", "not_found"],
   },
   listAuditLines: {
     ...admin,

@@ -7,14 +7,15 @@ import { makeIdentifier } from "../database/identifier.ts";
 import { lockTransaction } from "../database/locks.ts";
 import { inTransaction } from "../database/transaction.ts";
 
-/** A large sum that one operator asked for. */
+/** A large sum, or an offer, that one operator asked for. */
 export interface Approval {
   readonly id: string;
   readonly method: ApprovalMethod;
   readonly path: string;
   readonly body: Record<string, unknown>;
   readonly accountId: string;
-  readonly fen: number;
+  /** Null for an offer: nobody knows what it will come to. */
+  readonly fen: number | null;
   readonly state: ApprovalState;
   readonly askedBy: string;
   readonly askedAt: Date;
@@ -29,12 +30,15 @@ const LIFE_MS = 7 * DAY_MS;
 /** No request lasts longer, so a sum in flight that is older belongs to a process that was killed. */
 const FLIGHT_MS = 120_000;
 
+/** What one person moves alone in a day, in all: so often the limit. Otherwise many accounts would get around it. */
+const TIMES_ALONE = 10;
+
 /**
- * Lets a sum pass that is small, also together with what was moved by hand for the same account in the day before, or
- * that another person asked for in the same words. Otherwise it is stored, and throws `approval_needed`. Throws
- * `person_required` for a large sum of a key.
- * `target` is the account, payment or call that the sum concerns, or `vouchers` or `accounts` for what no account
- * has yet; all of a day count together. Returns the ID of the sum, which counts as moved until `landSum`.
+ * Lets a sum pass that is small, also together with what was moved by hand for the same account, and by the same person,
+ * in the day before, or that another person asked for in the same words. Otherwise it is stored, and throws
+ * `approval_needed`. Throws `person_required` for a large sum of a key.
+ * `target` is the account, payment or call that the sum concerns, or `vouchers`, `accounts` or `offers` for what no
+ * account has yet; all of a day count together. Returns the ID of the sum, which counts as moved until `landSum`.
  */
 export async function passByTwo(
   database: Database,
@@ -43,7 +47,8 @@ export async function passByTwo(
     readonly path: string;
     readonly body: Record<string, unknown>;
     readonly target: string;
-    readonly fen: number;
+    /** Null for an offer, which always needs a second person. */
+    readonly fen: number | null;
     readonly limitFen: number;
     /** Whether somebody who is signed in asks. A key may have the same owner as the session that approves. */
     readonly isPerson: boolean;
@@ -55,6 +60,8 @@ export async function passByTwo(
     .update(JSON.stringify([method, path, Object.entries(body).sort(([a], [b]) => (a < b ? -1 : 1))]))
     .digest();
   const since = new Date(author.now.getTime() - DAY_MS);
+  // Keys count as one person, who may have made them all.
+  const person = wanted.isPerson ? author.actor : "keys";
   const decided = await inTransaction(database, async (transaction) => {
     const named = await transaction.query<{ account: string }>(
       `select coalesce((select account_id from payment where id = $1),
@@ -62,25 +69,29 @@ export async function passByTwo(
       [target],
     );
     const { account } = named.rows[0]!;
-    // Two sums at once for one account must see each other, whatever they are for.
+    // Two sums at once for one account, or by one person, must see each other, whatever they are for.
     await lockTransaction(transaction, "approval", account);
-    const found = await transaction.query<{ moved: number; flying: number }>(
-      `select coalesce((${movedBy(target)}), 0)::float8 as moved,
-              coalesce((select sum(fen) from sum_in_flight where account_id = $1 and begun_at > $3), 0)::float8 as flying
-       where $2::timestamptz is not null`,
-      [account, since, new Date(author.now.getTime() - FLIGHT_MS)],
+    await lockTransaction(transaction, "approval", person);
+    const found = await transaction.query<{ moved: number; flying: number; alone: number }>(
+      `with sum as (
+         select * from sum_in_flight where begun_at > $2 and (landed_at is not null or begun_at > $3)
+       )
+       select coalesce((${movedBy(target)}), 0)::float8 as moved,
+              coalesce((select sum(fen) from sum where account_id = $1 and landed_at is null), 0)::float8 as flying,
+              coalesce((select sum(fen) from sum where person = $4 and approval_id is null), 0)::float8 as alone`,
+      [account, since, new Date(author.now.getTime() - FLIGHT_MS), person],
     );
-    const { moved, flying } = found.rows[0]!;
-    const pass = async () => {
+    const { moved, flying, alone } = found.rows[0]!;
+    const pass = async (approvalId: string | null) => {
       const id = makeIdentifier("sum", author.now);
       await transaction.query(
-        "insert into sum_in_flight (id, account_id, fen, begun_at) values ($1, $2, $3, $4)",
-        [id, account, wanted.fen, author.now],
+        "insert into sum_in_flight (id, account_id, fen, begun_at, person, approval_id) values ($1, $2, $3, $4, $5, $6)",
+        [id, account, wanted.fen ?? 0, author.now, person, approvalId],
       );
       return { passed: id };
     };
-    const fen = wanted.fen + flying + moved / TOKENS_PER_FEN;
-    if (fen <= limitFen) return pass();
+    const fen = wanted.fen === null ? null : wanted.fen + flying + moved / TOKENS_PER_FEN;
+    if (fen !== null && fen <= limitFen && alone + wanted.fen! <= TIMES_ALONE * limitFen) return pass(null);
     if (!wanted.isPerson) throw new Failure("person_required", { limit: limitFen / 100 });
     const given = await transaction.query<{ id: string }>(
       `update approval set state = 'approved', decided_by = $2, decided_at = $3
@@ -89,7 +100,7 @@ export async function passByTwo(
     );
     if (given.rows[0]) {
       await writeAudit(transaction, author, "approval.give", given.rows[0].id, null, { path });
-      return pass();
+      return pass(given.rows[0].id);
     }
     await transaction.query("update approval set asked_at = $2 where sha256 = $1 and state = 'waiting'", [
       sha256,
@@ -100,7 +111,7 @@ export async function passByTwo(
       `insert into approval (id, path, body, sha256, account_id, fen, state, asked_by, asked_at, method)
        values ($1, $2, $3, $4, $5, $6, 'waiting', $7, $8, $9)
        on conflict (sha256) where state = 'waiting' do nothing returning id`,
-      [id, path, JSON.stringify(body), sha256, account, fen, author.actor, author.now, method],
+      [id, path, JSON.stringify(body), sha256, account, fen ?? 0, author.actor, author.now, method],
     );
     if (made.rows[0]) {
       await writeAudit(transaction, author, "approval.ask", id, null, { path, fen });
@@ -116,21 +127,40 @@ export async function passByTwo(
   return decided.passed;
 }
 
-/** Ends a sum that was let through: it is in the ledger now, or was refused. */
-export async function landSum(database: Database, id: string, now: Date): Promise<void> {
-  await database.query("delete from sum_in_flight where id = $1 or begun_at < $2", [
-    id,
-    new Date(now.getTime() - FLIGHT_MS),
-  ]);
+/**
+ * Ends a sum that was let through. If it was done, it is in the ledger now, and counts for its person for a day. If it
+ * was refused, nothing was moved, and what was approved waits again.
+ */
+export async function landSum(database: Database, id: string, isDone: boolean, now: Date): Promise<void> {
+  await inTransaction(database, async (transaction) => {
+    if (isDone) await transaction.query("update sum_in_flight set landed_at = $2 where id = $1", [id, now]);
+    else
+      await transaction.query(
+        `with refused as (delete from sum_in_flight where id = $1 returning approval_id)
+         update approval a set state = 'waiting', decided_by = null, decided_at = null from refused
+         where a.id = refused.approval_id
+           and not exists (select from approval w where w.sha256 = a.sha256 and w.state = 'waiting')`,
+        [id],
+      );
+    await transaction.query("delete from sum_in_flight where begun_at < $1", [
+      new Date(now.getTime() - DAY_MS),
+    ]);
+  });
 }
 
 /** The tokens that were moved by hand since $2, as SQL. Raising a credit line is a movement, lowering it is none. */
 function movedBy(target: string): string {
-  if (target === "vouchers") return "select sum(tokens) from voucher where created_at > $2";
+  if (target === "vouchers")
+    return `select sum(tokens) from (
+      select tokens from voucher where created_at > $2
+      union all select value * most from coupon where created_at > $2 and kind = 'tokens' and most is not null) as given`;
   if (target === "accounts")
     return "select sum(tokens) from entry where at > $2 and kind = 'topup' and reference like 'opening:%'";
-  return `select sum(abs(tokens)) from entry where account_id = $1 and at > $2 and credit_line <= 0
-    and (kind in ('adjust', 'reverse', 'refund') or kind = 'topup' and reference like 'manual:%')`;
+  return `select sum(tokens) from (
+    select abs(tokens) as tokens from entry where account_id = $1 and at > $2 and credit_line <= 0
+      and (kind in ('adjust', 'reverse', 'refund') or kind = 'topup' and reference like 'manual:%')
+    union all select amount_fen * ${TOKENS_PER_FEN} from payment
+      where account_id = $1 and provider = 'bank' and paid_at > $2) as moved`;
 }
 
 /** Newest first. */
@@ -151,5 +181,5 @@ export async function rejectApproval(database: Database, id: string, author: Aut
   });
 }
 
-const SELECT = `select id, method, path, body, account_id as "accountId", fen::float8 as fen, state, asked_by as "askedBy",
+const SELECT = `select id, method, path, body, account_id as "accountId", nullif(fen, 0)::float8 as fen, state, asked_by as "askedBy",
   asked_at as "askedAt", decided_by as "decidedBy", decided_at as "decidedAt" from approval`;

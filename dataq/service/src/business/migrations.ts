@@ -80,4 +80,15 @@ alter table approval add column method text not null default 'POST';
 create index entry_by_hand on entry (at) where kind = 'topup' and reference like 'opening:%';
 `,
   },
+  {
+    name: "business/3-sums-of-a-person",
+    up: `
+-- A sum that one person moved alone stays for a day after it was booked: many small ones are a large one.
+alter table sum_in_flight
+  add column person text,
+  add column approval_id text,
+  add column landed_at timestamptz;
+create index sum_in_flight_person on sum_in_flight (person);
+`,
+  },
 ];

@@ -5,7 +5,7 @@ import { landSum } from "../business/approvals.ts";
 import { readJson } from "./body.ts";
 import { takeAllowance } from "./call-limits.ts";
 import { authenticate, findVisitor } from "./caller.ts";
-import { assertSeenByTwo, type SumField } from "./four-eyes.ts";
+import { assertSeenByTwo, type Watched } from "./four-eyes.ts";
 import { isLocalHost } from "./host.ts";
 import type { HttpParts } from "./parts.ts";
 
@@ -31,8 +31,8 @@ export interface RouteAccess {
   readonly fields?: Readonly<Record<string, Action>>;
   /** Whether maintenance refuses it: what asks a source or moves a customer's money. Operators are let through. */
   readonly pauses?: true;
-  /** The field of the body with a sum, of which a large one needs a second person. */
-  readonly sum?: SumField;
+  /** What it moves or gives away, which needs a second person if it is large or an offer. */
+  readonly watched?: Watched;
   /** Why a public route may do more than read. Without it, a public route is a GET. */
   readonly why?: string;
 }
@@ -132,26 +132,26 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "PATCH /v1/alerts": row("webhooks.manage"),
 
   "GET /admin/v1/accounts": row("service.read"),
-  "POST /admin/v1/accounts": { ...row("service.operate"), sum: "tokens" },
+  "POST /admin/v1/accounts": { ...row("service.operate"), watched: "tokens" },
   "GET /admin/v1/accounts/:id": row("service.read"),
   "PATCH /admin/v1/accounts/:id": {
     ...row("service.read"),
     fields: { tier: "service.support", frozen: "service.support", credit_limit: "service.finance" },
-    sum: "credit_limit",
+    watched: "credit_limit",
   },
   "POST /admin/v1/accounts/:id/keys": row("service.operate"),
-  "POST /admin/v1/accounts/:id/adjust": { ...row("service.finance"), sum: "tokens" },
-  "POST /admin/v1/accounts/:id/topups": { ...row("service.finance"), sum: "tokens" },
-  "POST /admin/v1/refunds": { ...row("service.refund"), sum: "tokens" },
+  "POST /admin/v1/accounts/:id/adjust": { ...row("service.finance"), watched: "tokens" },
+  "POST /admin/v1/accounts/:id/topups": { ...row("service.finance"), watched: "tokens" },
+  "POST /admin/v1/refunds": { ...row("service.refund"), watched: "tokens" },
   "GET /admin/v1/payments": row("service.read"),
-  "POST /admin/v1/payments/:id/confirm": row("service.finance"),
-  "POST /admin/v1/payments/:id/refunds": { ...row("service.finance"), sum: "amount_fen" },
+  "POST /admin/v1/payments/:id/confirm": { ...row("service.finance"), watched: "amount_fen" },
+  "POST /admin/v1/payments/:id/refunds": { ...row("service.finance"), watched: "amount_fen" },
   "GET /admin/v1/invoices": row("service.read"),
   "GET /admin/v1/invoices/export": row("service.read", 20),
   "POST /admin/v1/invoices/:id/issue": row("service.finance"),
   "GET /admin/v1/vouchers": row("service.read"),
-  "POST /admin/v1/vouchers": { ...row("service.finance"), sum: "tokens" },
-  "POST /admin/v1/prices": row("service.finance"),
+  "POST /admin/v1/vouchers": { ...row("service.finance"), watched: "tokens" },
+  "POST /admin/v1/prices": { ...row("service.finance"), watched: "offer" },
   "GET /admin/v1/maintenance": row("service.read"),
   "POST /admin/v1/maintenance": row("service.support"),
   "GET /admin/v1/approvals": row("service.read"),
@@ -164,14 +164,14 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /admin/v1/accounts/:id/notes": row("service.read"),
   "POST /admin/v1/accounts/:id/notes": row("service.note"),
   "GET /admin/v1/accounts/:id/prices": row("service.read"),
-  "POST /admin/v1/accounts/:id/prices": row("service.finance"),
-  "POST /admin/v1/free-tiers": row("service.finance"),
-  "POST /admin/v1/volume-ladders": row("service.finance"),
-  "POST /admin/v1/packages": row("service.finance"),
+  "POST /admin/v1/accounts/:id/prices": { ...row("service.finance"), watched: "offer" },
+  "POST /admin/v1/free-tiers": { ...row("service.finance"), watched: "offer" },
+  "POST /admin/v1/volume-ladders": { ...row("service.finance"), watched: "offer" },
+  "POST /admin/v1/packages": { ...row("service.finance"), watched: "offer" },
   "DELETE /admin/v1/packages/:id": row("service.finance"),
   "GET /admin/v1/coupons": row("service.read"),
-  "POST /admin/v1/coupons": row("service.finance"),
-  "PATCH /admin/v1/coupons/:code": row("service.finance"),
+  "POST /admin/v1/coupons": { ...row("service.finance"), watched: "coupon" },
+  "PATCH /admin/v1/coupons/:code": { ...row("service.finance"), watched: "expires_at" },
   "GET /admin/v1/audit": row("service.read"),
   "GET /admin/v1/audit/export": row("service.read", 20),
   "GET /admin/v1/ledger/verify": row("service.read", 50),
@@ -231,13 +231,16 @@ export function enforceAccess(app: FastifyInstance, parts: HttpParts): void {
 
   app.decorateRequest("sumInFlight", undefined);
   // Before the answer leaves: whoever has it and sends the next sum must find this one in the ledger only.
-  app.addHook("onSend", async ({ sumInFlight }) => {
-    if (sumInFlight !== undefined) await landSum(parts.database, sumInFlight, parts.clock());
+  app.addHook("onSend", async ({ sumInFlight }, { statusCode }) => {
+    if (sumInFlight === undefined) return;
+    // After an error of the service, money may have moved.
+    const isDone = statusCode < 400 || statusCode >= 500;
+    await landSum(parts.database, sumInFlight, isDone, parts.clock());
   });
 
   app.addHook("preHandler", async (request) => {
     if (request.is404 || request.routeOptions.url === undefined) return;
-    const { access, cost, fields, sum, pauses } =
+    const { access, cost, fields, watched, pauses } =
       routeAccess[nameOf(request.method, request.routeOptions.url)]!;
     if (access === "public") {
       if (pauses) await parts.maintenance.assertOff(parts.clock());
@@ -256,7 +259,8 @@ export function enforceAccess(app: FastifyInstance, parts: HttpParts): void {
     for (const [field, action] of Object.entries(fields ?? {}))
       if (hasField(request, field)) authorise(principal, action);
     if (access === "data.query") await parts.terms.assertAccepted(principal.account, parts.clock());
-    if (sum !== undefined) request.sumInFlight = await assertSeenByTwo(parts, request, principal, sum);
+    if (watched !== undefined)
+      request.sumInFlight = await assertSeenByTwo(parts, request, principal, watched);
     if (pauses && principal.account.role !== "admin") await parts.maintenance.assertOff(parts.clock());
     await takeAllowance(parts, principal, cost);
   });

@@ -34,8 +34,8 @@ export const holdings: Readonly<Record<string, Holding>> = {
   free_use: { by: "account_id", atClosing: "keep" },
   // Decisions about money.
   approval: { by: "account_id", atClosing: "keep" },
-  // Gone with the answer of their request.
-  sum_in_flight: { by: "account_id", atClosing: "delete" },
+  // Gone after a day, for which they count for the operator who moved them.
+  sum_in_flight: { by: "account_id", atClosing: "keep" },
   // What operators wrote about the customer, who gets it with the export. Like the audit log, it can only be added to.
   account_note: { by: "account_id", atClosing: "keep", order: "id" },
   // Logs of a network are kept for half a year (网络安全法); the sweeper then deletes those of closed accounts.

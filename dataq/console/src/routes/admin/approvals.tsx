@@ -11,7 +11,7 @@ import { TOKENS_PER_FEN, useFormat } from "../../ui/format.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Table } from "../../ui/table.tsx";
 
-/** Large sums that wait for a second person. Nothing is shown while none waits. */
+/** Large sums and offers that wait for a second person. Nothing is shown while none waits. */
 export function Approvals() {
   const t = useText();
   const format = useFormat();
@@ -38,7 +38,7 @@ export function Approvals() {
           {
             name: t.payments.account,
             cell: ({ account_id }) =>
-              account_id === "vouchers" || account_id === "accounts" ? (
+              isUnowned(account_id) ? (
                 t.approvals.unowned[account_id]
               ) : (
                 <Link
@@ -57,13 +57,15 @@ export function Approvals() {
             cell: ({ path, body }) => (
               <>
                 <code className="block font-mono text-xs break-all">{path}</code>
-                <span className="block text-xs text-soft wrap-anywhere">
-                  {String(body["reason"] ?? body["note"] ?? body["reference"] ?? body["name"] ?? "")}
-                </span>
+                <span className="block text-xs text-soft wrap-anywhere">{wordsOf(body)}</span>
               </>
             ),
           },
-          { name: t.approvals.sum, isNumber: true, cell: ({ fen }) => format.yuan(fen * TOKENS_PER_FEN) },
+          {
+            name: t.approvals.sum,
+            isNumber: true,
+            cell: ({ fen }) => (fen === null ? "–" : format.yuan(fen * TOKENS_PER_FEN)),
+          },
           {
             name: t.actions,
             isWide: true,
@@ -87,7 +89,7 @@ export function Approvals() {
         <Confirm
           kind={asked.isGood ? "primary" : "danger"}
           title={(asked.isGood ? t.approvals.approveTitle : t.approvals.rejectTitle)(
-            format.yuan(asked.approval.fen * TOKENS_PER_FEN),
+            asked.approval.fen === null ? null : format.yuan(asked.approval.fen * TOKENS_PER_FEN),
           )}
           about={asked.isGood ? t.approvals.approveAbout : t.approvals.rejectAbout}
           action={asked.isGood ? t.accounts.approve : t.approvals.reject}
@@ -100,4 +102,17 @@ export function Approvals() {
       )}
     </Panel>
   );
+}
+
+const unowned = ["vouchers", "accounts", "offers"] as const;
+const isUnowned = (accountId: string): accountId is (typeof unowned)[number] =>
+  (unowned as readonly string[]).includes(accountId);
+
+/** Why it is asked for, or what is offered. */
+function wordsOf(body: Approval["body"]): string {
+  const why = body["reason"] ?? body["note"] ?? body["reference"] ?? body["transaction"] ?? body["name"];
+  if (why !== undefined) return String(why);
+  return Object.entries(body)
+    .map(([field, value]) => `${field}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join(", ");
 }

@@ -101,6 +101,8 @@ export function PackageOffers() {
   );
 }
 
+/** The service refuses more tokens than ten times what the price buys. */
+const MOST_TIMES = 10;
 const example = { tokens: "5000000", yuan: "80", days: "365" };
 
 /** The fields of a package, and what a customer saves by it: of the example until they are filled in. */
@@ -126,17 +128,23 @@ function NewPackage() {
   const tokens = Number(shown.tokens);
   const paid = Number(shown.yuan) * TOKENS_PER_YUAN;
   const isDear = tokens < paid;
+  const isTooMany = tokens > paid * MOST_TIMES;
   const text = t.packages.outcome({
     price: format.yuan(paid),
     offer: t.packages.offer(format.tokens(tokens), format.number(Number(shown.days))),
     usual: format.yuan(tokens),
     saved: format.percent(1 - paid / tokens),
   });
+  const outcome = isDear
+    ? packages.tooDear(format.yuan(tokens))
+    : isTooMany
+      ? packages.tooMany(format.number(paid * MOST_TIMES))
+      : text;
   return (
     <FieldGroup
       title={t.packages.new}
-      outcome={isDear ? t.packages.tooDear(format.yuan(tokens)) : isFilled ? text : t.exampleOf(text)}
-      isWrong={isDear}
+      outcome={isFilled ? outcome : t.exampleOf(text)}
+      isWrong={isDear || isTooMany}
     >
       {fields.map((field) => (
         <NumberField
