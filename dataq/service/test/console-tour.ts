@@ -329,20 +329,38 @@ const ownerStates: readonly Sight[] = [
     ] as const)
       await form.locator(`input[name=${name}]`).fill(value);
   }),
-  state("admin-payments-shut", async (at) => {
-    await at.route("**/admin/v1/payments?*", async (route) => {
-      const page = (await (await route.fetch()).json()) as object;
-      await route.fulfill({ json: { ...page, shut } });
-    });
+  state("admin-payments-shut", (at) =>
+    visitWith(at, "/admin/payments", "**/admin/v1/payments?*", (page: object) => ({ ...page, shut })),
+  ),
+  state("admin-payments-returned", async (at) => {
+    await at.route("**/admin/v1/payments?*", (route) =>
+      route.fulfill({ json: { data: returnedPayments, next_cursor: null, shut: [] } }),
+    );
     await visit(at, "/admin/payments");
   }),
-  state("admin-board-unanswered", async (at) => {
-    await at.route("**/admin/v1/board*", async (route) => {
-      const board = (await (await route.fetch()).json()) as { vendors: object[] };
-      const vendors = board.vendors.map((row) => ({ ...row, cost_fen: 1_260, unsure_fen: 36 }));
-      await route.fulfill({ json: { ...board, vendors } });
-    });
+  state("admin-invoices-red", async (at) => {
+    await at.route("**/admin/v1/invoices?*", (route) =>
+      route.fulfill({ json: { data: invoices, next_cursor: null } }),
+    );
+    await visit(at, "/admin/invoices");
+    await at.locator("main select").first().selectOption("");
+    await settle(at);
+  }),
+  state("admin-board-unanswered", (at) =>
+    visitWith(at, "/admin/board", "**/admin/v1/board*", (board: { vendors: object[] }) => ({
+      ...board,
+      vendors: board.vendors.map((row) => ({ ...row, cost_fen: 1_260, unsure_fen: 36 })),
+    })),
+  ),
+  state("admin-board-approvals", async (at) => {
+    await at.route("**/admin/v1/approvals", (route) => route.fulfill({ json: { data: approvals } }));
     await visit(at, "/admin/board");
+  }),
+  state("admin-board-approve", async (at) => {
+    await at.route("**/admin/v1/approvals", (route) => route.fulfill({ json: { data: approvals } }));
+    await visit(at, "/admin/board");
+    await at.locator("main table").first().locator("button").first().click();
+    await at.getByRole("dialog").waitFor();
   }),
   state("sign-in-sso", (at) => asSession(at, "/sign-in", { sso: { name: "北京某某律师事务所" } }), "nobody"),
   state(
@@ -664,6 +682,106 @@ const shut = [
   },
 ];
 
+const ofPayment = {
+  account_id: "acc_01m8m4ak5f676175bdfp340haf",
+  account_name: "北京某某信息科技股份有限公司",
+  currency: "CNY",
+  state: "paid",
+  url: null,
+  qr: null,
+  transfer: null,
+  created_at: "2026-03-10T04:00:00.000Z",
+  expires_at: "2026-03-10T06:00:00.000Z",
+  paid_at: "2026-03-10T04:01:00.000Z",
+  returns: [],
+  package: null,
+  invoice_id: null,
+  heard_by: "notification",
+  trouble: null,
+  lost_tokens: 0,
+};
+const returnedPayments = [
+  {
+    ...ofPayment,
+    ...{ id: "pay_3", provider: "alipay", amount_fen: 50_000, tokens: 25_000_000, returned_fen: 12_345 },
+    transaction: "2026031022001400001234567890",
+  },
+  {
+    ...ofPayment,
+    ...{ id: "pay_2", provider: "stripe", amount_fen: 10_000, tokens: 5_000_000, returned_fen: 10_000 },
+    transaction: "pi_3QK2example",
+    lost_tokens: 1_250_000,
+  },
+  {
+    ...ofPayment,
+    ...{ id: "pay_1", provider: "bank", amount_fen: 200_000_00, tokens: 10_000_000_000, returned_fen: 0 },
+    transaction: null,
+    state: "open",
+    trouble: "paid twice: 4200001234202603100000000000",
+  },
+];
+
+const ofInvoice = {
+  account_id: "acc_01m8m4ak5f676175bdfp340haf",
+  number: null,
+  issued_at: null,
+  payments: ["pay_1"],
+  created_at: "2026-03-10T04:00:00.000Z",
+  red_fen: 0,
+};
+const buyer = {
+  title: "北京某某信息科技股份有限公司",
+  tax_number: "91350100M000100Y43",
+  ...{ address: "", phone: "", bank: "", bank_account: "", email: "" },
+};
+const issued = {
+  state: "issued",
+  number: "26112000000012345678",
+  issued_at: "2026-03-11T04:00:00.000Z",
+};
+/** One to issue, one of which everything went back before it was issued, and two that are due in red. */
+const invoices = [
+  { ...ofInvoice, id: "inv_4", state: "requested", buyer, amount_fen: 20_000 },
+  { ...ofInvoice, id: "inv_3", state: "requested", buyer: { ...buyer, tax_number: "" }, amount_fen: 0 },
+  { ...ofInvoice, ...issued, id: "inv_2", buyer, amount_fen: 123_456_78, red_fen: 1_999 },
+  { ...ofInvoice, ...issued, id: "inv_1", buyer, amount_fen: 10_000, red_fen: 10_000 },
+];
+
+const ofApproval = {
+  method: "POST",
+  state: "waiting",
+  asked_by: "user_somebody",
+  asked_at: "2026-03-10T04:00:00.000Z",
+  decided_by: null,
+  decided_at: null,
+};
+const approvals = [
+  {
+    ...ofApproval,
+    id: "apr_3",
+    path: "/admin/v1/packages",
+    body: { tokens: 60_000_000, price_fen: 79_900, days: 90 },
+    account_id: "offers",
+    fen: null,
+  },
+  {
+    ...ofApproval,
+    id: "apr_2",
+    path: "/admin/v1/accounts/acc_01m8m4ak5f676175bdfp340haf/adjust",
+    body: { tokens: 50_000_000, reason: "三月份故障的补偿" },
+    account_id: "acc_01m8m4ak5f676175bdfp340haf",
+    fen: 100_000,
+  },
+  {
+    ...ofApproval,
+    id: "apr_1",
+    path: "/admin/v1/vouchers",
+    body: { tokens: 5_000_000, count: 20, batch: "spring" },
+    account_id: "vouchers",
+    fen: 200_000,
+  },
+];
+
 const maintenance = {
   since: "2026-03-10T04:00:00.000Z",
   until: "2026-03-10T06:30:00.000Z",
@@ -673,6 +791,31 @@ const maintenance = {
     zh: "数据库正在迁移到另一台机器。",
   },
 };
+
+/**
+ * Visits a page whose answer to one request is changed. If the service does not answer, the visit fails for that reason,
+ * and not because the page waits for ever.
+ */
+async function visitWith<Answer>(
+  at: Page,
+  path: string,
+  asked: string,
+  change: (answer: Answer) => object,
+): Promise<void> {
+  let failure: unknown;
+  await at.route(asked, async (route) => {
+    try {
+      const answer = await route.fetch({ timeout: 0 });
+      if (!answer.ok()) throw new Error(`${asked} answered ${answer.status()}: ${await answer.text()}`);
+      await route.fulfill({ json: change((await answer.json()) as Answer) });
+    } catch (error) {
+      failure = error;
+      await route.abort();
+    }
+  });
+  await visit(at, path);
+  if (failure !== undefined) throw failure;
+}
 
 async function invite(at: Page): Promise<void> {
   const form = at.locator("form").filter({ has: at.locator("select[name=role]") });

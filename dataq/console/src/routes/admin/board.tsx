@@ -6,6 +6,7 @@ import { boardQuery } from "../../service/board.ts";
 import { chinaDay } from "../../service/money.ts";
 import { sessionQuery } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
+import { Amount } from "../../ui/amount.tsx";
 import { DayRange } from "../../ui/day-range.tsx";
 import { TOKENS_PER_FEN, useFormat } from "../../ui/format.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
@@ -213,14 +214,7 @@ function Vendors({ figures: { vendors } }: Part) {
           name: t.board.cost,
           isNumber: true,
           cell: ({ cost_fen, unsure_fen }) => (
-            <>
-              {format.yuan(cost_fen * TOKENS_PER_FEN)}
-              {unsure_fen > 0 && (
-                <span className="mt-1 block text-xs text-soft">
-                  {t.board.unsure(format.yuan(unsure_fen * TOKENS_PER_FEN))}
-                </span>
-              )}
-            </>
+            <Amount fen={cost_fen} part={unsure_fen} about={t.board.unsure} />
           ),
         },
         {

@@ -6,11 +6,12 @@ import Download from "~icons/lucide/download";
 import FileText from "~icons/lucide/file-text";
 import { allInvoicesQuery, issueInvoice } from "../../service/invoices.ts";
 import { useText } from "../../text/text.tsx";
+import { Amount } from "../../ui/amount.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { FilteredList } from "../../ui/filtered-list.tsx";
-import { TOKENS_PER_FEN, useFormat } from "../../ui/format.tsx";
+import { useFormat } from "../../ui/format.tsx";
 import { Badge, PageHead } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
 import { Empty } from "../../ui/states.tsx";
@@ -82,8 +83,9 @@ export function AllInvoices() {
               {
                 name: t.pay.amount,
                 isNumber: true,
-                className: "whitespace-nowrap",
-                cell: ({ amount_fen }) => format.yuan(amount_fen * TOKENS_PER_FEN),
+                cell: ({ amount_fen, red_fen }) => (
+                  <Amount fen={amount_fen} part={red_fen} about={t.allInvoices.red} />
+                ),
               },
               {
                 name: t.keys.state,
@@ -92,11 +94,6 @@ export function AllInvoices() {
                     <>
                       <Badge tone={invoiceTones.issued}>{t.invoices.states.issued}</Badge>
                       <code className="mt-1 block font-mono text-xs break-all">{invoice.number}</code>
-                      {invoice.red_fen > 0 && (
-                        <span className="mt-1 block text-xs text-bad">
-                          {t.allInvoices.red(format.yuan(invoice.red_fen * TOKENS_PER_FEN))}
-                        </span>
-                      )}
                     </>
                   ) : invoice.amount_fen === 0 ? (
                     t.allInvoices.returned

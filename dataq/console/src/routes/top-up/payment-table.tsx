@@ -2,8 +2,9 @@ import type { Payment, PaymentState } from "@dataq/contract/wire";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { paymentsQuery } from "../../service/payments.ts";
 import { useText } from "../../text/text.tsx";
+import { Amount } from "../../ui/amount.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
-import { TOKENS_PER_FEN, useFormat } from "../../ui/format.tsx";
+import { useFormat } from "../../ui/format.tsx";
 import { useLook } from "../../ui/look.ts";
 import { MoreRows } from "../../ui/more-rows.tsx";
 import { Badge, Panel } from "../../ui/panel.tsx";
@@ -74,16 +75,8 @@ export function usePaymentColumns<Row extends Payment>(): readonly Column<Row>[]
     {
       name: t.pay.amount,
       isNumber: true,
-      className: "whitespace-nowrap",
       cell: ({ amount_fen, returned_fen }) => (
-        <>
-          {format.yuan(amount_fen * TOKENS_PER_FEN)}
-          {returned_fen > 0 && (
-            <span className="block text-xs text-warn">
-              {t.pay.returned(format.yuan(returned_fen * TOKENS_PER_FEN))}
-            </span>
-          )}
-        </>
+        <Amount fen={amount_fen} part={returned_fen} about={t.pay.returned} />
       ),
     },
     {
