@@ -4,6 +4,7 @@ import { type Alert, takeAlerts } from "../src/alerts/alerts.ts";
 import { tellLowBalances } from "../src/alerts/low-balance.ts";
 import { setThresholds } from "../src/alerts/thresholds.ts";
 import { adjust, topUp } from "../src/ledger/movement.ts";
+import { listShutOut } from "../src/payments/admission.ts";
 import { People } from "../src/people/people.ts";
 import { type LetterBox, openLetterBox, sendLetters } from "./letter-box.ts";
 import { codeOf, PaymentRig } from "./payment-rig.ts";
@@ -252,7 +253,7 @@ test("operators are told of a payment provider that does not accept the keys, on
     codeOf(() => rig.payments.create(accountId, { provider: "wechat", amountFen: 100 }, rig.author));
   rig.providers.acceptsKeys = false;
   expect(await begin()).toBe("payment_refused");
-  const data = { provider: "wechat", said: "WeChat Pay answered 401 SIGN_ERROR: 签名错误" };
+  const data = { provider: "wechat", said: "WeChat Pay answered 401 SIGN_ERROR: 签名错误", right: null };
   expect(await take(accountId)).toEqual([{ accountId, kind: "payments.failing", data }]);
   expect(await messages(accountId)).toEqual([{ type: "payments.failing", data }]);
   expect(await begin()).toBe("payment_refused");
@@ -264,4 +265,30 @@ test("operators are told of a payment provider that does not accept the keys, on
   rig.providers.acceptsKeys = false;
   expect(await begin()).toBe("payment_refused");
   expect(await take(accountId)).toHaveLength(1);
+});
+
+test("operators are told which right a key of Stripe lacks, until it has it, whatever else works", async () => {
+  const { accountId } = await keyed(null);
+  await rig.database.query("update account set role = 'admin' where id = $1", [accountId]);
+  rig.providers.acceptsKeys = true;
+  const begin = () => rig.payments.create(accountId, { provider: "stripe", amountFen: 2_000 }, rig.author);
+  const { id } = await begin();
+  expect(await rig.deliver(rig.providers.pay(id))).toBeUndefined();
+  await rig.database.query("delete from provider_shut");
+  await take(accountId);
+  const refund = () => codeOf(() => rig.payments.refund(id, { amountFen: 500, reason: "asked" }, rig.author));
+  rig.providers.lacks = "POST /refunds";
+  expect(await refund()).toBe("payment_refused");
+  const data = {
+    provider: "stripe",
+    said: "Stripe answered 403: The provided key does not have the required permissions",
+    right: "write refunds",
+  };
+  expect(await take(accountId)).toEqual([{ accountId, kind: "payments.failing", data }]);
+  // It may still begin payments, which says nothing of refunds.
+  expect((await begin()).state).toBe("open");
+  expect(await listShutOut(rig.database)).toMatchObject([data]);
+  rig.providers.lacks = "";
+  expect(await refund()).toBeUndefined();
+  expect(await listShutOut(rig.database)).toEqual([]);
 });

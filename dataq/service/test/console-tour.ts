@@ -673,12 +673,14 @@ const shut = [
   {
     provider: "stripe",
     since: "2026-03-10T04:00:00.000Z",
-    said: "Stripe answered 401: Invalid API Key provided: sk_live_********************abcd",
+    said: "Stripe answered 403: The provided key 'rk_live_*********abcd' does not have the required permissions for this endpoint",
+    right: "write refunds",
   },
   {
     provider: "wechat",
     since: "2026-03-10T04:05:00.000Z",
     said: "WeChat Pay answered 401 SIGN_ERROR: 商户证书序列号有误，请使用签名私钥匹配的证书序列号",
+    right: null,
   },
 ];
 

@@ -68,6 +68,8 @@ export class PaymentProviders implements AsyncDisposable {
   isDown = false;
   /** The keys of the service are wrong, or were revoked: the server does nothing. */
   acceptsKeys = true;
+  /** What the restricted key may not do at Stripe, such as `POST /refunds`. */
+  lacks = "";
   /** False: Stripe knows the key, but not the customers of another account. */
   knowsCustomers = true;
   /** What the bank says to a charge of a saved card, or to that of a payment. */
@@ -389,6 +391,8 @@ export class PaymentProviders implements AsyncDisposable {
     if (request.headers.authorization !== "Bearer sk_test_1" || !this.acceptsKeys)
       return answer(401, { error: { message: "wrong key" } });
     const path = url.pathname.replace("/stripe/v1", "");
+    if (this.lacks === `${request.method} ${path}`)
+      return answer(403, { error: { message: "The provided key does not have the required permissions" } });
     const byNumber = (number: string) =>
       [...this.trades.values()].find((trade) => number.endsWith(`_${trade.number}`));
     if (request.method === "GET") {

@@ -1176,6 +1176,9 @@ export const en = {
     shut: (provider: string) => `${provider}: your keys are refused`,
     shutAbout: (since: string, said: string) =>
       `Since ${since}. ${said}. Mend the keys in payments.json and restart the service; payments and refunds under way are then asked for again.`,
+    lacks: (provider: string) => `${provider}: your key lacks a right`,
+    lacksAbout: (since: string, right: string, said: string) =>
+      `Since ${since} it may not do this: ${right}. ${said}. Give the key this right at the provider; what waits for it is then asked for again.`,
     none: "No payments",
     noneAbout: "Payments appear here as soon as a customer begins one.",
     account: "Account",

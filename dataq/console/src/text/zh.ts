@@ -1111,6 +1111,9 @@ export const zh: Text = {
     shut: (provider: string) => `${spaced(provider).trimStart()}不接受您的密钥`,
     shutAbout: (since: string, said: string) =>
       `自 ${since} 起，平台答复：${said}。请更正 payments.json 中的密钥并重启服务，进行中的付款和退款之后会自动查询结果。`,
+    lacks: (provider: string) => `${spaced(provider).trimStart()}：密钥缺少权限`,
+    lacksAbout: (since: string, right: string, said: string) =>
+      `自 ${since} 起缺少权限：${right}。平台答复：${said}。请在支付平台为密钥添加该权限，等待中的操作之后会自动查询结果。`,
     none: "还没有付款",
     noneAbout: "客户发起付款后会显示在这里。",
     account: "账户",

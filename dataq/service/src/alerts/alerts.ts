@@ -45,6 +45,8 @@ export interface PaymentsFailing {
   readonly provider: string;
   /** What the provider answers to our keys. */
   readonly said: string;
+  /** What they may not do; null: they are not accepted at all. */
+  readonly right: string | null;
 }
 
 /** Days that say what is usual, and how long a key must be in use before anything can be unusual. */
@@ -148,4 +150,5 @@ const FAILING = `
   from contract_state c cross join account a where c.opened_at is not null and a.role = 'admin'`;
 
 const SHUT = `
-  select a.id as account_id, p.provider, p.said from provider_shut p cross join account a where a.role = 'admin'`;
+  select a.id as account_id, p.provider, p.said, p.missing_right as "right"
+  from provider_shut p cross join account a where a.role = 'admin'`;

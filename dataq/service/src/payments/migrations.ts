@@ -118,4 +118,9 @@ create table auto_top_up (
     // Providers that do not accept the keys of this service, until they do.
     up: "create table provider_shut (provider text primary key, since timestamptz not null, said text not null)",
   },
+  {
+    name: "payments/7-missing-rights",
+    // Null: no key is accepted. Otherwise what the key may not do.
+    up: "alter table provider_shut add column missing_right text",
+  },
 ];

@@ -42,6 +42,7 @@ import {
   type Refund,
   type RefundState,
   Refused,
+  type TellAdmission,
   yuanOf,
 } from "./provider.ts";
 import type { PaymentSettings } from "./settings.ts";
@@ -78,7 +79,10 @@ export class Payments {
     this.#parts = parts;
     const { stripe, alipay, wechat, bank } = parts.settings;
     const admissions = new Admissions(parts.database, parts.clock, parts.onWarning);
-    const tell = (name: PaymentProvider) => (said: string | undefined) => admissions.note(name, said);
+    const tell =
+      (name: PaymentProvider): TellAdmission =>
+      (said, right) =>
+        admissions.note(name, said, right);
     const on: readonly (Provider | undefined)[] = [
       stripe && new Stripe(stripe, tell("stripe")),
       alipay && new Alipay(alipay, parts.clock, tell("alipay")),

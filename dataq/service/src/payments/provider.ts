@@ -77,8 +77,11 @@ export interface Received {
   readonly now: Date;
 }
 
-/** Is told why a provider did not let this service in; undefined if it did. */
-export type TellAdmission = (said: string | undefined) => Promise<void>;
+/**
+ * Is told why a provider did not let this service in; undefined if it did. `right` is what the request needs of the key,
+ * where a key has rights of its own: it was refused for that right alone, or shows that it is there.
+ */
+export type TellAdmission = (said: string | undefined, right?: string) => Promise<void>;
 
 /** Addresses of this service that a provider is told. */
 export interface OwnAddresses {

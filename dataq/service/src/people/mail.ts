@@ -89,10 +89,16 @@ export const letters = {
     subject: `dataq: ${contract} is failing · 数据供应商故障`,
     text: `${contract} has failed ${failures === 1 ? "once" : `${failures} times`} in a row, the last time with ${last_failure ?? "no reason"}. It is paused and tried again by itself; meanwhile calls get what other sources have, or an error for which nobody pays:\n${contract} 已连续失败 ${failures} 次，最近一次的原因是 ${last_failure ?? "未知"}。系统已暂停调用并会自动重试；期间调用由其他来源回答，否则返回错误且不扣费：\n\n${link}\n\nYou get this email once until it works again.\n恢复之前不会再次提醒。\n`,
   }),
-  paymentsFailing: ({ provider, said }: PaymentsFailing, link: string) => ({
-    subject: `dataq: ${provider} does not accept your keys · 支付平台不接受您的密钥`,
-    text: `${provider} does not accept the keys in payments.json. It said: ${said}\nNobody can pay by it, and payments and refunds under way wait. Mend the keys and restart the service; what waits is then asked for again:\n${provider} 不接受 payments.json 中的密钥，答复为：${said}\n目前无法通过它付款，进行中的付款和退款会一直等待。请更正密钥并重启服务，之后系统会自动查询结果：\n\n${link}\n\nYou get this email once until it works again.\n恢复之前不会再次提醒。\n`,
-  }),
+  paymentsFailing: ({ provider, said, right }: PaymentsFailing, link: string) =>
+    right === null
+      ? {
+          subject: `dataq: ${provider} does not accept your keys · 支付平台不接受您的密钥`,
+          text: `${provider} does not accept the keys in payments.json. It said: ${said}\nNobody can pay by it, and payments and refunds under way wait. Mend the keys and restart the service; what waits is then asked for again:\n${provider} 不接受 payments.json 中的密钥，答复为：${said}\n目前无法通过它付款，进行中的付款和退款会一直等待。请更正密钥并重启服务，之后系统会自动查询结果：\n\n${link}\n\nYou get this email once until it works again.\n恢复之前不会再次提醒。\n`,
+        }
+      : {
+          subject: `dataq: your ${provider} key lacks a right · 支付平台的密钥缺少权限`,
+          text: `The ${provider} key in payments.json may not do this: ${right}. It said: ${said}\nWhat needs it waits; everything else works. Give the key this right at ${provider}; what waits is then asked for again:\npayments.json 中的 ${provider} 密钥缺少权限：${right}，答复为：${said}\n需要该权限的操作会一直等待，其他操作不受影响。请在支付平台为密钥添加该权限，之后系统会自动查询结果：\n\n${link}\n\nYou get this email once until it works again.\n恢复之前不会再次提醒。\n`,
+        },
   webhook: ({ host }: { readonly host: string }, link: string) => ({
     subject: "dataq: a webhook was disabled · Webhook 已停用",
     text: `The endpoint at ${host} did not accept a message for a day, or answered 410 Gone, so its webhook was disabled. Repair the endpoint, enable the webhook again, and redeliver what it missed:\n${host} 的接收地址持续约一天未能接收消息，或返回了 410 Gone，对应的 Webhook 已停用。请修复后重新启用，并重新发送遗漏的消息：\n\n${link}\n`,

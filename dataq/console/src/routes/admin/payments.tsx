@@ -41,11 +41,17 @@ export function Payments() {
           <Notice title={t.payments.off}>{t.payments.offAbout}</Notice>
         </div>
       )}
-      {query.data?.pages[0]?.shut.map(({ provider, since, said }) => (
+      {query.data?.pages[0]?.shut.map(({ provider, since, said, right }) => (
         <div key={provider} className="mb-5">
-          <Notice tone="bad" title={t.payments.shut(t.pay.providers[provider])}>
-            {t.payments.shutAbout(format.moment(since), said)}
-          </Notice>
+          {right === null ? (
+            <Notice tone="bad" title={t.payments.shut(t.pay.providers[provider])}>
+              {t.payments.shutAbout(format.moment(since), said)}
+            </Notice>
+          ) : (
+            <Notice tone="bad" title={t.payments.lacks(t.pay.providers[provider])}>
+              {t.payments.lacksAbout(format.moment(since), right, said)}
+            </Notice>
+          )}
         </div>
       ))}
       <FilteredList<AnyPayment, PaymentState>

@@ -236,19 +236,28 @@ export class Stripe implements Provider {
       ...(body !== undefined && { body }),
     });
     const answer = JSON.parse(text) as StripeObject & { readonly error?: StripeRefusal };
+    const right = rightOf(method, path);
     if (status === 200) {
-      await this.#tell(undefined);
+      await this.#tell(undefined, right);
       return answer;
     }
     const said = `Stripe answered ${status}: ${answer.error?.message ?? "no reason"}`;
     // 409 and 429 ask for another try; so does everything that is not the caller's fault.
     if (status < 400 || status >= 500 || status === 409 || status === 429) throw new Error(said);
     if (status === 401 || status === 403) {
-      await this.#tell(said);
+      // 403: the key is known, and restricted to other requests.
+      await this.#tell(said, status === 403 ? right : undefined);
       throw new NotLetIn(said);
     }
     throw new Refused(said, nameOf(answer.error));
   }
+}
+
+/** What a restricted key may do or not, such as `write refunds`. */
+function rightOf(method: "GET" | "POST", path: string): string {
+  const [, , ...names] = path.split("?", 1)[0]!.split("/");
+  const resource = names[0] === "checkout" ? "checkout sessions" : names[0]!.replaceAll("_", " ");
+  return `${method === "GET" ? "read" : "write"} ${resource}`;
 }
 
 /** What is known of a charge: a bank that wants to see the customer has refused it. */
