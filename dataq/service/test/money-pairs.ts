@@ -1,4 +1,6 @@
+import { createCoupon, redeemCoupon } from "../src/accounts/coupon.ts";
 import { createVouchers, redeemVoucher } from "../src/accounts/voucher.ts";
+import { landSum, passByTwo } from "../src/business/approvals.ts";
 import type { Database } from "../src/database/database.ts";
 import { inTransaction } from "../src/database/transaction.ts";
 import { charge, hold } from "../src/ledger/hold.ts";
@@ -11,17 +13,23 @@ import {
   setCreditLimit,
   topUp,
 } from "../src/ledger/movement.ts";
+import { expirePackagesOf, listPackages } from "../src/ledger/package.ts";
 import { settle } from "../src/ledger/settlement.ts";
 import { setFrozen } from "../src/ledger/wallet.ts";
+import { beginCharge } from "../src/payments/auto-top-up.ts";
+import { bookNews } from "../src/payments/news.ts";
+import type { News } from "../src/payments/provider.ts";
 import { type Act, everyOrder, type Interleaver } from "./interleavings.ts";
 
 const now = new Date("2026-05-01T00:00:00Z");
-/** After the trial and after the deadline of the hold. */
+/** After the trial and the package, and after the deadline of the hold. */
 const later = new Date("2026-05-02T00:00:00Z");
 const why = { actor: "pairs", note: "pair", now };
 let serial = 0;
 
-const prices = [35, 40, 70, 80, 90];
+const prices = [35, 40, 70, 80, 90, 440, 455];
+/** What a fen buys. */
+const FEN = 500;
 
 /** Publishes the prices of the operations. */
 export async function preparePairs(database: Database): Promise<void> {
@@ -32,10 +40,15 @@ export async function preparePairs(database: Database): Promise<void> {
     ]);
 }
 
-/** An account with 45 trial, 105 paid and 30 credit tokens left, a hold of 40 and a capture of 35. */
+/**
+ * An account with 45 trial, 105 paid (45 of a package) and 30 credit tokens left, a hold of 40 and a capture of 35. Its
+ * payments, of a fen each: one that was credited and mostly spent, that of the package, and three that are open, for
+ * tokens, for a package, and by a saved card.
+ */
 interface Scene {
   readonly id: string;
   readonly voucher: string;
+  readonly coupon: string;
 }
 
 type Operation = (scene: Scene, place: number) => Act;
@@ -58,6 +71,31 @@ const capped = (scene: Scene) => ({
 });
 const ended = async (database: Database, { id }: Scene, kind: "capture" | "void") =>
   (await settle(database, `${id}:held`, { kind, tokens: 40, note: kind, now, accountId: id })) !== undefined;
+
+const paymentOf = ({ id }: Pick<Scene, "id">, name: string) => `pay_${id}_${name}`;
+const author = { actor: "pairs", now };
+/** Books what a provider says of a payment. */
+const hear = (
+  database: Database,
+  paymentId: string,
+  news: { readonly kind: "paid" } | { readonly kind: "chargeback"; readonly state: "done" | "failed" },
+) => {
+  const said: News =
+    news.kind === "paid"
+      ? { paymentId, ...news, transaction: paymentId, amountFen: 1, currency: "CNY" }
+      : { paymentId, ...news, providerId: `dispute of ${paymentId}`, amountFen: 1 };
+  const rules = { freezeOnChargeback: true, heardBy: "notification", capsExcess: true } as const;
+  return inTransaction(database, (transaction) => bookNews(transaction, said, author, rules));
+};
+const wanted = ({ id }: Scene) => ({
+  method: "POST" as const,
+  path: `/admin/v1/accounts/${id}/adjust`,
+  body: { tokens: 25, reason: "pair" },
+  target: id,
+  fen: 25 / FEN,
+  limitFen: 0,
+  isPerson: true,
+});
 
 /** Everything that moves money of one account, or decides whether it may move. */
 export const operations: Readonly<Record<string, Operation>> = {
@@ -102,7 +140,47 @@ export const operations: Readonly<Record<string, Operation>> = {
     ({ id }) =>
     (database) =>
       expireTrial(database, id, later).then(() => "expired"),
+  "hold in a project": (scene, place) => (database) =>
+    hold(database, { ...took(scene, `new${place}`, 80), project: projectOf(scene) }).then(() => "held"),
+  payment: (scene) => (database) => hear(database, paymentOf(scene, "open"), { kind: "paid" }),
+  package: (scene) => (database) => hear(database, paymentOf(scene, "wanted"), { kind: "paid" }),
+  "package expiry":
+    ({ id }) =>
+    (database) =>
+      expirePackagesOf(database, id, later).then(() => "expired"),
+  coupon:
+    ({ id, coupon }) =>
+    (database) =>
+      inTransaction(database, (transaction) => redeemCoupon(transaction, id, coupon, author)),
+  chargeback: (scene) => (database) =>
+    hear(database, paymentOf(scene, "paid"), { kind: "chargeback", state: "done" }),
+  "chargeback of a package": (scene) => (database) =>
+    hear(database, paymentOf(scene, "package"), { kind: "chargeback", state: "done" }),
+  "charge of a card": (scene) => (database) => hear(database, paymentOf(scene, "card"), { kind: "paid" }),
+  "begin a charge":
+    ({ id }) =>
+    (database) =>
+      inTransaction(database, async (transaction) =>
+        (await beginCharge(transaction, id, FEN, now)) === undefined ? "not now" : "begun",
+      ),
+  "second person": (scene) => async (database) => {
+    const sum = await passByTwo(database, wanted(scene), { ...author, actor: "user_second" });
+    const isDone = await adjust(database, scene.id, 25, why).then(
+      () => true,
+      () => false,
+    );
+    await landSum(database, sum, isDone, now);
+    return isDone;
+  },
 };
+
+const projectOf = ({ id }: Scene) => ({
+  id: `${id}:project`,
+  name: "pair",
+  budget: 120,
+  month: "2026-05",
+  spent: 0,
+});
 
 async function makeScene(database: Database): Promise<Scene> {
   const id = `pair_${process.pid}_${++serial}`;
@@ -111,10 +189,31 @@ async function makeScene(database: Database): Promise<Scene> {
     [id, now],
   );
   await openWallet(database, id, now);
+  const coupon = id.replaceAll("_", "X").toUpperCase();
+  const scene = { id, voucher: "", coupon };
+  for (const [name, days, card] of [
+    ["paid", null, null],
+    ["package", 1, null],
+    ["open", null, null],
+    ["wanted", 30, null],
+    ["card", null, "{}"],
+  ] as const)
+    await database.pool.query(
+      `insert into payment (id, account_id, provider, amount_fen, tokens, actor, created_at, expires_at, package_days, card)
+       values ($1, $2, 'stripe', 1, $3, 'pairs', $4, $5, $6, $7)`,
+      [paymentOf(scene, name), id, name === "wanted" ? 600 : FEN, now, later, days, card],
+    );
+  await database.pool.query(
+    `insert into auto_top_up (account_id, state, low_tokens, amount_fen, most_fen, consented_at, consented_by, attempt, customer, method)
+     values ($1, 'on', 1000, 1, 5, $2, 'pairs', $3, 'cus', 'pm')`,
+    [id, now, paymentOf(scene, "card")],
+  );
+  await hear(database, paymentOf(scene, "paid"), { kind: "paid" });
+  await charge(database, took(scene, "spent", 440));
+  await hear(database, paymentOf(scene, "package"), { kind: "paid" });
+  await charge(database, took(scene, "used", 455));
   await grantTrial(database, id, { tokens: 120, expiresAt: new Date(now.getTime() + 3_600_000) }, why);
-  await adjust(database, id, 105, why);
   await setCreditLimit(database, id, 30, why);
-  const scene = { id, voucher: "" };
   await hold(database, { ...took(scene, "captured", 35), ...capped(scene) });
   await settle(database, `${id}:captured`, {
     kind: "capture",
@@ -124,18 +223,27 @@ async function makeScene(database: Database): Promise<Scene> {
     accountId: id,
   });
   await hold(database, { ...took(scene, "held", 40), ...capped(scene) });
-  const [voucher = ""] = await inTransaction(database, (transaction) =>
-    createVouchers(transaction, { tokens: 45, count: 1, batch: id }, { actor: "pairs", now }),
-  );
-  return { id, voucher };
+  const [voucher = ""] = await inTransaction(database, async (transaction) => {
+    await createCoupon(
+      transaction,
+      { code: coupon, kind: "tokens", value: 55, days: 30, most: 1, expiresAt: null },
+      author,
+    );
+    return createVouchers(transaction, { tokens: 45, count: 1, batch: id }, author);
+  });
+  // Somebody has asked for a sum that a second person approves.
+  await passByTwo(database, wanted(scene), { ...author, actor: "user_first" }).catch(() => {});
+  return { ...scene, voucher };
 }
 
 /** What anybody can see of an account, without its name. */
-async function lookAt(database: Database, { id }: Scene): Promise<unknown> {
-  const one = async (text: string) =>
-    (await database.pool.query(text, [id])).rows.map((row) =>
-      Object.values(row).join(" ").replaceAll(id, ""),
+async function lookAt(database: Database, { id, coupon }: Scene): Promise<unknown> {
+  const one = async (text: string, value: string = id) =>
+    (await database.pool.query(text, [value])).rows.map((row) =>
+      Object.values(row).join(" ").replaceAll(id, "").replaceAll(coupon, ""),
     );
+  // What is left of packages follows from the entries.
+  const packages = await listPackages(database, id, now);
   return {
     wallet: await one(
       "select trial, paid, credit, credit_limit, held, frozen, trial_expires_at from wallet where account_id = $1",
@@ -147,6 +255,21 @@ async function lookAt(database: Database, { id }: Scene): Promise<unknown> {
       "select kind, coalesce(request_id, ''), trial, paid, credit, held from entry where account_id = $1 order by 1, 2, 3, 4, 5, 6",
     ),
     spent: await one("select tokens from key_spend where key_id = $1 || ':key'"),
+    project: await one("select tokens from project_spend where project_id = $1 || ':project'"),
+    packages: packages.map(({ tokens, left, endedAt }) => [tokens, left, endedAt]),
+    payments: await one(
+      "select state, tokens, trouble, card is not null from payment where account_id = $1 order by 1, 2, 3, 4",
+    ),
+    returns: await one(
+      `select r.kind, r.state, r.paid, r.credit, r.lost from payment_return r join payment p on p.id = r.payment_id
+       where p.account_id = $1 order by 1, 2, 3, 4, 5`,
+    ),
+    card: await one("select state, attempt is not null, not_before from auto_top_up where account_id = $1"),
+    approvals: await one(
+      "select state, asked_by, decided_by from approval where account_id = $1 order by 1, 2, 3",
+    ),
+    sums: await one("select fen, landed_at from sum_in_flight where account_id = $1"),
+    coupon: await one("select redeemed from coupon where code = $1", coupon),
   };
 }
 
