@@ -75,12 +75,9 @@ export const shutProvider = z.strictObject({
   provider: z.enum(paymentProviders),
   since: moment,
   said: z.string().meta({ description: "What the provider answered" }),
-  right: z
-    .string()
-    .nullable()
-    .meta({
-      description: "What the key may not do, such as `write refunds`; null: it is not accepted at all",
-    }),
+  right: z.string().nullable().meta({
+    description: "What the key may not do, such as `write refunds`; null: it is not accepted at all",
+  }),
 });
 export type ShutProvider = Received<typeof shutProvider>;
 
