@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
@@ -68,14 +69,17 @@ async function countTogether(): Promise<number> {
 
 test("without the statement's condition the table's own check still rejects it, as an internal error", async () => {
   const now = new Date();
-  await openWallet(database, "mutant", now);
-  await topUp(database, "mutant", 100, "mutant", { actor: "test", note: "test", now });
+  const accountId = randomUUID();
+  await openWallet(database, accountId, now);
+  await topUp(database, accountId, 100, accountId, { actor: "test", note: "test", now });
   await expect(
-    database.pool.query("update wallet set paid = paid - 101, held = held + 101 where account_id = 'mutant'"),
+    database.pool.query("update wallet set paid = paid - 101, held = held + 101 where account_id = $1", [
+      accountId,
+    ]),
   ).rejects.toMatchObject({ constraint: "wallet_paid_not_negative" });
   const request = {
-    requestId: "req_m",
-    accountId: "mutant",
+    requestId: `req_m of ${accountId}`,
+    accountId,
     keyId: "k",
     operation: "legal_laws",
     tokens: 101,

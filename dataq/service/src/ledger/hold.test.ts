@@ -418,9 +418,11 @@ test("a charge writes hold and capture together", async () => {
 
 test("credits the same payment once, and the trial once per account", async () => {
   const id = await account(0);
-  expect(await topUp(database, id, 1_000, "pay:77", why)).toBe(true);
-  expect(await topUp(database, id, 1_000, "pay:77", why)).toBe(false);
-  await expect(topUp(database, "nobody", 1_000, "pay:78", why)).rejects.toMatchObject({ code: "not_found" });
+  expect(await topUp(database, id, 1_000, `pay:${id}`, why)).toBe(true);
+  expect(await topUp(database, id, 1_000, `pay:${id}`, why)).toBe(false);
+  await expect(topUp(database, "nobody", 1_000, `pay:nobody ${id}`, why)).rejects.toMatchObject({
+    code: "not_found",
+  });
   const trial = { tokens: 2_000_000, expiresAt: trialEnd };
   const grants = await Promise.all([1, 2, 3].map(() => grantTrial(database, id, trial, why)));
   expect(grants.filter(Boolean)).toHaveLength(1);
@@ -431,7 +433,7 @@ test("a reference that two deliveries credit at the very same time is credited o
   const ids = [await account(0), await account(0)];
   const both = await inTransaction(database, async (transaction) => {
     await transaction.query("select from wallet where account_id = any($1) for update", [ids]);
-    const started = ids.map((id) => topUp(database, id, 1_000, "pay:twice", why));
+    const started = ids.map((id) => topUp(database, id, 1_000, `pay:${ids}`, why));
     // Both have looked for the reference, and wait for the wallets.
     await expect
       .poll(async () => {
@@ -464,16 +466,17 @@ test("entries are listed from the newest on, or from those before one", async ()
 
 test("a project's budget holds although the caller knows an old sum, and other faults stay what they are", async () => {
   const id = await account(100_000);
-  const project = { id: "prj_1", name: "reports", budget: 10_000, month: "2026-12", spent: 0 };
+  const project = { id: `prj_1 of ${id}`, name: "reports", budget: 10_000, month: "2026-12", spent: 0 };
   const spend = (tokens: number, over = {}) => hold(database, call(id, tokens, { project, ...over }));
-  await spend(8_000, { requestId: "req_project" });
+  const requestId = `req_project of ${id}`;
+  await spend(8_000, { requestId });
   const details = { budget: 10_000, spent: 8_000, required: 2_001, resets_at: "2027-01-01T00:00:00+08:00" };
   const refused = { code: "project_budget_reached", details };
   await expect(spend(2_001)).rejects.toMatchObject(refused);
   await expect(spend(2_001, { project: { ...project, spent: 8_000 } })).rejects.toMatchObject(refused);
-  await expect(spend(1_000, { requestId: "req_project" })).rejects.toMatchObject({ code: "23505" });
+  await expect(spend(1_000, { requestId })).rejects.toMatchObject({ code: "23505" });
   await spend(2_000, { project: { ...project, spent: 8_000 } });
-  await spend(50_000, { project: { ...project, id: "prj_2", budget: null } });
+  await spend(50_000, { project: { ...project, id: `prj_2 of ${id}`, budget: null } });
   expect(await readWallet(database, id, now)).toMatchObject({ balance: 40_000, held: 60_000 });
 });
 
@@ -522,7 +525,7 @@ test("a credit line is spent last, repaid first, and cannot be reduced below wha
   });
   await setCreditLimit(database, id, 0, why);
   expect(await readWallet(database, id, now)).toMatchObject({ balance: 0, creditLimit: 4_000 });
-  await topUp(database, id, 5_000, "pay:credit", why);
+  await topUp(database, id, 5_000, `pay:${id}`, why);
   expect(await readWallet(database, id, now)).toMatchObject({ paidBalance: 1_000, creditBalance: 4_000 });
 });
 
@@ -531,7 +534,7 @@ test("a hold on credit that is voided after the line was repaid goes to paid", a
   await setCreditLimit(database, id, 5_000, why);
   const request = call(id, 5_000);
   await hold(database, request);
-  await topUp(database, id, 5_000, "pay:held", why);
+  await topUp(database, id, 5_000, `pay:${id}`, why);
   await settle(database, request.requestId, { kind: "void", tokens: 0, note: "failed", now, accountId: id });
   expect(await readWallet(database, id, now)).toMatchObject({
     creditBalance: 5_000,
@@ -631,7 +634,7 @@ test("a refund of credit above a reduced credit line becomes paid tokens", async
   await setCreditLimit(database, id, 3_000, why);
   const request = call(id, 3_000);
   await charge(database, request);
-  await topUp(database, id, 3_000, "repaid", why);
+  await topUp(database, id, 3_000, `pay:${id}`, why);
   await setCreditLimit(database, id, 1_000, why);
   await reverse(database, request.requestId, 3_000, why);
   expect(await readWallet(database, id, now)).toMatchObject({
@@ -643,8 +646,9 @@ test("a refund of credit above a reduced credit line becomes paid tokens", async
 
 test("a key's monthly cap holds under parallel calls, and a void frees it again", async () => {
   const id = await account(1_000_000);
-  const cap = { keyId: "key_capped", tokens: 15_000, month: "2026-03" };
-  const requests = Array.from({ length: 8 }, () => call(id, 5_000, { keyId: "key_capped", cap }));
+  const keyId = `key of ${id}`;
+  const cap = { keyId, tokens: 15_000, month: "2026-03" };
+  const requests = Array.from({ length: 8 }, () => call(id, 5_000, { keyId, cap }));
   const results = await Promise.allSettled(requests.map((request) => hold(database, request)));
   expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(3);
   expect(results.find((result) => result.status === "rejected")).toMatchObject({
@@ -652,8 +656,8 @@ test("a key's monthly cap holds under parallel calls, and a void frees it again"
   });
   const first = requests[results.findIndex((result) => result.status === "fulfilled")]!;
   await settle(database, first.requestId, { kind: "void", tokens: 0, note: "failed", now, accountId: id });
-  await hold(database, call(id, 5_000, { keyId: "key_capped", cap }));
-  const { rows } = await database.pool.query("select tokens from key_spend where key_id = 'key_capped'");
+  await hold(database, call(id, 5_000, { keyId, cap }));
+  const { rows } = await database.pool.query("select tokens from key_spend where key_id = $1", [keyId]);
   expect(rows).toEqual([{ tokens: 15_000 }]);
 });
 
@@ -674,14 +678,15 @@ test("a key that shares the cap of another one gives back to that cap what a cal
 
 test("parallel holds and settlements of a capped key do not deadlock", async () => {
   const id = await account(10_000_000);
-  const cap = { keyId: "key_circle", tokens: 10_000_000, month: "2026-03" };
+  const keyId = `key of ${id}`;
+  const cap = { keyId, tokens: 10_000_000, month: "2026-03" };
   const pairs = Array.from({ length: 40 }, async () => {
-    const request = call(id, 5_000, { keyId: "key_circle", cap });
+    const request = call(id, 5_000, { keyId, cap });
     await hold(database, request);
     await settle(database, request.requestId, { kind: "void", tokens: 0, note: "x", now, accountId: id });
   });
   await Promise.all(pairs);
-  const spent = await database.pool.query("select tokens from key_spend where key_id = 'key_circle'");
+  const spent = await database.pool.query("select tokens from key_spend where key_id = $1", [keyId]);
   expect(spent.rows).toEqual([{ tokens: 0 }]);
 });
 

@@ -262,11 +262,15 @@ describe("packages of an account", () => {
 
   test("an offer ends once", async () => {
     const offer = { tokens: 1_100, priceFen: 100, days: 30, createdAt: now };
-    for (const id of ["pko_b", "pko_a"]) await createOffer(database, { ...offer, id });
-    await createOffer(database, { ...offer, id: "pko_c", priceFen: 99 });
-    expect((await listOffers(database)).map(({ id }) => id)).toEqual(["pko_c", "pko_a", "pko_b"]);
-    await endOffer(database, "pko_a", now);
-    await expect(endOffer(database, "pko_a", now)).rejects.toMatchObject({ code: "not_found" });
-    expect((await listOffers(database)).map(({ id }) => id)).toEqual(["pko_c", "pko_b"]);
+    const nth = ++serial;
+    const [a, b, c] = [`pko_${nth}_a`, `pko_${nth}_b`, `pko_${nth}_c`];
+    const listed = async () =>
+      (await listOffers(database)).map(({ id }) => id).filter((id) => [a, b, c].includes(id));
+    for (const id of [b, a]) await createOffer(database, { ...offer, id });
+    await createOffer(database, { ...offer, id: c, priceFen: 99 });
+    expect(await listed()).toEqual([c, a, b]);
+    await endOffer(database, a, now);
+    await expect(endOffer(database, a, now)).rejects.toMatchObject({ code: "not_found" });
+    expect(await listed()).toEqual([c, b]);
   });
 });

@@ -15,6 +15,7 @@ let database: Database;
 const now = new Date("2026-03-01T00:00:00Z");
 const at = (ms: number) => new Date(now.getTime() + ms);
 const price = { operation: "legal_laws", tokens: 7_000, cachedTokens: null, actor: "test" };
+let serial = 0;
 
 beforeAll(async () => {
   folder = await makeDataFolder("tables");
@@ -49,14 +50,15 @@ test("a list is read again after half a minute, also on a clock that went back, 
   const list = new PriceList(database);
   const versions = async (ms: number) =>
     (await list.all(at(ms))).filter(({ operation }) => operation === "legal_laws").length;
-  expect(await versions(0)).toBe(1);
-  expect(await publishPrice(database, { ...price, effectiveFrom: at(1) })).toBe(2);
-  expect([await versions(30_000), await versions(30_001)]).toEqual([1, 2]);
-  expect(await publishPrice(database, { ...price, effectiveFrom: at(2) })).toBe(3);
-  expect([await versions(1), await versions(0)]).toEqual([2, 3]);
-  expect(await publishPrice(database, { ...price, effectiveFrom: at(3) })).toBe(4);
+  const first = await versions(0);
+  const publish = (ms: number) => publishPrice(database, { ...price, effectiveFrom: at(ms) });
+  expect(await publish(1)).toBe(first + 1);
+  expect([await versions(30_000), await versions(30_001)]).toEqual([first, first + 1]);
+  expect(await publish(2)).toBe(first + 2);
+  expect([await versions(1), await versions(0)]).toEqual([first + 1, first + 2]);
+  expect(await publish(3)).toBe(first + 3);
   list.forget();
-  expect(await versions(0)).toBe(4);
+  expect(await versions(0)).toBe(first + 3);
 });
 
 test("an operation that does not exist gets no price", async () => {
@@ -76,7 +78,7 @@ test("what a volume takes off begins with the very token of its step, and a pric
 });
 
 test("free calls of a day are taken one by one, given back, and never fewer than none", async () => {
-  const today = { accountId: "acc_free", operation: "legal_laws", day: "2026-03-01" };
+  const today = { accountId: `acc_free_${++serial}`, operation: "legal_laws", day: "2026-03-01" };
   const left = (limit: number) => freeCallsLeft(database, today, limit);
   const take = (limit: number) => takeFreeCall(database, today, limit);
   expect([await left(2), await take(0), await take(2), await left(2)]).toEqual([2, false, true, 1]);
@@ -93,7 +95,6 @@ describe("the terms of an account", () => {
   const day = 86_400_000;
   const published = { operation, actor: "test" };
   const terms = () => new Terms(database, new PriceList(database));
-  let serial = 0;
   async function account(): Promise<string> {
     const id = `acc_${++serial}`;
     await database.pool.query(
@@ -155,9 +156,10 @@ describe("the terms of an account", () => {
       const own = { ...published, accountId: id, cached_tokens: null };
       await publishAccountPrice(database, { ...own, tokens, effective_from: at(0) });
     };
-    expect(await seen(0)).toEqual([0, undefined]);
+    const first = await seen(0);
+    expect(first[1]).toBeUndefined();
     await offer(5, 700);
-    expect(await seen(30_000)).toEqual([0, undefined]);
+    expect(await seen(30_000)).toEqual(first);
     expect(await seen(30_001)).toEqual([5, "account_price"]);
     await offer(7, null);
     expect(await seen(1)).toEqual([5, "account_price"]);
@@ -171,7 +173,7 @@ describe("the terms of an account", () => {
   test("take off the larger of coupons and volume, each within its time", async () => {
     const id = await account();
     const begin = 3 * day;
-    await publishVolumeLadder(database, {
+    const ladder = await publishVolumeLadder(database, {
       actor: "test",
       steps: [{ from_tokens: 100, percent: 20 }],
       effective_from: at(begin),
@@ -188,28 +190,28 @@ describe("the terms of an account", () => {
           deadline: at(ms + minute),
         },
       });
-    await coupon(id, 10, begin, begin + 2 * day, "dis_less");
-    await coupon(id, 20, begin, begin + 2 * day, "dis_same");
-    await coupon(id, 30, begin + day, begin + day + minute, "dis_more");
-    await coupon(id, 30, begin + day, begin + day + minute, "dis_most");
+    await coupon(id, 10, begin, begin + 2 * day, `less ${id}`);
+    await coupon(id, 20, begin, begin + 2 * day, `same ${id}`);
+    await coupon(id, 30, begin + day, begin + day + minute, `more ${id}`);
+    await coupon(id, 30, begin + day, begin + day + minute, `most ${id}`);
     const told = async (ms: number) => {
       const { version, special } = await terms().priceOf(id, operation, at(ms));
       return special === undefined ? "list" : `${special.reason} ${(await refOf(version)).source_ref}`;
     };
     expect(await told(begin - 1)).toBe("list");
-    expect(await told(begin)).toBe("coupon dis_same");
+    expect(await told(begin)).toBe(`coupon same ${id}`);
     await spend(99, begin);
     await spend(1, begin + minute);
     // What was spent today counts from tomorrow on, and a coupon of as much does not take its place.
-    expect(await told(begin + minute)).toBe("coupon dis_same");
-    expect(await told(begin + day - 1)).toBe("volume_discount 1");
-    expect(await told(begin + day)).toBe("coupon dis_more");
-    expect(await told(begin + day + minute - 1)).toBe("coupon dis_more");
-    expect(await told(begin + day + minute)).toBe("volume_discount 1");
+    expect(await told(begin + minute)).toBe(`coupon same ${id}`);
+    expect(await told(begin + day - 1)).toBe(`volume_discount ${ladder}`);
+    expect(await told(begin + day)).toBe(`coupon more ${id}`);
+    expect(await told(begin + day + minute - 1)).toBe(`coupon more ${id}`);
+    expect(await told(begin + day + minute)).toBe(`volume_discount ${ladder}`);
     // With neither of them the list price holds again.
     const poor = await account();
     expect(await terms().priceOf(poor, operation, at(begin + day))).not.toHaveProperty("special");
     const { version } = await terms().priceOf(id, operation, at(begin + 2 * day));
-    expect(await refOf(version)).toEqual({ source_ref: "1", since: at(begin) });
+    expect(await refOf(version)).toEqual({ source_ref: `${ladder}`, since: at(begin) });
   });
 });

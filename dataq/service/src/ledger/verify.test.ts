@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { makeDataFolder, openFolder, removeDataFolder } from "../../test/data-folder.ts";
 import type { Database } from "../database/database.ts";
-import { entryColumns, listEntries, readEntries } from "./entry.ts";
+import { listEntries, readEntries } from "./entry.ts";
 import { charge, hold } from "./hold.ts";
 import { grantTrial, openWallet, reverse, setCreditLimit, topUp } from "./movement.ts";
 import { RecentEntries } from "./recent.ts";
@@ -13,6 +13,8 @@ import { verifyLedger } from "./verify.ts";
 let folder: string;
 let database: Database;
 let owner: Awaited<ReturnType<Database["connectAsOwner"]>>;
+/** The statements with which every test begins with the same books, whatever another one did to them. */
+let restore: string;
 const now = new Date("2026-03-10T04:00:00Z");
 const why = { actor: "test", note: "test", now };
 
@@ -65,12 +67,35 @@ beforeAll(async () => {
     alter table wallet drop constraint wallet_held_not_negative;
     drop index entry_once_a_request, entry_once_a_reference;
   `);
+  restore = await keepBooks();
 }, 60_000);
+beforeEach(() => owner.query(restore));
 afterAll(async () => {
   await owner?.end();
   await database?.close();
   await removeDataFolder(folder);
 });
+
+/** Keeps what the tables hold. Returns the statements that bring it back. */
+async function keepBooks(): Promise<string> {
+  const names = ["wallet", "entry", "hold", "seal", "verified", "verification"];
+  const tables = [...names, "idempotency", "price", "special_price", "package"];
+  await owner.query("create schema kept");
+  const statements: string[] = [];
+  for (const table of tables) {
+    await owner.query(`create table kept.${table} as table ${table}`);
+    const { rows } = await owner.query(
+      "select string_agg(column_name, ', ') as columns from information_schema.columns where table_schema = 'public' and table_name = $1 and is_generated = 'NEVER'",
+      [table],
+    );
+    const { columns } = rows[0];
+    statements.push(
+      `delete from ${table}`,
+      `insert into ${table} (${columns}) overriding system value select ${columns} from kept.${table}`,
+    );
+  }
+  return statements.join(";\n");
+}
 
 const broken = async () =>
   (await verifyLedger(database)).findings
@@ -78,127 +103,88 @@ const broken = async () =>
     .map(({ law, text }) => `${law} ${text}`);
 
 const captured = "where request_id = 'paid captured' and kind = 'capture'";
-const tampering: [string, string, string][] = [
-  [
-    "L1 every entry balances",
-    `update entry set earnings = 5001 ${captured}`,
-    `update entry set earnings = 5000 ${captured}`,
-  ],
-  [
-    "L2 no entry is missing, and every entry and hold has a wallet",
-    `update entry set seq = 98 ${captured}`,
-    "update entry set seq = 3 where seq = 98",
-  ],
+const tampering: [string, string][] = [
+  ["L1 every entry balances", `update entry set earnings = 5001 ${captured}`],
+  ["L2 no entry is missing, and every entry and hold has a wallet", `update entry set seq = 98 ${captured}`],
   [
     "L3 every wallet is the sum of its entries, and its held tokens are the sum of its open holds",
     "update wallet set paid = paid + 1 where account_id = 'paid'",
-    "update wallet set paid = paid - 1 where account_id = 'paid'",
   ],
   [
     "L3 every balance_after is the running sum",
     `update entry set balance_after = balance_after + 1 ${captured}`,
-    `update entry set balance_after = balance_after - 1 ${captured}`,
   ],
-  [
-    "L4 nothing is negative",
-    "update wallet set held = held - 5001 where account_id = 'paid'",
-    "update wallet set held = held + 5001 where account_id = 'paid'",
-  ],
+  ["L4 nothing is negative", "update wallet set held = held - 5001 where account_id = 'paid'"],
   [
     "L5 every call has one hold, and ends once or is still open",
     `update entry set kind = 'adjust' ${captured}`,
-    "update entry set kind = 'capture' where kind = 'adjust'",
   ],
   [
     "L6 a charge never exceeds its hold, and equals the price in effect at the hold",
     "update price set tokens = 5001",
-    "update price set tokens = 5000",
   ],
   [
     "L6 the charge for several queries is the sum of the prices that its note names",
     "update entry set operation = 'queries' where request_id = 'paid captured'",
-    "update entry set operation = 'legal_laws' where request_id = 'paid captured'",
   ],
   [
     "L6 a special price is what was agreed with the account, or the list price less the discount that it names",
     `insert into special_price (account_id, operation, list_version, source, source_ref, tokens, effective_from)
      values ('paid', 'legal_laws', 1, 'account_price', '9', 1, 'epoch')`,
-    "delete from special_price",
   ],
   [
     "L7 a charged call keeps its outcome under its Idempotency-Key, so that a retry is free",
     "update idempotency set outcome = null",
-    "update idempotency set outcome = ''",
   ],
   [
     "L8 a payment, voucher or trial is credited once",
     "update entry set reference = 'pay paid' where reference = 'pay trial'",
-    "update entry set reference = 'pay trial' where account_id = 'trial' and kind = 'topup'",
   ],
   [
     "L9 the entries of a call agree on account, operation and key, and add up to what was earned",
     `update entry set key_id = 'another' ${captured}`,
-    `update entry set key_id = 'key' ${captured}`,
   ],
   [
     "L10 an expired trial is not spent",
     "update wallet set trial_expires_at = 'epoch' where account_id = 'trial'",
-    "update wallet set trial_expires_at = '2026-06-01T00:00:00Z' where account_id = 'trial'",
   ],
   [
     "L10 trial tokens are spent first, then paid tokens, then credit",
     "update entry set paid = trial, trial = 0 where request_id = 'trial open'",
-    "update entry set trial = paid, paid = 0 where request_id = 'trial open'",
   ],
   [
     "L11 the tokens of customers, earnings and expired trials add up to what came in",
     "update entry set payments = payments - 1 where reference = 'pay paid'",
-    "update entry set payments = payments + 1 where reference = 'pay paid'",
   ],
   [
     "L12 a refund never exceeds its charge",
     "update entry set earnings = -2501, paid = 2501 where kind = 'reverse' and account_id = 'paid'",
-    "update entry set earnings = -2500, paid = 2500 where kind = 'reverse' and account_id = 'paid'",
   ],
   [
     "L12 a refund goes back to the part of the wallet that was charged",
     "update entry set paid = trial, trial = 0 where kind = 'reverse' and account_id = 'trial'",
-    "update entry set trial = paid, paid = 0 where kind = 'reverse' and account_id = 'trial'",
   ],
   [
     "L12 what goes back of a payment never exceeds it, and is taken from the account that paid",
     "update entry set payments = 40001 where kind = 'refund' and account_id = 'paid'",
-    "update entry set payments = 500 where kind = 'refund' and account_id = 'paid'",
   ],
   [
     "L10 what left a package is what calls used of it or was taken, and no package has more than the paid tokens",
     `insert into package (id, account_id, payment_id, tokens, price_tokens, left_tokens, taken, bought_at, ends_at)
      values ('pkg_x', 'paid', 'pay_x', 10, 10, 4, 5, now(), now())`,
-    "delete from package where id = 'pkg_x'",
   ],
   [
     "L13 the entries of an account are in order of time",
     `update entry set at = at - interval '1 day' ${captured}`,
-    `update entry set at = at + interval '1 day' ${captured}`,
   ],
-  [
-    "L13 the hash chain is intact",
-    `update entry set note = 'nothing' ${captured}`,
-    `update entry set note = 'test' ${captured}`,
-  ],
-  [
-    "L14 every entry has an actor and a reason",
-    `update entry set actor = '' ${captured}`,
-    `update entry set actor = 'key' ${captured}`,
-  ],
+  ["L13 the hash chain is intact", `update entry set note = 'nothing' ${captured}`],
+  ["L14 every entry has an actor and a reason", `update entry set actor = '' ${captured}`],
 ];
 
-test.each(tampering)("%s: verify reports the breach", async (law, tamper, undo) => {
+test.each(tampering)("%s: verify reports the breach", async (law, tamper) => {
   expect(await broken()).toEqual([]);
   await owner.query(tamper);
   expect(await broken()).toContain(law);
-  await owner.query(undo);
-  expect(await broken()).toEqual([]);
 });
 
 test("every law has a test that breaks it", async () => {
@@ -223,8 +209,13 @@ describe("a verification from the last verified points", () => {
     deadline: new Date(now.getTime() + 60_000),
   });
 
+  beforeEach(async () => {
+    const { findings, covers } = await verifyLedger(database, "whole", now);
+    expect(findings.flatMap((finding) => finding.breaches)).toEqual([]);
+    expect(covers).toMatchObject({ whole: true, entries: 21 });
+  });
+
   test("covers only new entries, and finds a breach in them and in what they add up to", async () => {
-    expect((await verifyLedger(database, "whole", now)).covers).toMatchObject({ whole: true, entries: 21 });
     expect((await fresh()).covers).toMatchObject({
       whole: false,
       entries: 0,
@@ -279,18 +270,10 @@ describe("a verification from the last verified points", () => {
     ],
   ];
   test.each(tampered)("an old entry that was %s is found by a whole verification", async (_, tamper) => {
-    expect(
-      (await verifyLedger(database, "whole", now)).findings.flatMap((finding) => finding.breaches),
-    ).toEqual([]);
-    await owner.query("create table kept as select * from entry where account_id = 'trial'");
     await owner.query(tamper);
     // It says what it took as verified.
-    expect((await fresh()).covers).toMatchObject({ whole: false, entries: 0, verified_before: 23 });
+    expect((await fresh()).covers).toMatchObject({ whole: false, entries: 0, verified_before: 21 });
     expect(await broken()).toContain("L13 the hash chain is intact");
-    await owner.query("delete from entry where account_id = 'trial'");
-    const columns = entryColumns.filter((column) => column !== "tokens").join(", ");
-    await owner.query(`insert into entry (${columns}) select ${columns} from kept; drop table kept`);
-    expect(await broken()).toEqual([]);
   });
 
   test.each([
@@ -310,32 +293,18 @@ describe("a verification from the last verified points", () => {
        update seal set sha256 = '\\x00' where (account_id, seq) in (select account_id, seq from verified where account_id = 'paid')`,
     ],
   ])("a verified point is not trusted if %s", async (_, tamper) => {
-    await owner.query("begin");
-    try {
-      await owner.query(
-        "create temp table one as select * from entry; create temp table two as select * from seal",
-      );
-      await owner.query("create temp table three as select * from verified");
-      await owner.query(tamper);
-      await owner.query("commit");
-      const { findings, covers } = await fresh();
-      expect(findings).toHaveLength(1);
-      expect(findings[0]!.breaches[0]).toMatch(
-        /^\w+ does not match its verified entry \d+; run "dataq ledger verify --whole"$/,
-      );
-      expect(covers).toMatchObject({ entries: 0, verified_before: 0 });
-    } finally {
-      const columns = entryColumns.filter((column) => column !== "tokens").join(", ");
-      await owner.query(`rollback; delete from entry; insert into entry (${columns}) select ${columns} from one;
-        delete from seal; insert into seal select * from two; delete from verified; insert into verified select * from three;
-        drop table one, two, three`);
-    }
-    expect(await broken()).toEqual([]);
+    await owner.query(tamper);
+    const { findings, covers } = await fresh();
+    expect(findings).toHaveLength(1);
+    expect(findings[0]!.breaches[0]).toMatch(
+      /^\w+ does not match its verified entry \d+; run "dataq ledger verify --whole"$/,
+    );
+    expect(covers).toMatchObject({ entries: 0, verified_before: 0 });
   });
 
   test("an account whose verified point was deleted is verified from its first entry", async () => {
     await owner.query("delete from verified where account_id = 'trial'");
-    expect((await fresh()).covers).toMatchObject({ entries: 11, verified_before: 12 });
+    expect((await fresh()).covers).toMatchObject({ entries: 11, verified_before: 10 });
   });
 });
 
@@ -364,10 +333,7 @@ test("L6 a call is charged a price that was in effect, or the first one before i
   expect(await broken()).toBe(0);
   // Twice the price is right only where an operation is paid by its parts.
   const operationIs = (operation: string) =>
-    owner.query(
-      "update entry set operation = $1 where request_id = (select request_id from entry where kind = 'capture' limit 1)",
-      [operation],
-    );
+    owner.query("update entry set operation = $1 where request_id = 'paid captured'", [operation]);
   await owner.query(
     "insert into price values ('legal_citation_check', 1, 2500, 1250, 'epoch', 'test'), ('legal_cases', 1, 2500, 1250, 'epoch', 'test')",
   );
@@ -401,7 +367,6 @@ test("what an account has used of its credit line is counted on from a verified 
   await spend("on credit 4");
   const { findings } = await verifyLedger(database, "new", now);
   expect(findings.flatMap(({ breaches }) => breaches)).not.toEqual([]);
-  await verifyLedger(database, "whole", now);
 });
 
 test("a step looks at all entries first, then at those since its last run, and again at all after an hour", async () => {
