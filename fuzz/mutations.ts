@@ -133,7 +133,7 @@ class Trial {
 
   async run(tests: readonly string[]): Promise<void> {
     this.#prepare();
-    const vitest = await startVitest();
+    const vitest = await startVitest(tests.some((test) => test.startsWith("dataq/")));
     try {
       this.#waiting = await vitest.globTestSpecifications([...tests]);
       for (const mostMs of rounds) {
@@ -227,12 +227,13 @@ class Trial {
 }
 
 /** Loads modules as Node does, so that threads which the sources start have the mutants too. */
-async function startVitest(): Promise<Vitest> {
+async function startVitest(needsDatabase: boolean): Promise<Vitest> {
+  const server = needsDatabase ? ["dataq/service/test/one-server.ts"] : [];
   return createVitest("test", {
     root,
     config: false,
     include: ["**/*.test.ts"],
-    globalSetup: ["dataq/service/test/test-run.ts"],
+    globalSetup: [...server, "dataq/service/test/test-run.ts"],
     watch: false,
     pool: "forks",
     maxWorkers: 1,

@@ -202,6 +202,8 @@ describe("strings of a skipped array", () => {
     // An empty one has a name of its own, and a zero ends a text.
     expect(pairs.sort()).toEqual(["0 10", "1 4", "5 9", "7 8"]);
     expect((await read(bytes, { distinct: "others" })).alike).toEqual([]);
+    const two = bare([["x", { kind: "array", of: "string", items: ["a", "a"] }]]);
+    expect((await read(two, { distinct: "x", arrays: () => false })).alike).toEqual([[0, 1]]);
     const texts = new Set(["ccc"]);
     const both = await read(bytes, { distinct: "words", pick: { key: "words", indices: new Set(), texts } });
     expect([both.alike.length, [...both.picked.keys()]]).toEqual([4, [5, 9]]);
@@ -464,6 +466,10 @@ test("a file is read half a MiB at once, however small the pieces are that are t
   } finally {
     await file.close();
   }
+});
+
+test("a folder is refused by its kind", async () => {
+  await expect(readGguf(folder)).rejects.toMatchObject({ details: { rule: "it is not a regular file" } });
 });
 
 test("rejects every truncated header with invalid_gguf", async () => {

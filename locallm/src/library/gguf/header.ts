@@ -264,7 +264,7 @@ class HeaderReader {
         this.#keep(low);
         await bytes.need(low);
         this.#picked.set(index, bytes.take(low).toString("utf8"));
-      } else if (hashes !== null || (texts.size > 0 && low <= longest)) {
+      } else if (hashes !== null || low <= longest) {
         await bytes.need(low);
         const text = bytes.take(low);
         if (hashes !== null) hashes[index] = hash53(text, index);
