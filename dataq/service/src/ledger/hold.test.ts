@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makeDataFolder, openFolder, removeDataFolder } from "../../test/data-folder.ts";
+import { isEmbedded, makeDataFolder, openFolder, removeDataFolder } from "../../test/data-folder.ts";
 import type { Database } from "../database/database.ts";
 import { tryLockTransaction } from "../database/locks.ts";
 import { inTransaction } from "../database/transaction.ts";
@@ -394,7 +394,8 @@ test("the table rejects an unbalanced entry, a change and a deletion", async () 
   const owner = await database.connectAsOwner();
   try {
     for (const change of ["update entry set note = 'x'", "delete from entry", "truncate entry"]) {
-      await expect(database.query(change)).rejects.toThrow("permission denied");
+      // The embedded server has a role for the service that owns nothing.
+      await expect(database.query(change)).rejects.toThrow(isEmbedded ? "permission denied" : "never changed");
       await expect(owner.query(change)).rejects.toThrow("never changed");
     }
   } finally {
