@@ -87,8 +87,9 @@ export function undenied(said: readonly Clause[], article: readonly Clause[]): P
   for (const each of article)
     for (const match of each.units.matchAll(plainDenial)) {
       const [, first = "", more = ""] = match;
-      // The article also says it without the denial; a longer word may tell the place: 计算在内.
-      const verb = [first, first + more].find(
+      // The article also says it without the denial; a longer word may tell the place: 计算在内, which is not 计算工资.
+      const longer = first + more;
+      const verb = (/[在于]$/.test(longer) ? [longer] : [first, longer]).find(
         (each) => !new RegExp(`(?<!不|不得|不予|无权|未|不能|不再)${each}`).test(whole),
       );
       if (verb === undefined) continue;

@@ -380,8 +380,9 @@ class Scanner {
     if (isContracts || contractBefore.test(before) || isAgreed(this.#text, list.end)) return list.end;
     const unknown = unknownLaw(before);
     if (unknown !== undefined) {
-      const from = at - unknown.length - unknown.after;
-      this.#put({ key: this.#keyOf(unknown.name), written: unknown.name }, list.places, from);
+      const from = at - unknown.name.length - unknown.after;
+      const key = unknown.isShort ? null : this.#keyOf(unknown.name);
+      this.#put({ key, written: unknown.name }, list.places, from);
       return list.end;
     }
     const law = this.#lawBefore(at, nearCharacters);
@@ -431,21 +432,26 @@ function contractWord(text: string, at: number): boolean {
   return /[本该涉案双甲]/.test(text.charAt(at)) && match(contractNamed, text, at) !== undefined;
 }
 
-/** A name right before an article that ends like the name of a law: 违反了网络诚信促进法. */
+/**
+ * A name right before an article that ends like the name of a law: 违反了网络诚信促进法. A short one may be said of several
+ * laws: 依据税法.
+ */
 function unknownLaw(
   before: string,
-): { readonly name: string; readonly length: number; readonly after: number } | undefined {
+): { readonly name: string; readonly isShort: boolean; readonly after: number } | undefined {
   const found = endsLikeLaw.test(before.slice(-8)) ? nameBefore.exec(before) : null;
   if (found === null) return undefined;
   const [, run = "", tail = ""] = found;
   let name = run;
   for (const lead of [strongLead, weakLead]) {
     const cut = Math.max(...[...name.matchAll(lead)].map((each) => each.index + each[0].length), 0);
-    if (name.length - cut >= 3) name = name.slice(cut);
+    if (lead === strongLead || name.length - cut >= 3) name = name.slice(cut);
   }
+  const isLed = name !== run;
   name = name.replace(othersBracket, "");
-  if (name.length < 4 || notALaw.test(name) || genericName.test(name)) return undefined;
-  return { name, length: name.length, after: tail.length };
+  const isShort = name.length < 4;
+  if ((isShort && !isLed) || notALaw.test(name) || genericName.test(name)) return undefined;
+  return { name, isShort, after: tail.length };
 }
 
 function match(pattern: RegExp, text: string, at: number): string | undefined {

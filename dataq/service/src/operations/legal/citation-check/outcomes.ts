@@ -122,7 +122,7 @@ function opposite(outcome: readonly string[], rule: Rule): Piece[] | undefined {
 }
 
 const opposites: readonly (readonly [RegExp, RegExp])[] = [
-  [/延续|延长|顺延|续期/, /终止|解除|失效/],
+  [/延续|延长|顺延|续期|继续履行/, /终止|解除|失效/],
   [/(?<!无)有效(?!期)/, /无效|不(?:具有|发生|产生).{0,6}效力/],
   [/准予|批准|予以核准|予以登记/, /不予|驳回|不批准/],
   [/退还|返还/, /不予?退|不予?返|没收/],

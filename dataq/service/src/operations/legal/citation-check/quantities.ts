@@ -10,6 +10,7 @@ export function otherAmount(said: Words, article: Words): readonly Piece[] | und
     exchangedQuantity(said, article) ??
     otherSpan(said, article) ??
     otherBound(said, article) ??
+    otherSide(said, article) ??
     amountOfOther(said, article) ??
     otherRange(said, article) ??
     inventedMultiple(said, article) ??
@@ -132,6 +133,40 @@ function otherBound(said: Words, article: Words): readonly Piece[] | undefined {
   }
   return undefined;
 }
+
+/** The same quantity bounds on the other side: 五十人以上 for 五十人以下. */
+function otherSide(said: Words, article: Words): readonly Piece[] | undefined {
+  const stands = boundsOf(article);
+  for (const mine of boundsOf(said)) {
+    const [side, other] = sidesOf(said, mine);
+    if (side === undefined || ofCase.test(mine.clause)) continue;
+    const same = stands.filter((each) => each.group === mine.group && isSameAmount(each, mine));
+    const [there] = same;
+    if (there === undefined || same.some((each) => sidesOf(article, each)[0] !== other)) continue;
+    // A rule may be told by what it does not say: 五十人以下的不必…….
+    if (denies.test(sentenceAt(said, mine)) !== denies.test(sentenceAt(article, there))) continue;
+    if ([...mine.pairs].filter((pair) => there.pairs.has(pair)).length < leastPairsOfBound) continue;
+    return [
+      { kind: "added", text: writtenIn(said, mine) + side },
+      { kind: "missing", text: writtenIn(article, there) + other },
+    ];
+  }
+  return undefined;
+}
+
+/** The word after a quantity, and its opposite. */
+function sidesOf({ units }: Words, { to }: Quantity): readonly [string?, string?] {
+  const side = units.slice(to, to + 2);
+  return side === "以上" ? [side, "以下"] : side === "以下" ? [side, "以上"] : [];
+}
+
+function sentenceAt({ text, places }: Words, { from }: Quantity): string {
+  const at = places[from] as number;
+  const before = Math.max(...["。", ";", "；", "\n"].map((mark) => text.lastIndexOf(mark, at)));
+  return text.slice(before + 1).split(/[。;；\n]/, 1)[0] as string;
+}
+
+const denies = /不(?![足满少低])|未|无|禁止|除外/;
 
 /** The quantity of another case of the article: seven days for the journey abroad that has thirty. */
 function amountOfOther(said: Words, article: Words): readonly Piece[] | undefined {
@@ -431,6 +466,9 @@ const kinds: Readonly<Record<string, string>> = {
   个: "people",
 };
 
+/** What has happened is no rule: 已在三个月内退还. */
+const isFact = /已经?[在于]/;
+
 /** A mark ends a number: 百分之二十;(六) is not twenty-six. */
 function quantitiesOf({ units, text, places }: Words): Quantity[] {
   const found: Quantity[] = [];
@@ -439,8 +477,10 @@ function quantitiesOf({ units, text, places }: Words): Quantity[] {
     const isEnd = at === units.length;
     if (!isEnd && !/[、,，.。;；:：()（）\n]/.test(text.slice((places[at - 1] ?? 0) + 1, places[at])))
       continue;
-    for (const each of quantitiesIn(units.slice(from, at)))
-      found.push({ ...each, from: each.from + from, to: each.to + from });
+    const clause = units.slice(from, at);
+    for (const each of quantitiesIn(clause))
+      if (!isFact.test(clause.slice(0, each.from)))
+        found.push({ ...each, from: each.from + from, to: each.to + from });
     from = at;
   }
   return found;
