@@ -866,4 +866,18 @@ export const equivalents: readonly Equivalent[] = [
     becomes: "||",
     why: "`Number.isInteger` refuses what is no number; the compiler does not know it.",
   },
+  {
+    file: "ledger/checkpoint.ts",
+    code: "for (let start = 0; start < points.length; start += 1_000) {",
+    was: "<",
+    becomes: "<=",
+    why: "Inserting nothing changes nothing.",
+  },
+  {
+    file: "ledger/wallet.ts",
+    code: "if (!isOver) return wallet;",
+    was: "!isOver",
+    becomes: "false",
+    why: "A trial that is not over does not expire; this is only sooner.",
+  },
 ];

@@ -23,7 +23,7 @@ export function runDirectly(database: Database): RunStatement {
 }
 
 /** Number of simultaneous batches. While they wait for the disk, the next one fills. */
-const MOST_BATCHES = 2;
+export const MOST_BATCHES = 2;
 const MOST_IN_BATCH = 64;
 
 interface Waiting {
@@ -133,6 +133,5 @@ function isStatementFault(error: unknown): boolean {
 
 function literal(value: unknown): string {
   if (value === null || value === undefined) return "null";
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
   return pg.escapeLiteral(value instanceof Date ? value.toISOString() : String(value));
 }

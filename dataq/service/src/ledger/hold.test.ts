@@ -4,7 +4,7 @@ import type { Database } from "../database/database.ts";
 import { tryLockTransaction } from "../database/locks.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { listEntries } from "./entry.ts";
-import { gatherStatements, type RunStatement, runDirectly } from "./gather.ts";
+import { gatherStatements, MOST_BATCHES, type RunStatement, runDirectly } from "./gather.ts";
 import { charge, hold } from "./hold.ts";
 import { claimKey, freeKey, sweepKeys } from "./idempotency.ts";
 import { recover, startInstance } from "./instance.ts";
@@ -307,6 +307,78 @@ test("a hold that moved nothing although the balance suffices is tried again, bu
     code: "insufficient_balance",
     details: { required: 5_000, balance: 5_000, shortfall: 0 },
   });
+  expect(misses).toBe(4);
+});
+
+test("a repeat that fails for another reason than the first attempt's success says so", async () => {
+  const id = await account(5_000);
+  const errors = [{ code: "ECONNRESET" }, { code: "XX000" }];
+  const run: RunStatement = (...given) => {
+    const error = errors.shift();
+    return error
+      ? Promise.reject(Object.assign(new Error("it fails"), error))
+      : runDirectly(database)(...given);
+  };
+  await expect(hold(database, call(id, 5_000), run)).rejects.toMatchObject({ code: "XX000" });
+  expect(await readWallet(database, id, now)).toMatchObject({ balance: 5_000 });
+});
+
+describe("gathered statements", () => {
+  const nap = { name: "nap", text: "select pg_sleep($1)", types: ["float8"] };
+  const one = { name: "one", text: "select $1::int as one", types: ["int"] };
+  const cancel = { name: "cancel", text: "select pg_cancel_backend(pg_backend_pid() + $1)", types: ["int"] };
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  /** A database that tells how many connections are taken, at most at once and in all. */
+  const counted = () => {
+    const taken = { now: 0, most: 0, all: 0 };
+    const connect = async () => {
+      taken.most = Math.max(taken.most, ++taken.now);
+      taken.all++;
+      const client = await database.pool.connect();
+      const release = client.release.bind(client);
+      client.release = (error) => {
+        taken.now--;
+        client.release = release;
+        release(error);
+      };
+      return client;
+    };
+    const pool = new Proxy(database.pool, {
+      get: (target, name) => (name === "connect" ? connect : Reflect.get(target, name).bind(target)),
+    });
+    return { taken, run: gatherStatements({ ...database, pool }) };
+  };
+
+  test("take no more connections than they may, and none once all have ended", async () => {
+    const { taken, run } = counted();
+    const all: Promise<unknown>[] = [];
+    for (let round = 0; round < 5; round++) {
+      for (const account of ["a", "b"]) all.push(run(nap, [0.02], account));
+      await turn();
+      await turn();
+    }
+    await Promise.all(all);
+    expect(taken).toMatchObject({ now: 0, most: MOST_BATCHES });
+    const { all: before } = taken;
+    await run(one, [1], "a");
+    await turn();
+    expect(taken.all).toBe(before);
+  });
+
+  test("that PostgreSQL broke off all fail, because nobody knows what they did, and their connection is not used again", async () => {
+    const { run } = counted();
+    const closed: unknown[] = [];
+    const note = (client: unknown) => closed.push(client);
+    database.pool.on("remove", note);
+    try {
+      const results = await Promise.allSettled([run(cancel, [0], "a"), run(nap, [0.1], "b")]);
+      for (const result of results)
+        expect(result).toMatchObject({ status: "rejected", reason: { code: "57014" } });
+      await expect.poll(() => closed).toHaveLength(1);
+    } finally {
+      database.pool.off("remove", note);
+    }
+  });
 });
 
 test("keys without an outcome are released after the longest call, others after a day", async () => {
@@ -395,7 +467,9 @@ test("the table rejects an unbalanced entry, a change and a deletion", async () 
   try {
     for (const change of ["update entry set note = 'x'", "delete from entry", "truncate entry"]) {
       // The embedded server has a role for the service that owns nothing.
-      await expect(database.query(change)).rejects.toThrow(isEmbedded ? "permission denied" : "never changed");
+      await expect(database.query(change)).rejects.toThrow(
+        isEmbedded ? "permission denied" : "never changed",
+      );
       await expect(owner.query(change)).rejects.toThrow("never changed");
     }
   } finally {
@@ -555,7 +629,8 @@ test("an adjustment of an empty balance says in both languages that only a posit
   });
 });
 
-test("an account that does not exist is not frozen, and cannot hold", async () => {
+test("an account that does not exist is not frozen, has no credit line, and cannot hold", async () => {
+  await expect(setCreditLimit(database, "acc_none", 1, why)).rejects.toMatchObject({ code: "not_found" });
   expect(await setFrozen(database, await account(0), true)).toBe(true);
   expect(await setFrozen(database, "acc_none", true)).toBe(false);
   await expect(hold(database, call("nobody", 1))).rejects.toThrow("The account nobody has no wallet.");

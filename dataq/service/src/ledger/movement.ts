@@ -98,14 +98,19 @@ export async function adjust(
   tokens: number,
   reason: Reason,
 ): Promise<Balance> {
+  const [name, change] =
+    tokens >= 0
+      ? ["adjust-up", "update wallet set part_trial = 0, part_paid = $2, part_credit = 0, paid = paid + $2,"]
+      : [
+          "adjust-down",
+          `update wallet set part_credit = 0,
+             part_paid = -least(paid, -$2), part_trial = -(-$2 - least(paid, -$2)),
+             paid = paid - least(paid, -$2), trial = trial - (-$2 - least(paid, -$2)),`,
+        ];
   const moved = await move(
     queries,
-    tokens >= 0 ? "adjust-up" : "adjust-down",
-    tokens >= 0
-      ? `update wallet set part_trial = 0, part_paid = $2, part_credit = 0, paid = paid + $2,`
-      : `update wallet set part_credit = 0,
-           part_paid = -least(paid, -$2), part_trial = -(-$2 - least(paid, -$2)),
-           paid = paid - least(paid, -$2), trial = trial - (-$2 - least(paid, -$2)),`,
+    name as string,
+    change as string,
     "and trial + paid >= -$2",
     "adjust",
     "adjustments",

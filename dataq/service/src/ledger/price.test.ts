@@ -179,10 +179,11 @@ describe("the terms of an account", () => {
       effective_from: at(begin),
     });
     const call = { accountId: id, keyId: "key_1", operation: "legal_laws", priceVersion: 1, cached: false };
-    const spend = (tokens: number, ms: number) =>
+    const spend = (tokens: number, ms: number, accountId = id) =>
       charge(database, {
         ...{
           ...call,
+          accountId,
           tokens,
           instanceId: 0,
           requestId: `req_${++serial}`,
@@ -208,6 +209,17 @@ describe("the terms of an account", () => {
     expect(await told(begin + day)).toBe(`coupon more ${id}`);
     expect(await told(begin + day + minute - 1)).toBe(`coupon more ${id}`);
     expect(await told(begin + day + minute)).toBe(`volume_discount ${ladder}`);
+    // One that reads the terms of half a minute ago, too.
+    const known = terms();
+    const off = async (ms: number) => (await known.priceOf(id, operation, at(ms))).special?.reason;
+    const end = begin + day + minute;
+    expect([await off(end - 1), await off(end)]).toEqual(["coupon", "volume_discount"]);
+    // Who has spent enough before the ladder begins pays less from its very millisecond on. The month began in China.
+    const early = await account();
+    await spend(1, -8 * 3_600_000 - 1, early);
+    await spend(100, -8 * 3_600_000, early);
+    const first = async (ms: number) => (await terms().priceOf(early, operation, at(ms))).special?.reason;
+    expect([await first(begin - 1), await first(begin)]).toEqual([undefined, "volume_discount"]);
     // With neither of them the list price holds again.
     const poor = await account();
     expect(await terms().priceOf(poor, operation, at(begin + day))).not.toHaveProperty("special");

@@ -54,7 +54,7 @@ const SUM = `
 with last as (
   select day, tokens, seq from volume_day where account_id = $1 and day < $2::date order by day desc limit 1
 ), month as (
-  select date_trunc('month', $2::date)::date as first, date_trunc('month', $2::date) at time zone 'Asia/Shanghai' as begin
+  select date_trunc('month', $2::date)::date as first, date_trunc('month', $2::date::timestamp) at time zone 'Asia/Shanghai' as begin
 ), fresh as (
   select max(seq) as seq, coalesce(sum(earnings) filter (where at >= (select begin from month)), 0) as tokens
   from entry where account_id = $1 and seq > coalesce((select seq from last), 0) and at < $3
