@@ -6,9 +6,9 @@ import { operations, playPair, preparePairs } from "../test/money-pairs.ts";
 
 export const title = "Ledger: every order of the statements of each two operations on one account";
 
-/** `--first N`: pairs whose first operation is the Nth or a later one, to go on where a run was stopped. */
+/** `--only NAME`: pairs with this operation. */
 export async function run(print: (line: string) => void, _folder: string, args: readonly string[]) {
-  const { values } = parseArgs({ args: [...args], options: { first: { type: "string", default: "1" } } });
+  const { values } = parseArgs({ args: [...args], options: { only: { type: "string" } } });
   const folder = await makeDataFolder("tables");
   const database = await openFolder(folder);
   await commitWithoutDisk(database);
@@ -20,14 +20,14 @@ export async function run(print: (line: string) => void, _folder: string, args: 
     let pairs = 0;
     let orders = 0;
     for (const [place, first] of names.entries()) {
-      if (place + 1 < Number(values.first)) continue;
       for (const second of names.slice(place)) {
+        if (values.only !== undefined && ![first, second].includes(values.only)) continue;
         const played = await playPair(database, interleaver, first, second);
         pairs++;
         orders += played.orders;
         wrong.push(...played.wrong.map((one) => `${first} and ${second}: ${one}`));
+        console.error(`${first}, ${second}: ${played.orders} orders, ${played.wrong.length} wrong`);
       }
-      console.error(`${place + 1} ${first}: ${pairs} pairs, ${orders} orders, ${wrong.length} wrong`);
     }
     print("| pairs | orders of statements | that end as neither operation after the other does |");
     print("| --: | --: | --: |");

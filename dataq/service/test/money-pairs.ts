@@ -1,6 +1,6 @@
 import { createCoupon, redeemCoupon } from "../src/accounts/coupon.ts";
 import { createVouchers, redeemVoucher } from "../src/accounts/voucher.ts";
-import { landSum, passByTwo } from "../src/business/approvals.ts";
+import { forgetSum, passByTwo } from "../src/business/approvals.ts";
 import type { Database } from "../src/database/database.ts";
 import { inTransaction } from "../src/database/transaction.ts";
 import { charge, hold } from "../src/ledger/hold.ts";
@@ -169,7 +169,7 @@ export const operations: Readonly<Record<string, Operation>> = {
       () => true,
       () => false,
     );
-    await landSum(database, sum, isDone, now);
+    if (!isDone) await forgetSum(database, sum);
     return isDone;
   },
 };
@@ -268,7 +268,7 @@ async function lookAt(database: Database, { id, coupon }: Scene): Promise<unknow
     approvals: await one(
       "select state, asked_by, decided_by from approval where account_id = $1 order by 1, 2, 3",
     ),
-    sums: await one("select fen, landed_at from sum_in_flight where account_id = $1"),
+    sums: await one("select fen, person from sum_in_flight where account_id = $1"),
     coupon: await one("select redeemed from coupon where code = $1", coupon),
   };
 }

@@ -1230,6 +1230,7 @@ export const en = {
     about: "Large sums, prices and offers that one operator asked for. Another approves them.",
     what: "What",
     sum: "Sum",
+    approve: "Approve",
     reject: "Reject",
     approveTitle: (yuan: string | null) => `Approve ${yuan ?? "this offer"}?`,
     approveAbout: "It is done at once, and the audit log names both of you.",

@@ -1165,6 +1165,7 @@ export const zh: Text = {
     about: "一位运营人员申请的大额操作、价格和优惠，由另一位批准。",
     what: "内容",
     sum: "金额",
+    approve: "批准",
     reject: "拒绝",
     approveTitle: (yuan) => (yuan === null ? "批准这项优惠？" : `批准 ${yuan}？`),
     approveAbout: "立即执行，审计日志会记录两个人。",

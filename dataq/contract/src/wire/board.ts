@@ -115,7 +115,7 @@ export const approval = z.strictObject({
   }),
   fen: z.number().nullable().meta({
     description:
-      "The sum, with what was moved by hand for the account in the day before; null for an offer, whose sum nobody knows",
+      "The sum, with what one person alone moved for the account in the day before; null for an offer, whose sum nobody knows",
   }),
   state: z.enum(approvalStates),
   asked_by: z.string(),

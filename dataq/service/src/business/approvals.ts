@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { Failure, tokensPerCny } from "@dataq/contract";
+import { Failure } from "@dataq/contract";
 import type { ApprovalMethod, ApprovalState } from "@dataq/contract/wire";
 import { type Author, writeAudit } from "../accounts/audit.ts";
 import type { Database } from "../database/database.ts";
@@ -23,22 +23,18 @@ export interface Approval {
   readonly decidedAt: Date | null;
 }
 
-const TOKENS_PER_FEN = tokensPerCny / 100;
 const DAY_MS = 86_400_000;
 /** How long a sum waits for the second person. */
 const LIFE_MS = 7 * DAY_MS;
-/** No request lasts longer, so a sum in flight that is older belongs to a process that was killed. */
-const FLIGHT_MS = 120_000;
-
 /** What one person moves alone in a day, in all: so often the limit. Otherwise many accounts would get around it. */
 const TIMES_ALONE = 10;
 
 /**
- * Lets a sum pass that is small, also together with what was moved by hand for the same account, and by the same person,
- * in the day before, or that another person asked for in the same words. Otherwise it is stored, and throws
- * `approval_needed`. Throws `person_required` for a large sum of a key.
+ * Lets a sum pass that is small, also together with what one person alone moved for the same account, and what the same
+ * person moved alone, in the day before, or that another person asked for in the same words. Otherwise it is stored, and
+ * throws `approval_needed`. Throws `person_required` for a large sum of a key.
  * `target` is the account, payment or call that the sum concerns, or `vouchers`, `accounts` or `offers` for what no
- * account has yet; all of a day count together. Returns the ID of the sum, which counts as moved until `landSum`.
+ * account has yet; all of a day count together. Returns the ID of the sum, which counts unless `forgetSum` is called.
  */
 export async function passByTwo(
   database: Database,
@@ -72,16 +68,14 @@ export async function passByTwo(
     // Two sums at once for one account, or by one person, must see each other, whatever they are for.
     await lockTransaction(transaction, "approval", account);
     await lockTransaction(transaction, "approval", person);
-    const found = await transaction.query<{ moved: number; flying: number; alone: number }>(
-      `with sum as (
-         select * from sum_in_flight where begun_at > $2 and (landed_at is not null or begun_at > $3)
-       )
-       select coalesce((${movedBy(target)}), 0)::float8 as moved,
-              coalesce((select sum(fen) from sum where account_id = $1 and landed_at is null), 0)::float8 as flying,
-              coalesce((select sum(fen) from sum where person = $4 and approval_id is null), 0)::float8 as alone`,
-      [account, since, new Date(author.now.getTime() - FLIGHT_MS), person],
+    await transaction.query("delete from sum_in_flight where begun_at < $1", [since]);
+    const found = await transaction.query<{ ofAccount: number; ofPerson: number }>(
+      `select coalesce(sum(fen) filter (where account_id = $1), 0)::float8 as "ofAccount",
+              coalesce(sum(fen) filter (where person = $2), 0)::float8 as "ofPerson"
+       from sum_in_flight where approval_id is null and (account_id = $1 or person = $2)`,
+      [account, person],
     );
-    const { moved, flying, alone } = found.rows[0]!;
+    const { ofAccount, ofPerson } = found.rows[0]!;
     const pass = async (approvalId: string | null) => {
       const id = makeIdentifier("sum", author.now);
       await transaction.query(
@@ -90,8 +84,9 @@ export async function passByTwo(
       );
       return { passed: id };
     };
-    const fen = wanted.fen === null ? null : wanted.fen + flying + moved / TOKENS_PER_FEN;
-    if (fen !== null && fen <= limitFen && alone + wanted.fen! <= TIMES_ALONE * limitFen) return pass(null);
+    const fen = wanted.fen === null ? null : wanted.fen + ofAccount;
+    if (fen !== null && fen <= limitFen && wanted.fen! + ofPerson <= TIMES_ALONE * limitFen)
+      return pass(null);
     if (!wanted.isPerson) throw new Failure("person_required", { limit: limitFen / 100 });
     const given = await transaction.query<{ id: string }>(
       `update approval set state = 'approved', decided_by = $2, decided_at = $3
@@ -127,40 +122,15 @@ export async function passByTwo(
   return decided.passed;
 }
 
-/**
- * Ends a sum that was let through. If it was done, it is in the ledger now, and counts for its person for a day. If it
- * was refused, nothing was moved, and what was approved waits again.
- */
-export async function landSum(database: Database, id: string, isDone: boolean, now: Date): Promise<void> {
-  await inTransaction(database, async (transaction) => {
-    if (isDone) await transaction.query("update sum_in_flight set landed_at = $2 where id = $1", [id, now]);
-    else
-      await transaction.query(
-        `with refused as (delete from sum_in_flight where id = $1 returning approval_id)
-         update approval a set state = 'waiting', decided_by = null, decided_at = null from refused
-         where a.id = refused.approval_id
-           and not exists (select from approval w where w.sha256 = a.sha256 and w.state = 'waiting')`,
-        [id],
-      );
-    await transaction.query("delete from sum_in_flight where begun_at < $1", [
-      new Date(now.getTime() - DAY_MS),
-    ]);
-  });
-}
-
-/** The tokens that were moved by hand since $2, as SQL. Raising a credit line is a movement, lowering it is none. */
-function movedBy(target: string): string {
-  if (target === "vouchers")
-    return `select sum(tokens) from (
-      select tokens from voucher where created_at > $2
-      union all select value * most from coupon where created_at > $2 and kind = 'tokens' and most is not null) as given`;
-  if (target === "accounts")
-    return "select sum(tokens) from entry where at > $2 and kind = 'topup' and reference like 'opening:%'";
-  return `select sum(tokens) from (
-    select abs(tokens) as tokens from entry where account_id = $1 and at > $2 and credit_line <= 0
-      and (kind in ('adjust', 'reverse', 'refund') or kind = 'topup' and reference like 'manual:%')
-    union all select amount_fen * ${TOKENS_PER_FEN} from payment
-      where account_id = $1 and provider = 'bank' and paid_at > $2) as moved`;
+/** A sum that was let through was refused afterwards: nothing was moved, and what was approved waits again. */
+export async function forgetSum(database: Database, id: string): Promise<void> {
+  await database.query(
+    `with refused as (delete from sum_in_flight where id = $1 returning approval_id)
+     update approval a set state = 'waiting', decided_by = null, decided_at = null from refused
+     where a.id = refused.approval_id
+       and not exists (select from approval w where w.sha256 = a.sha256 and w.state = 'waiting')`,
+    [id],
+  );
 }
 
 /** Newest first. */

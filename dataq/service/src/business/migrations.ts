@@ -83,11 +83,11 @@ create index entry_by_hand on entry (at) where kind = 'topup' and reference like
   {
     name: "business/3-sums-of-a-person",
     up: `
--- A sum that one person moved alone stays for a day after it was booked: many small ones are a large one.
+-- A sum stays for a day, so that small ones count together: those of an account, and those of a person.
 alter table sum_in_flight
   add column person text,
-  add column approval_id text,
-  add column landed_at timestamptz;
+  -- Null: one person moved it alone.
+  add column approval_id text;
 create index sum_in_flight_person on sum_in_flight (person);
 `,
   },

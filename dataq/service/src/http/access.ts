@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isLoopback } from "../accounts/address.ts";
 import { type Action, authorise } from "../accounts/principal.ts";
-import { landSum } from "../business/approvals.ts";
+import { forgetSum } from "../business/approvals.ts";
 import { readJson } from "./body.ts";
 import { takeAllowance } from "./call-limits.ts";
 import { authenticate, findVisitor } from "./caller.ts";
@@ -11,8 +11,8 @@ import type { HttpParts } from "./parts.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** A sum that was let through and is being booked. */
-    sumInFlight: string | undefined;
+    /** A sum that was let through. */
+    passedSum: string | undefined;
   }
 }
 
@@ -229,13 +229,11 @@ export function enforceAccess(app: FastifyInstance, parts: HttpParts): void {
     }
   });
 
-  app.decorateRequest("sumInFlight", undefined);
-  // Before the answer leaves: whoever has it and sends the next sum must find this one in the ledger only.
-  app.addHook("onSend", async ({ sumInFlight }, { statusCode }) => {
-    if (sumInFlight === undefined) return;
+  app.decorateRequest("passedSum", undefined);
+  app.addHook("onSend", async ({ passedSum }, { statusCode }) => {
     // After an error of the service, money may have moved.
-    const isDone = statusCode < 400 || statusCode >= 500;
-    await landSum(parts.database, sumInFlight, isDone, parts.clock());
+    if (passedSum !== undefined && statusCode >= 400 && statusCode < 500)
+      await forgetSum(parts.database, passedSum);
   });
 
   app.addHook("preHandler", async (request) => {
@@ -259,8 +257,7 @@ export function enforceAccess(app: FastifyInstance, parts: HttpParts): void {
     for (const [field, action] of Object.entries(fields ?? {}))
       if (hasField(request, field)) authorise(principal, action);
     if (access === "data.query") await parts.terms.assertAccepted(principal.account, parts.clock());
-    if (watched !== undefined)
-      request.sumInFlight = await assertSeenByTwo(parts, request, principal, watched);
+    if (watched !== undefined) request.passedSum = await assertSeenByTwo(parts, request, principal, watched);
     if (pauses && principal.account.role !== "admin") await parts.maintenance.assertOff(parts.clock());
     await takeAllowance(parts, principal, cost);
   });

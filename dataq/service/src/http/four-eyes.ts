@@ -29,7 +29,7 @@ const bodies = new Map(
 
 /**
  * Throws if a request moves a large sum, or makes an offer, and no second person has asked for the same. Returns the ID
- * of a sum that may pass, which counts as moved until the answer is sent.
+ * of a sum that may pass.
  */
 export async function assertSeenByTwo(
   parts: HttpParts,
@@ -49,7 +49,7 @@ export async function assertSeenByTwo(
   if (fen === 0) return undefined;
   const wanted = {
     method: request.method === "PATCH" ? ("PATCH" as const) : ("POST" as const),
-    path: request.url,
+    path: request.url.split("?", 1)[0]!,
     body,
     target: id ?? (body["request_id"] as string | undefined) ?? (fen === null ? "offers" : unowned(route)),
     fen,

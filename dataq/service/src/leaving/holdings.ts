@@ -34,7 +34,7 @@ export const holdings: Readonly<Record<string, Holding>> = {
   free_use: { by: "account_id", atClosing: "keep" },
   // Decisions about money.
   approval: { by: "account_id", atClosing: "keep" },
-  // Gone after a day, for which they count for the operator who moved them.
+  // Gone after a day, for which they count together.
   sum_in_flight: { by: "account_id", atClosing: "keep" },
   // What operators wrote about the customer, who gets it with the export. Like the audit log, it can only be added to.
   account_note: { by: "account_id", atClosing: "keep", order: "id" },

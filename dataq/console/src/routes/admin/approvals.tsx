@@ -71,10 +71,10 @@ export function Approvals() {
             isWide: true,
             cell: (approval) =>
               mayDecide && (
-                <span className="flex flex-wrap gap-1.5">
+                <span className="flex gap-1.5">
                   {!isOwn(approval) && (
                     <Button size="small" kind="primary" onClick={() => setAsked({ approval, isGood: true })}>
-                      {t.accounts.approve}
+                      {t.approvals.approve}
                     </Button>
                   )}
                   <Button size="small" kind="danger" onClick={() => setAsked({ approval, isGood: false })}>
@@ -92,7 +92,7 @@ export function Approvals() {
             asked.approval.fen === null ? null : format.yuan(asked.approval.fen * TOKENS_PER_FEN),
           )}
           about={asked.isGood ? t.approvals.approveAbout : t.approvals.rejectAbout}
-          action={asked.isGood ? t.accounts.approve : t.approvals.reject}
+          action={asked.isGood ? t.approvals.approve : t.approvals.reject}
           onConfirm={async () => {
             await (asked.isGood ? approve(asked.approval) : reject(asked.approval));
             await client.invalidateQueries({ queryKey: ["admin"] });
