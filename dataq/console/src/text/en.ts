@@ -865,7 +865,7 @@ export const en = {
     days: "Valid for",
     none: "No packages",
     new: "A new package",
-    tokensHint: "At least 50,000 for each yuan of the price.",
+    tokensHint: "50,000 to 500,000 for each yuan of the price.",
     priceHint: "Each way to pay has a smallest amount (Stripe: 4 yuan). It cannot buy a cheaper package.",
     daysHint: "1 to 1,096, counted from the payment.",
     outcome: ({ price, offer, usual, saved }: Record<"price" | "offer" | "usual" | "saved", string>) =>
