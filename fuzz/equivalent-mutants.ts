@@ -880,4 +880,25 @@ export const equivalents: readonly Equivalent[] = [
     becomes: "false",
     why: "A trial that is not over does not expire; this is only sooner.",
   },
+  {
+    file: "scheduler/queue.ts",
+    code: "for (let round = 0; round < longest; round++)",
+    was: "<",
+    becomes: "<=",
+    why: "No key has a request in that round.",
+  },
+  {
+    file: "scheduler/queue.ts",
+    code: "if (keys === undefined || requests === undefined || index < 0) return false;",
+    was: "||",
+    becomes: "&&",
+    why: "Without requests the index is below 0; the compiler does not know it.",
+  },
+  {
+    file: "scheduler/window-limit.ts",
+    code: "for (let step = firstWindow; step < most; step *= 2) steps.push(step);",
+    was: "<",
+    becomes: "<=",
+    why: "The last step is then measured twice.",
+  },
 ];

@@ -104,6 +104,9 @@ export async function run(
 /** Tests that take longer, in milliseconds, wait until the quicker ones have killed what they can. */
 const rounds = [100, 2_000, Number.MAX_SAFE_INTEGER];
 
+/** Its number turns none on. */
+const noMutant = 0;
+
 /** The tests of a place with each of its mutants. A mutant's number is one more than its index. */
 class Trial {
   /** How each mutant died. */
@@ -121,6 +124,7 @@ class Trial {
   readonly #files = new Map<number, Set<TestSpecification>>();
   /** Those that a test reaches, but not only there or not each time. */
   readonly #unsure = new Set<number>();
+  readonly #passing = new Map<TestSpecification, boolean>();
 
   constructor(mutants: readonly Mutant[], folder: string) {
     this.#mutants = mutants;
@@ -177,11 +181,22 @@ class Trial {
   async #tryAlone(vitest: Vitest, mutant: number): Promise<void> {
     this.alone++;
     for (const file of this.#files.get(mutant) ?? []) {
+      if (!(await this.#passesAlone(vitest, file))) continue;
       const notes = await this.#ask(vitest, file, { alone: mutant });
       if (notes.at(-1)?.kind === "end") continue;
       if (!this.killed.has(mutant)) this.killed.set(mutant, "a process that ended");
       return;
     }
+  }
+
+  /** Whether the tests of a file pass without a mutant. What fails anyway, on a slow machine for example, tells nothing. */
+  async #passesAlone(vitest: Vitest, file: TestSpecification): Promise<boolean> {
+    const known = this.#passing.get(file);
+    if (known !== undefined) return known;
+    const last = (await this.#ask(vitest, file, { alone: noMutant })).at(-1);
+    if (last?.kind !== "end") console.log(`${file.moduleId} fails without a mutant: ${JSON.stringify(last)}`);
+    this.#passing.set(file, last?.kind === "end");
+    return last?.kind === "end";
   }
 
   async #ask(vitest: Vitest, file: TestSpecification, asked: Partial<Plan>): Promise<readonly Note[]> {
@@ -208,7 +223,7 @@ class Trial {
   }
 
   #learn(note: Note, file: TestSpecification): void {
-    if (note.kind === "killed") this.killed.set(note.mutant, note.by);
+    if (note.kind === "killed" && note.mutant !== noMutant) this.killed.set(note.mutant, note.by);
     else if (note.kind === "begins")
       this.#begun[note.test] = [...(this.#begun[note.test] ?? []), note.mutant];
     else if (note.kind === "done") {

@@ -511,7 +511,6 @@ describe("a checkpoint", () => {
     change(memory);
     return [reuse.remember(slots[0]!), remembered(slots[0]!)];
   };
-  const back: number[] = [];
   const sliding = { hasCache: true, hasState: false, slidingWindow: 8 };
 
   it("is stored where there is something to store", () => {
@@ -521,6 +520,7 @@ describe("a checkpoint", () => {
   });
 
   it("fills a sliding window again, and the memory is lost if that fails", () => {
+    const back: number[] = [];
     const goBack = (index: number) => back.push(index) > 1;
     const slides = (memory: Memory) =>
       Object.assign(memory, { kind: sliding, checkpointBytes: () => 4, goBack });

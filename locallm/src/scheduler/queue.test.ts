@@ -57,6 +57,22 @@ describe("Queue", () => {
     expect(queue.length).toBe(3);
   });
 
+  it("refuses the request that came last if two keys have the most", () => {
+    const queue = new Queue(3);
+    for (const key of ["one", "two", "two"]) queue.push(from(key));
+    const last = from("one");
+    expect(queue.push(last)).toBe(last);
+  });
+
+  it("lists the heads of its lines by their arrival, whichever line is older", () => {
+    const queue = new Queue(10);
+    const [first, other, next] = [from(null, "a"), from(null, "b"), from(null, "a")];
+    for (const each of [first, other, next]) queue.push(each);
+    expect(queue.heads()).toEqual([first, other]);
+    queue.serve(first);
+    expect(queue.heads()).toEqual([other, next]);
+  });
+
   it("keeps its length, each key's order and every key's turn in any order of events", () => {
     const step = fc.oneof(
       fc.record({
