@@ -17,7 +17,6 @@ const live = (files: { name: string; include: string[]; exclude?: string[] }) =>
     expect: patient,
     testTimeout: 60_000,
     hookTimeout: 300_000,
-    sequence: { groupOrder: 1 },
     // What the files share, the server's modules among them, is loaded once per worker: no file changes it.
     isolate: false,
   },
@@ -32,7 +31,7 @@ const whole = [
   "dataq/client/test/{browser,package}.test.ts",
   "dataq/client-python/test/{package,types}.test.ts",
   "dataq/service/test/console*.test.ts",
-  "dataq/service/test/{asked-laws,backup-store,documentation-examples,judged,law-packs,many-machines,national-laws,oldest-release,open-data,outgoing,proxies,schemathesis}.test.ts",
+  "dataq/service/test/{asked-laws,backup-store,documentation-examples,judged,law-packs,many-machines,national-laws,oldest-release,open-data,outgoing,proxies,schemathesis,welcome-page}.test.ts",
 ];
 
 /**
@@ -60,7 +59,6 @@ export default defineConfig({
           expect: patient,
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          sequence: { groupOrder: 0 },
           // Starting a worker for each file costs more than what most of them test; a file leaves nothing behind.
           isolate: false,
         },

@@ -41,7 +41,9 @@ export async function createModelStore(): Promise<ModelStore> {
   return {
     folder,
     async add(name, path, more = {}) {
-      await create(name, { ...more, files: { "model.gguf": await put(path) } });
+      // One thread, so that no thread waits for another on a machine that is busy with other tests.
+      const parameters = { num_thread: 1, ...more.parameters };
+      await create(name, { ...more, parameters, files: { "model.gguf": await put(path) } });
     },
     put,
     derive: create,
@@ -55,8 +57,7 @@ export async function createSmallStore(): Promise<ModelStore> {
   for (const [index, name] of ["small:a", "small:b"].entries()) {
     const path = join(store.folder, "small.gguf");
     await writeFile(path, smallLlama(index + 1));
-    // One thread, so that no thread waits for another on a machine that is busy with other tests.
-    await store.add(name, path, { parameters: { num_thread: 1 } });
+    await store.add(name, path);
     await rm(path);
   }
   return store;
