@@ -71,7 +71,9 @@ function usedBytes(): number {
 function faultOf(error: unknown): Fault {
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
   const frames = (stack ?? "").split("\n").filter((line) => /^\s+at /.test(line) && !line.includes("node:"));
-  const place = /([\w.-]+\.[mc]?[jt]s:\d+)/.exec(frames[0] ?? "")?.[1] ?? "";
+  // Vitest adds a query to the name of a test file.
+  const [, file = "", line = ""] = /([\w.-]+\.[mc]?[jt]s)(?:\?[^:]*)?(:\d+)/.exec(frames[0] ?? "") ?? [];
+  const place = file + line;
   const code = (error as { code?: unknown }).code;
   return {
     key: `${name} ${String(code ?? "")} ${place}`,

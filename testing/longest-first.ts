@@ -24,6 +24,7 @@ const long = [
   "scheduling",
   "runner/conversations",
   "hostile-prompts",
+  "public-sources",
   "operator-data",
   "stalled-runner",
   "rerank",
@@ -33,6 +34,11 @@ const long = [
   "first-data",
   "console-citations",
   "console-webhooks",
+  "fuzz/replay",
+  "backup/backup",
+  "national-laws/read-list",
+  "database/database",
+  "sources/transfers",
 ];
 
 /**

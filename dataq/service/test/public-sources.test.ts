@@ -1,36 +1,22 @@
-import { execFile } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { findOperation, type Operation } from "@dataq/contract";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { captureOutput } from "../../../locallm/test/captured-output.ts";
+import { runCommandLine } from "../src/cli/command-line.ts";
 import type { ContractEntry } from "../src/connector/configured.ts";
 import { removeContract, writeContract } from "../src/connector/connectors-file.ts";
 import { environmentOf, makeDataFolder, removeDataFolder } from "./data-folder.ts";
 import { type PublicSources, startPublicSources } from "./public-sources.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
-const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 let sources: PublicSources;
 let folder: string;
 let service: ServiceProcess;
 let key: string;
 
 /** `dataq` as an operator runs it on the service's machine. */
-async function dataq(
-  ...args: string[]
-): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-  const env = { ...process.env, ...environmentOf(folder) };
-  return promisify(execFile)(process.execPath, ["--conditions=source", main, ...args], { env }).then(
-    ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
-    (error: { code: number; stdout: string; stderr: string }) => ({
-      code: error.code,
-      out: error.stdout,
-      err: error.stderr,
-    }),
-  );
-}
+const dataq = (...words: string[]) => captureOutput(environmentOf(folder), () => runCommandLine(words));
 
 const written = () => JSON.parse(readFileSync(join(folder, "connectors.json"), "utf8"));
 
