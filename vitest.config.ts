@@ -30,7 +30,7 @@ const whole = [
   "scripts/published.test.ts",
   "testing/event-loop-watch.test.ts",
   "locallm/test/clients/*.test.ts",
-  "locallm/test/{chat-page,documentation-page,guides,oldest-release,package,quantize,schemathesis}.test.ts",
+  "locallm/test/{chat-page,completion,cuda-runtime,documentation-page,guides,oldest-release,package,quantize,schemathesis}.test.ts",
   "dataq/client/test/{browser,package}.test.ts",
   "dataq/client-python/test/{package,types}.test.ts",
   "dataq/service/test/console*.test.ts",
@@ -38,9 +38,9 @@ const whole = [
 ];
 
 /**
- * Three kinds of test. Beside the code (`src/**`): quick. In a `test/` folder, after them: the real products as
- * processes, each file with servers, ports and folders of its own. Then what takes long (`whole`), which CI runs and
- * `npm test` leaves out. Three files at once on two cores, because often one of them waits; with four the whole took longer.
+ * Three kinds of test. In a `test/` folder: the real products as processes, each file with servers, ports and folders of
+ * its own. Beside the code (`src/**`), after them: quick. And what takes long (`whole`), which CI runs first and `npm test`
+ * leaves out. Three files at once on two cores, because often one of them waits; with four the whole took longer.
  */
 export default defineConfig({
   ...source,
@@ -57,7 +57,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: [
-            "{autostart,site-files,package-index,updates,locallm,dataq/*}/src/**/*.test.ts",
+            "{autostart,site-files,package-index,updates,locallm,dataq/{client,client-python,contract,service}}/src/**/*.test.ts",
             "{fuzz,scripts,testing}/**/*.test.ts",
           ],
           exclude: whole,
@@ -74,6 +74,16 @@ export default defineConfig({
         exclude: whole,
       }),
       live({ name: "whole", include: whole }),
+      {
+        ...source,
+        test: {
+          name: "console",
+          include: ["dataq/console/src/**/*.test.ts"],
+          isolate: false,
+          // Node does not know JSX.
+          experimental: { viteModuleRunner: true },
+        },
+      },
     ],
   },
 });

