@@ -133,7 +133,8 @@ describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () 
   test("stops an answer with Ctrl-C and continues", async () => {
     const { type, keys, shown, exited } = terminal(["run", "tiny"], environment());
     await keys("", />>> /);
-    await type(`/set format ${JSON.stringify({ type: "string", minLength: 400 })}`, /Set\./);
+    // So long that it has not ended when the key arrives.
+    await type(`/set format ${JSON.stringify({ type: "string", minLength: 1_500 })}`, /Set\./);
     await keys("hello\r", /hello\r*\n[\s\S]*"/);
     await keys("\u0003", />>> /);
     expect(shown()).not.toContain("Ctrl-D");

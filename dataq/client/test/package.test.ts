@@ -2,11 +2,11 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operationNames } from "../src/index.ts";
+import { checkPackage, createPackageFromTarballData } from "./declarations-check.ts";
 import { type PackedProject, packProject, programsOf, repository } from "./packed-project.ts";
 
 const tsc = `${repository}node_modules/.bin/tsc`;
