@@ -70,7 +70,7 @@ type Callback = (error: unknown, client?: pg.PoolClient, release?: (error?: Erro
 type Connect = (callback?: Callback) => Promise<pg.PoolClient> | undefined;
 
 /** Errors of the server are DatabaseErrors with a code; programming errors are TypeErrors and the like. */
-function named(error: unknown, code: string): unknown {
+export function named(error: unknown, code: string): unknown {
   const isPlain = error instanceof Error && error.constructor === Error && !("code" in error);
   return isPlain ? Object.assign(error, { code }) : error;
 }

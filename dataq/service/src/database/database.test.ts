@@ -1,9 +1,11 @@
 import { mkdtempSync, renameSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Database, openDatabase } from "./database.ts";
 import { migrate } from "./migrations.ts";
+import { serversAt } from "./servers.ts";
 
 let folder: string;
 let database: Database;
@@ -119,6 +121,20 @@ test("a timeout while waiting for a connection, and a connection lost during a q
     await expect(narrow.pool.query("selec")).rejects.toMatchObject({ code: "42601" });
   } finally {
     await narrow.close();
+  }
+});
+
+test("a server that accepts a connection and says nothing is a timeout with a code, also without a pool", async () => {
+  const silent = createServer((socket) => socket.on("error", () => {}));
+  const port = await new Promise<number>((resolve) => {
+    silent.listen(0, "127.0.0.1", () => resolve((silent.address() as AddressInfo).port));
+  });
+  try {
+    const { Client } = serversAt(`postgresql://dataq@127.0.0.1:${port}/dataq`, { variable: "DATABASE_URL" });
+    const client = new Client({ connectionTimeoutMillis: 20 });
+    await expect(client.connect()).rejects.toMatchObject({ code: "ETIMEDOUT" });
+  } finally {
+    silent.close();
   }
 });
 

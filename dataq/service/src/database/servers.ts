@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type pg from "pg";
-import { NamingClient } from "./connection-loss.ts";
+import { NamingClient, named } from "./connection-loss.ts";
 
 /** Where connections go: one server, or several of which one accepts writes. */
 export interface Servers {
@@ -77,7 +77,7 @@ export function serversOf(configs: readonly pg.ClientConfig[], options: ServerOp
         await super.connect();
       } catch (error) {
         this.#passOn();
-        throw explained(error as Error, options.variable);
+        throw named(explained(error as Error, options.variable), "ETIMEDOUT");
       }
       if (!this.#isStandby || options.isReadOnly) return;
       this.#passOn();
