@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { parseModelfile } from "../src/library/modelfile/parse.ts";
 import { modelfileRequest } from "../src/library/modelfile/request.ts";
 import { createModelStore, type ModelStore } from "./model-store.ts";
@@ -37,6 +37,11 @@ afterAll(async () => {
 
 /** What a guess costs is measured, so that answers may be guessed less on a busy machine. */
 const measured = { retry: 5 };
+// A retry measures anew.
+beforeEach(async () => {
+  const { models } = (await (await fetch(`${server.url}/api/ps`)).json()) as { models: { name: string }[] };
+  for (const { name } of models) await server.ask("/api/generate", { model: name, keep_alive: 0 });
+});
 
 interface Answer {
   readonly response: string;

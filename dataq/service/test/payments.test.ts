@@ -177,7 +177,12 @@ describe.each(onlineProviders)("a payment by %s", (provider) => {
     expect((await stateOf(other.id)).returns.map(({ state }) => state)).toEqual(["pending"]);
     expect((await rig.wallet(other.accountId)).paid).toBe(600 * 500);
     expect(await listShutOut(rig.database)).toEqual([
-      { provider, since: expect.any(Date), said: expect.stringMatching(/wrong key|AppID|签名错误/) },
+      {
+        provider,
+        since: expect.any(Date),
+        said: expect.stringMatching(/wrong key|AppID|签名错误/),
+        right: null,
+      },
     ]);
     // What is asked for the first time was certainly not done.
     expect(await refund(other.id, 100)).toBe("payment_refused");
