@@ -45,8 +45,9 @@ afterAll(async ({}, file) => {
   expect(left, "is left open by servers of this file that closed").toEqual([]);
   file.meta.longTasks = tasks.map(inWords);
   file.meta.overBudget = overBudget;
-  // Connections to servers that stopped close a moment later.
-  for (let tries = 0; tries < 100 && more(held(), before).length > 0; tries++) await setTimeout(50);
+  // Connections to servers that stopped close a moment later. So do pauses of graphile-worker, which after a lost
+  // connection waits up to ten seconds before it tries again.
+  for (let tries = 0; tries < 300 && more(held(), before).length > 0; tries++) await setTimeout(50);
   expect(more(held(), before), "is left open by this file").toEqual([]);
 });
 

@@ -3,19 +3,21 @@ import pg from "pg";
 /**
  * pg has no codes for its own errors: a connection timeout, or a connection that ended during a query. This gives them the
  * codes of the network, so that no code matches on their messages. If the pool has several servers, each is tried once.
+ * A pool that was ended keeps its own error: with a code of the network, graphile-worker would repeat a statement for hours.
  */
 export function nameConnectionLosses(pool: pg.Pool, servers = 1): void {
   const connect = pool.connect.bind(pool) as Connect;
+  const toldAs = (error: unknown) => (pool.ending ? error : named(error, "ETIMEDOUT"));
   // pool.query comes through here too, with a callback.
   (pool as { connect: Connect }).connect = (callback) => {
     if (callback === undefined)
       return onEachServer(servers, () => connect()!).catch((error: unknown) => {
-        throw named(error, "ETIMEDOUT");
+        throw toldAs(error);
       });
     const attempt = (tried: number): void =>
       void connect((error, client, release) => {
         if (error && tried < servers) attempt(tried + 1);
-        else callback(named(error, "ETIMEDOUT"), client, release);
+        else callback(toldAs(error), client, release);
       });
     attempt(1);
     return undefined;

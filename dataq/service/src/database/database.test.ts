@@ -122,6 +122,8 @@ test("a timeout while waiting for a connection, and a connection lost during a q
   } finally {
     await narrow.close();
   }
+  for (const asked of [() => narrow.pool.query("select 1"), () => narrow.pool.connect()])
+    expect(await asked().catch((error: unknown) => error)).not.toHaveProperty("code");
 });
 
 test("a server that accepts a connection and says nothing is a timeout with a code, also without a pool", async () => {
