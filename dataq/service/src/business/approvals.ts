@@ -106,7 +106,7 @@ export async function passByTwo(
       `insert into approval (id, path, body, sha256, account_id, fen, state, asked_by, asked_at, method)
        values ($1, $2, $3, $4, $5, $6, 'waiting', $7, $8, $9)
        on conflict (sha256) where state = 'waiting' do nothing returning id`,
-      [id, path, JSON.stringify(body), sha256, account, fen ?? 0, author.actor, author.now, method],
+      [id, path, JSON.stringify(body), sha256, account, fen, author.actor, author.now, method],
     );
     if (made.rows[0]) {
       await writeAudit(transaction, author, "approval.ask", id, null, { path, fen });
@@ -151,5 +151,5 @@ export async function rejectApproval(database: Database, id: string, author: Aut
   });
 }
 
-const SELECT = `select id, method, path, body, account_id as "accountId", nullif(fen, 0)::float8 as fen, state, asked_by as "askedBy",
+const SELECT = `select id, method, path, body, account_id as "accountId", fen::float8 as fen, state, asked_by as "askedBy",
   asked_at as "askedAt", decided_by as "decidedBy", decided_at as "decidedAt" from approval`;

@@ -89,6 +89,8 @@ alter table sum_in_flight
   -- Null: one person moved it alone.
   add column approval_id text;
 create index sum_in_flight_person on sum_in_flight (person);
+-- Null: an offer, whose sum nobody knows.
+alter table approval alter column fen drop not null;
 `,
   },
 ];
