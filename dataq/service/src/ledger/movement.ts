@@ -88,6 +88,17 @@ export async function topUp(
   );
 }
 
+const adjustUp = {
+  name: "adjust-up",
+  change: "update wallet set part_trial = 0, part_paid = $2, part_credit = 0, paid = paid + $2,",
+};
+const adjustDown = {
+  name: "adjust-down",
+  change: `update wallet set part_credit = 0,
+           part_paid = -least(paid, -$2), part_trial = -(-$2 - least(paid, -$2)),
+           paid = paid - least(paid, -$2), trial = trial - (-$2 - least(paid, -$2)),`,
+};
+
 /**
  * Corrects the balance by hand, up or down. A negative correction takes paid tokens before trial tokens.
  * Throws `invalid_params` if the balance is too low.
@@ -98,24 +109,14 @@ export async function adjust(
   tokens: number,
   reason: Reason,
 ): Promise<Balance> {
-  const [name, change] =
-    tokens >= 0
-      ? ["adjust-up", "update wallet set part_trial = 0, part_paid = $2, part_credit = 0, paid = paid + $2,"]
-      : [
-          "adjust-down",
-          `update wallet set part_credit = 0,
-             part_paid = -least(paid, -$2), part_trial = -(-$2 - least(paid, -$2)),
-             paid = paid - least(paid, -$2), trial = trial - (-$2 - least(paid, -$2)),`,
-        ];
-  const moved = await move(
-    queries,
-    name as string,
-    change as string,
-    "and trial + paid >= -$2",
-    "adjust",
-    "adjustments",
-    [accountId, tokens, reason.now, reason.actor, reason.note],
-  );
+  const { name, change } = tokens >= 0 ? adjustUp : adjustDown;
+  const moved = await move(queries, name, change, "and trial + paid >= -$2", "adjust", "adjustments", [
+    accountId,
+    tokens,
+    reason.now,
+    reason.actor,
+    reason.note,
+  ]);
   if (moved) return moved;
   const balance = await readSpendable(queries, accountId);
   throw invalid(
