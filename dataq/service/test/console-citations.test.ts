@@ -1,11 +1,9 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { strToU8, zipSync } from "fflate";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chromiumPath, hasChineseFont } from "../../../testing/chromium.ts";
 import { openBrowser, type TestBrowser, visit } from "./browser.ts";
 import { faultsOf } from "./faults.ts";
-import { importFileInto } from "./pack.ts";
+import { importArticleInto } from "./pack.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
 const words = "当事人一方不履行合同义务的，应当承担继续履行、采取补救措施或者赔偿损失等违约责任。";
@@ -17,15 +15,7 @@ describe.skipIf(!chromiumPath)("the check of citations for people, in Debian's c
 
   beforeAll(async () => {
     service = await startService({});
-    const laws = join(service.folder, "laws.jsonl");
-    const row = {
-      law_id: "civil-code",
-      law_name: "中华人民共和国民法典",
-      article_no: "第五百七十七条",
-      article_text: words,
-    };
-    writeFileSync(laws, JSON.stringify(row));
-    await importFileInto(service.folder, "legal_laws", laws);
+    await importArticleInto(service.folder, { article_no: "第五百七十七条", article_text: words });
     browser = await openBrowser(service.url);
     await browser.wear({ theme: "light", language: "zh", width: 1440 });
     await browser.page.goto(service.console);

