@@ -77,6 +77,8 @@ export class Slots {
   #isAhead = false;
   #running: Promise<void> | null = null;
   #isAsked = false;
+  /** True if something has happened since the current turn began. */
+  #isWoken = false;
   #turns = 0;
   #arrivals = 0;
   /** The number of known pictures from which on those that nothing holds are forgotten. */
@@ -192,6 +194,7 @@ export class Slots {
   }
 
   #wake(): void {
+    this.#isWoken = true;
     for (const slot of this.#slots) slot.isHeld = false;
     this.#running ??= this.#run().then(
       () => {
@@ -213,6 +216,7 @@ export class Slots {
   async #run(): Promise<void> {
     while (this.#hasWork()) {
       this.#isAsked = false;
+      this.#isWoken = false;
       await this.#admit();
       await this.#makeRoom();
       await this.#step();
@@ -423,8 +427,9 @@ export class Slots {
     );
     for (const slot of this.#slots) if (!waiting.has(slot)) this.#wantRows(slot);
     const ready = busy.filter((slot) => !waiting.has(slot) && !slot.awaitsRows);
-    // They wait for a prompt that waits for rows. Without a mark, the loop would turn until these come.
-    if (ready.length === 0)
+    // They wait for a prompt that waits for rows. Without a mark, the loop would turn until these come. What happened
+    // while room was made, such as a client that left, may let them go on: then another turn looks again.
+    if (ready.length === 0 && !this.#isWoken)
       for (const slot of this.#slots) if (waiting.has(slot) || slot.isParked) slot.isHeld = true;
     return this.#steps.plan(ready, this.#turns);
   }
