@@ -360,6 +360,34 @@ describe("an Idempotency-Key", () => {
       expect(refused.headers.get("idempotent-replayed")).toBe(replayed);
     }
   });
+
+  test("that recovery gave to a retry has the outcome of the retry alone", async () => {
+    const { keys } = await service.account(100_000);
+    const { id } = (await service.call("/v1/account", { key: keys[0]! })).body;
+    const recovered = { "idempotency-key": "recovered" };
+    for (const value of ["found", "missing"]) {
+      const run = Promise.withResolvers<void>();
+      const isRunning = Promise.withResolvers<void>();
+      service.sources.onRun = () => {
+        isRunning.resolve();
+        return run.promise;
+      };
+      const first = ask(keys[0]!, "content_keyword_index", value, {}, recovered);
+      await isRunning.promise;
+      // What recovery does where a service seems dead.
+      const freed = "delete from idempotency where account_id = $1 and outcome is null";
+      expect((await service.database.pool.query(freed, [id])).rowCount).toBe(1);
+      service.sources.onRun = () => {};
+      const retry = await ask(keys[0]!, "content_keyword_index", value, { cache: "bypass" }, recovered);
+      run.resolve();
+      expect((await first).body).toMatchObject({ code: "unavailable" });
+      expect(retry.status).toBe(value === "found" ? 200 : 404);
+      await service.database.pool.query("delete from idempotency where account_id = $1", [id]);
+    }
+    const ledger = await service.ledger(keys[0]!);
+    expect(ledger.filter(([kind]) => kind === "capture")).toHaveLength(1);
+    expect(ledger.filter(([kind]) => kind === "void")).toHaveLength(3);
+  });
 });
 
 test("a client that disconnects is not charged; with an Idempotency-Key the answer is kept for the retry", async () => {

@@ -6,7 +6,7 @@ import { untilKnown } from "./until-known.ts";
 /**
  * Ends a hold: `tokens` of it are earned, the rest returns to the parts of the wallet that it came from; a `void` returns
  * all of it. Returns undefined if the hold does not exist, because another process ended it: then nothing moves. The same
- * applies to a capture whose outcome cannot be stored because its Idempotency-Key now belongs to another call.
+ * applies if the outcome cannot be stored, because its Idempotency-Key now belongs to another call.
  */
 export async function settle(
   database: Database,
@@ -25,7 +25,10 @@ export async function settle(
   };
   const row = await untilKnown(async (isRepeat) => {
     const ended = await send();
-    return ended || !isRepeat ? ended : readAfter(database, requestId, end.kind);
+    if (ended || !isRepeat) return ended;
+    // Recovery voids a hold as well, but stores no outcome.
+    if (kept && !(await isStored(database, requestId, kept))) return undefined;
+    return readAfter(database, requestId, end.kind);
   });
   return row && toBalance(row);
 }
@@ -44,6 +47,15 @@ export interface KeptOutcome {
   readonly accountId: string;
   readonly key: string;
   readonly outcome: Buffer;
+}
+
+async function isStored(database: Database, requestId: string, kept: KeptOutcome): Promise<boolean> {
+  const { accountId, key } = kept;
+  const found = await database.pool.query(
+    "select from idempotency where account_id = $1 and key = $2 and request_id = $3 and outcome is not null",
+    [accountId, key, requestId],
+  );
+  return found.rowCount === 1;
 }
 
 /** A capture takes the trial part of a hold first, as the hold did. The statement that deletes the hold ends it. */
@@ -89,12 +101,12 @@ const SETTLE: Statement = {
   text: `with ${settleParts()} select trial + paid + credit as balance, trial from moved`,
 };
 
-/** Locks the row of the key first, so that recovery cannot release the key between capture and outcome. */
+/** Locks the row of the key first, so that recovery cannot release the key between the end of the hold and the outcome. */
 const SETTLE_AND_KEEP = {
   name: "ledger-settle-keep",
   text: `with claim as (
   select from idempotency where account_id = $6 and key = $7 and request_id = $1 for update
-), ${settleParts("($2 = 'void' or exists (select from claim))")}, kept as (
+), ${settleParts("exists (select from claim)")}, kept as (
   update idempotency set outcome = $8
   where account_id = $6 and key = $7 and request_id = $1 and exists (select from ended)
 ) select trial + paid + credit as balance, trial from moved`,

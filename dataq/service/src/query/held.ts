@@ -38,7 +38,10 @@ export function hasLeft(call: Call, key: string | undefined): boolean {
   return call.signal.aborted && key === undefined;
 }
 
-/** A failed call is free. If this fails too, the sweeper releases the hold at its deadline. */
+/**
+ * A failed call is free. If this fails too, the sweeper releases the hold at its deadline. Throws `unavailable` if the
+ * failure cannot be stored for a retry, because the key now belongs to another call: one key has one outcome.
+ */
 export async function giveBack(
   parts: PipelineParts,
   call: Call,
@@ -49,6 +52,9 @@ export async function giveBack(
   parts.failpoint("before_settle");
   const accountId = call.principal.account.id;
   const end = { kind: "void", tokens: 0, note, now: parts.clock(), accountId } as const;
-  await settle(parts.database, call.requestId, end, kept, parts.run);
+  const ended = await settle(parts.database, call.requestId, end, kept, parts.run);
   parts.failpoint("after_settle");
+  if (ended || !kept) return;
+  await settle(parts.database, call.requestId, end, undefined, parts.run);
+  throw new Failure("unavailable", { retry_after: 1 });
 }
