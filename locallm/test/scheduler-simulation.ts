@@ -73,18 +73,22 @@ export async function simulateScheduler(seed: number): Promise<Simulated> {
     if (loading > 1) breach("two models load at once");
     if (runners.size >= maxLoadedModels) breach(`a load begins beside ${runners.size} loaded models`);
     const hangs = random.below(25) === 0;
+    let abort = () => {};
     try {
       await new Promise<void>((resolve, reject) => {
         const stop = hangs ? () => {} : clock.after(random.below(5_000), resolve);
-        start?.signal?.addEventListener("abort", () => {
+        abort = () => {
           stop();
-          reject(start.signal?.reason);
-        });
+          reject(start?.signal?.reason);
+        };
+        start?.signal?.addEventListener("abort", abort);
       });
       if (failing > 0 && failing-- > 0) throw new LocallmError("runner_died", { reason: "out of memory" });
     } finally {
       loading--;
       loadingPath = null;
+      // Node keeps a signal that follows others, with all that its listeners hold, until it is aborted.
+      start?.signal?.removeEventListener("abort", abort);
     }
     count("loads");
     const exited = Promise.withResolvers<RunnerExit>();

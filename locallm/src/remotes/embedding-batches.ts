@@ -57,6 +57,9 @@ export async function inBatches(
     stop.abort();
     await Promise.allSettled(workers);
     throw error;
+  } finally {
+    // Node keeps a signal that follows others, with what waited for it, until it is aborted.
+    stop.abort();
   }
   return { vectors, tokens };
 }
