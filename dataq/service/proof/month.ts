@@ -828,7 +828,8 @@ class Month implements AsyncDisposable {
         sum(known, ({ cost_fen }) => cost_fen),
       );
     }
-    const board: Board = await this.#operate("GET", "/admin/v1/board?from=2026-10-01&to=2026-10-31");
+    // What was still open at the end of October, such as a dispute, is booked in the days after it.
+    const board: Board = await this.#operate("GET", "/admin/v1/board?from=2026-10-01&to=2026-11-30");
     add("earned, tokens", "customers' notebooks", spent, "board", board.money.earned);
     add(
       "earned, tokens",
