@@ -25,7 +25,7 @@ const live = (files: { name: string; include: string[]; exclude?: string[] }) =>
   },
 });
 
-/** They import whole packs, pack and install what is published, or run programs of others, browsers too: a third of all the work. */
+/** They import whole packs, pack and install what is published, run programs of others, browsers too, or read the built documentation. */
 const whole = [
   "scripts/published.test.ts",
   "testing/event-loop-watch.test.ts",
@@ -34,7 +34,7 @@ const whole = [
   "dataq/client/test/{browser,package}.test.ts",
   "dataq/client-python/test/{package,types}.test.ts",
   "dataq/service/test/console*.test.ts",
-  "dataq/service/test/{asked-laws,backup-store,documentation-examples,judged,law-packs,many-machines,national-laws,oldest-release,open-data,outgoing,proxies,schemathesis,welcome-page}.test.ts",
+  "dataq/service/test/{asked-laws,backup-store,documentation-examples,documentation-links,judged,law-packs,many-machines,national-laws,oldest-release,open-data,outgoing,proxies,schemathesis,welcome-page}.test.ts",
 ];
 
 /**
