@@ -30,11 +30,11 @@ const whole = [
   "scripts/published.test.ts",
   "testing/event-loop-watch.test.ts",
   "locallm/test/clients/*.test.ts",
-  "locallm/test/{chat-page,completion,cuda-runtime,documentation-page,guides,oldest-release,package,quantize,schemathesis}.test.ts",
-  "dataq/client/test/{browser,package}.test.ts",
+  "locallm/test/{chat-page,completion,cuda-runtime,docker-registry,documentation-page,gpu,guides,oldest-release,package,quantize,schemathesis}.test.ts",
+  "dataq/client/test/{browser,package,programs}.test.ts",
   "dataq/client-python/test/{package,types}.test.ts",
   "dataq/service/test/console*.test.ts",
-  "dataq/service/test/{asked-laws,backup-store,documentation-examples,documentation-links,judged,law-packs,many-machines,national-laws,oldest-release,open-data,outgoing,proxies,schemathesis,welcome-page}.test.ts",
+  "dataq/service/test/{asked-laws,backup-store,documentation-examples,documentation-links,guides,judged,law-packs,many-machines,national-laws,oldest-release,open-data,outgoing,proxies,schemathesis,welcome-page}.test.ts",
 ];
 
 /**

@@ -2,7 +2,6 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { installedClients } from "./clients/installed.ts";
 import { createSmallStore, embeddingModelPath, type ModelStore } from "./model-store.ts";
 import {
   done,
@@ -432,22 +431,6 @@ describe("a model that can see", () => {
         status: 400,
         text: expect.stringContaining(`\\"${name}\\" does not support vision`) as string,
       });
-  });
-
-  test("is asked by Anthropic's SDK, streamed (needs npm's registry)", async ({ skip }) => {
-    const clients = await installedClients();
-    if (clients === null) return skip();
-    const { default: Anthropic } = (await clients.load("@anthropic-ai/sdk")) as {
-      default: new (
-        options: object,
-      ) => {
-        messages: { stream(body: object): { finalMessage(): Promise<{ content: unknown }> } };
-      };
-    };
-    const client = new Anthropic({ baseURL: front.url, apiKey: "any", maxRetries: 0 });
-    const body = { model: "sees-ollama", max_tokens: 9, messages, tools };
-    expect((await client.messages.stream(body).finalMessage()).content).toMatchObject([text("A cat.")]);
-    expect(lastBody()["messages"]).toMatchObject([{ images: [png] }, {}, { images: [gif] }, {}]);
   });
 });
 

@@ -2,9 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { chromiumPath } from "../../../testing/chromium.ts";
 import { readSsoSettings } from "../src/people/sso-settings.ts";
-import { openBrowser } from "./browser.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
 import { CLIENT, LOGOUT_EVENT, type SsoProvider, startSsoProvider, Traveller } from "./sso-provider.ts";
 
@@ -386,32 +384,6 @@ test("customers come in only where they may, and under the rules for sign-ups", 
   expect(await new Traveller(other.url).signIn()).toBe("/console/sign-in#sso=failed");
   provider.admit(service.url);
 });
-
-test.skipIf(chromiumPath === undefined)(
-  "a browser comes back from another site and is signed in",
-  async () => {
-    provider.admit(service.url);
-    const id = appear({ groups: ["bosses"] });
-    await using browser = await openBrowser(service.url);
-    const { page } = browser;
-    for (const [language, label] of [
-      ["zh", "使用 Example Login 登录"],
-      ["en", "Sign in with Example Login"],
-    ] as const) {
-      await browser.wear({ theme: "light", language, width: 1440 });
-      await page.goto("/console/sign-in?next=%2Fsettings");
-      await page.getByRole("button", { name: label }).click();
-      await page.waitForURL(`${service.url}/console/settings`);
-      await page.getByText(`${id}@example.com`).first().waitFor();
-      await browser.signIn("");
-    }
-    provider.people.set(id, { ...provider.people.get(id)!, groups: [] });
-    await page.goto("/console/sign-in");
-    await page.getByRole("button", { name: "Sign in with Example Login" }).click();
-    await page.getByRole("alert").waitFor();
-    expect(await page.getByRole("alert").textContent()).toContain("no role");
-  },
-);
 
 test.each([
   [{ issuer: "http://login.example.com" }, "issuer: must begin with https://"],
