@@ -351,7 +351,8 @@ class Month implements AsyncDisposable {
         if (isPackage && fate < 0.15)
           this.#due.push({ atDay: day + 3, run: () => this.#refundPackage(customer, payment) });
         else if (isPackage) continue;
-        else if (fate < 0.05) this.#due.push({ atDay: day + 3, run: () => this.#refund(payment, amountFen) });
+        else if (fate < 0.05)
+          this.#due.push({ atDay: day + 3, run: () => this.#refund(customer, payment, amountFen) });
         else if (provider === "stripe" && fate < 0.09)
           this.#due.push({ atDay: day + 5, run: () => this.#dispute(payment.id, fate < 0.07) });
         else if (fate < 0.5)
@@ -464,12 +465,11 @@ class Month implements AsyncDisposable {
     this.#tell("refunds of payments");
   }
 
-  async #refund({ id }: AnyPayment, amountFen: number): Promise<void> {
+  async #refund(customer: Customer, { id }: AnyPayment, amountFen: number): Promise<void> {
     this.providers.refundState = this.#random() < 0.3 ? "pending" : "done";
-    const refund = {
-      amount_fen: Math.ceil(amountFen / (1 + Math.floor(this.#random() * 3))),
-      reason: "asked for it",
-    };
+    const asked = Math.ceil(amountFen / (1 + Math.floor(this.#random() * 3)));
+    const refund = { amount_fen: Math.min(asked, await this.#unspentFen(customer)), reason: "asked for it" };
+    if (refund.amount_fen === 0) return this.#tell("refunds that came too late: all was spent");
     await this.#operate("POST", `/admin/v1/payments/${id}/refunds`, refund);
     this.providers.refundState = "done";
     this.#tell("refunds of payments");
@@ -484,6 +484,12 @@ class Month implements AsyncDisposable {
           this.#random() < 0.3 && trade.provider !== "alipay" ? "failed" : "done",
         ),
       );
+  }
+
+  /** What the customer paid and has not spent. */
+  async #unspentFen({ key }: Customer): Promise<number> {
+    const { body } = await this.#ask(key, "/v1/balance");
+    return Math.max(0, Math.floor(fenOf((body as { paid_balance: number }).paid_balance)));
   }
 
   /** What is left of the price goes back, and the package ends. */
@@ -639,11 +645,7 @@ class Month implements AsyncDisposable {
       const [last] = (found.data as AnyPayment[]).filter(
         ({ returned_fen, package: bought }) => returned_fen === 0 && bought === null,
       );
-      const { body } = await this.#ask(customer.key, "/v1/balance");
-      const left = Math.min(
-        Math.floor(fenOf((body as { paid_balance: number }).paid_balance)),
-        last?.amount_fen ?? 0,
-      );
+      const left = Math.min(await this.#unspentFen(customer), last?.amount_fen ?? 0);
       const isDisputed = (this.providers.trades.get(last?.id ?? "")?.disputeFen ?? 0) > 0;
       if (last !== undefined && left > 0 && !isDisputed) {
         const refund = { amount_fen: left, reason: "leaves" };
