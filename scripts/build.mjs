@@ -53,7 +53,7 @@ async function build() {
   else {
     if (!isLocallmOnly && !isConsoleBuilt())
       await underLock(() => import("../dataq/console/scripts/build.mjs"));
-    // Keep only what users need at run time. Developers have the level "everything".
+    // Keep only what users need at run time. Developers have the level "tests" or "everything".
     if (canBePruned()) await underLock(pruneOnce);
   }
 }

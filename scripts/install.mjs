@@ -1,6 +1,7 @@
 // Installs only missing packages. It has no dependencies, because it runs before any are installed. It runs on any
 // Node, because a new machine may have an old one and Node 24 is one of the packages.
 //   node scripts/install.mjs            installs everything, including tests and checks
+//   node scripts/install.mjs tests      installs everything but the tools of the documentation
 //   node scripts/install.mjs runtime    installs what the products need, and the tools that build the console if it is stale
 //   node scripts/install.mjs locallm    installs what locallm needs
 import { spawnSync } from "node:child_process";
@@ -15,24 +16,28 @@ const lock = join(root, ".install.lock");
 const stamp = join(root, "node_modules", ".installed");
 /** Without the second option npm installs TypeScript and vitest too, because packages name them as optional peers. */
 export const forUsers = ["--omit=dev", "--legacy-peer-deps"];
+const products = [
+  "autostart",
+  "dataq/client",
+  "dataq/console",
+  "dataq/contract",
+  "dataq/service",
+  "locallm",
+  "package-index",
+  "site-files",
+  "updates",
+];
 /** The tools of the documentation are not among them: documentation.mjs installs those in a tree of its own. */
 const workspaces = {
   locallm: ["autostart", "locallm", "package-index", "site-files", "updates"],
-  runtime: [
-    "autostart",
-    "dataq/client",
-    "dataq/console",
-    "dataq/contract",
-    "dataq/service",
-    "locallm",
-    "package-index",
-    "site-files",
-    "updates",
-  ],
+  runtime: products,
+  tests: products,
 };
+/** Each has the packages of those before it. "lean" has fewer than "runtime", but is never asked for. */
+const levels = ["locallm", "runtime", "tests", "everything"];
 
 if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
-  await main(["runtime", "locallm"].includes(process.argv[2]) ? process.argv[2] : "everything");
+  await main(levels.includes(process.argv[2]) ? process.argv[2] : "everything");
 
 async function main(level) {
   refuseOldNode();
@@ -71,13 +76,12 @@ function fingerprint() {
   return `${hash.digest("hex")} ${process.platform} ${process.arch}`;
 }
 
-/** How many packages an installation has. "lean" has fewer than "runtime", but is never asked for. */
 function rank(level) {
-  return ["locallm", "runtime", "everything"].indexOf(level);
+  return levels.indexOf(level);
 }
 
 /**
- * Returns "everything", "runtime", "locallm", or "lean", which is "runtime" without what prune.mjs removes. Returns
+ * Returns "everything", "tests", "runtime", "locallm", or "lean", which is "runtime" without what prune.mjs removes. Returns
  * null if the packages are outdated.
  */
 export function installedLevel() {
@@ -104,11 +108,11 @@ function isInstalled(level) {
 function install(level) {
   const begin = Date.now();
   console.log(`Installing packages (${level}); the first time takes about half a minute …`);
-  const { status } = npmInstall(
-    level === "everything"
-      ? ["--include=dev"]
-      : [...forUsers, "--include-workspace-root", ...workspaces[level].map((name) => `--workspace=${name}`)],
-  );
+  const chosen = (workspaces[level] ?? []).map((name) => `--workspace=${name}`);
+  const { status } = npmInstall([
+    ...(rank(level) >= rank("tests") ? ["--include=dev"] : forUsers),
+    ...(chosen.length > 0 ? ["--include-workspace-root", ...chosen] : []),
+  ]);
   if (status !== 0) {
     console.error("npm install failed; see its message above. Fix the cause and run the command again.");
     process.exitCode = 1;
