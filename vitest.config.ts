@@ -27,14 +27,14 @@ const live = (files: { name: string; include: string[]; exclude?: string[] }) =>
 
 /** They import whole packs, pack and install what is published, run programs of others, browsers too, or read the built documentation. */
 const whole = [
-  "scripts/published.test.ts",
+  "scripts/{published,release/release,release/update}.test.ts",
   "testing/event-loop-watch.test.ts",
   "locallm/test/clients/*.test.ts",
   "locallm/test/{chat-page,completion,cuda-runtime,docker-registry,documentation-page,gpu,guides,oldest-release,package,quantize,schemathesis}.test.ts",
   "dataq/client/test/{browser,package,programs}.test.ts",
   "dataq/client-python/test/{package,types}.test.ts",
   "dataq/service/test/console*.test.ts",
-  "dataq/service/test/{asked-laws,backup-store,documentation-examples,documentation-links,guides,judged,law-packs,many-machines,national-laws,oldest-release,open-data,outgoing,proxies,schemathesis,welcome-page}.test.ts",
+  "dataq/service/test/{asked-laws,backup-store,documentation-examples,documentation-links,guides,judged,law-packs,many-machines,national-laws,npm-start,oldest-release,open-data,outgoing,proxies,schemathesis,welcome-page}.test.ts",
 ];
 
 /**

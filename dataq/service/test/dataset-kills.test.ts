@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isFullSize } from "../../../testing/test-size.ts";
 import type { Database } from "../src/database/database.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { DatasetKills, killActions, killTargets } from "./dataset-kills.ts";
@@ -36,7 +37,7 @@ const cases = killTargets.flatMap((target) => killActions.map((action) => [targe
 test.each(cases.map(([target, action], seed) => [target, action, seed] as const))(
   "%s: %s, killed at some of its statements, leaves the old state or the new one (at each of them: npm run proof -- import-kills)",
   async (target, action, seed) => {
-    const { keptOld } = await kills.killAt(target, action, some(seed, target === "legal_laws" ? 3 : 4));
+    const { keptOld } = await kills.killAt(target, action, some(seed, isFullSize ? 4 : 2));
     expect(keptOld).toBeGreaterThan(0);
   },
 );
