@@ -207,7 +207,7 @@ describe.skipIf(!chromiumPath)("in the console, in Debian's chromium", () => {
     await buy.waitFor();
     expect(await buy.isDisabled()).toBe(true);
     await page.getByText("Not by Stripe, which takes ¥4.00 or more.").waitFor();
-    await page.getByLabel("Pay by").selectOption("Alipay");
+    await page.getByLabel("Payment method").selectOption("Alipay");
     expect(await buy.isEnabled()).toBe(true);
     const charge = page.getByLabel("Charge", { exact: true });
     await charge.fill("3.99");

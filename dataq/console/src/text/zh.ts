@@ -39,6 +39,7 @@ export const zh: Text = {
     wrongUntil: (form, max) => `请按 ${form} 填写，不晚于 ${max}。`,
   },
   comma: "、",
+  note: (text, word) => `${text}（${word}）`,
   tokens: "点数",
   amount: (tokens) => `${tokens} 点`,
   example: "示例",
@@ -502,7 +503,7 @@ export const zh: Text = {
 
   leaving: {
     title: "我的数据",
-    about: "本账户存储的全部数据，以及注销账户。",
+    about: "导出本账户存储的全部数据，或注销账户。",
     export: "导出全部数据",
     close: "注销账户",
     closeTitle: "注销账户？",
@@ -637,7 +638,6 @@ export const zh: Text = {
     billed: "计费",
     cached: "缓存命中",
     tokens: "点数",
-    yuan: "元",
     chart: "按日",
     table: "明细",
     succeeded: "成功",
@@ -649,7 +649,7 @@ export const zh: Text = {
 
   requests: {
     about: "该账户的全部数据调用。不保存参数和结果。",
-    results: (days) => `近 ${days} 天的调用结果`,
+    results: (days) => `最近 ${days} 天的调用结果`,
     search: "按请求 ID 打开",
     anyOperation: "全部接口",
     anyKey: "全部 API 密钥",
@@ -776,7 +776,7 @@ export const zh: Text = {
     amount: "每次扣款",
     most: "每月最多",
     hints: {
-      low: "建议够用一小时。",
+      low: "建议不少于一小时的消费。",
       amount: (least) => `最低 ${least}，不超过每月上限。`,
       most: "按北京时间的自然月计，手动充值不计入。",
     },
@@ -792,7 +792,7 @@ export const zh: Text = {
       off: "未开启",
       waiting: "尚未保存银行卡",
       on: "已开启",
-      stopped: "扣款失败，已停止，重新开启后继续",
+      stopped: "扣款失败，已停止，重新开启后恢复。",
     },
     save: "在 Stripe 保存银行卡",
     charged: (yuan) => `本月已扣 ${yuan}`,
@@ -828,7 +828,7 @@ export const zh: Text = {
     none: "没有套餐",
     new: "新套餐",
     tokensHint: "每元 50,000 至 500,000 点。",
-    priceHint: "付款方式各有最低金额，Stripe 至少 4 元；低于它的套餐不能用该方式购买。",
+    priceHint: "各付款方式有最低金额（Stripe 为 4 元），低于最低金额的套餐不能用该方式购买。",
     daysHint: "从付款起算，1 到 1,096 天。",
     outcome: ({ price, offer, usual, saved }) =>
       `${price} 可买 ${offer}；按正常价格为 ${usual}，客户省 ${saved}。`,
@@ -843,7 +843,7 @@ export const zh: Text = {
   },
 
   invoices: {
-    about: "按月对账单，以及为已付款项申请发票。",
+    about: "查看每月对账单，为已付款项申请发票。",
     statement: "月度对账单",
     statementAbout: "期初余额加各行之和等于期末余额。",
     running: "本月尚未结束，以下是目前的明细。",
@@ -879,7 +879,7 @@ export const zh: Text = {
 
   allInvoices: {
     about: "按电子税务局的批量开票模板导出待开具的发票，开好后登记号码。",
-    export: "导出待开具（xlsx）",
+    export: "导出待开具发票（xlsx）",
     none: "没有发票",
     noneAbout: "客户申请的发票会显示在这里。",
     person: "个人，无税号",
@@ -893,6 +893,7 @@ export const zh: Text = {
   pricing: {
     yours: (yuan, why) => `您的价格 ${yuan}（${why}）`,
     freeLeft: (left, all) => `今日免费 ${all} 次，还剩 ${left} 次`,
+    packages: "套餐：",
     volume: "按本月截至昨日的消费享受折扣：",
     about: "可用的接口、价格和数据更新时间。",
     coming: "即将生效的价格",
@@ -1011,7 +1012,7 @@ export const zh: Text = {
   },
 
   accounts: {
-    about: "本服务的账户及其余额和限额。",
+    about: "本服务的用户和账户。点击账户可充值、调整余额或冻结。",
     accounts: "账户",
     make: "创建账户",
     none: "还没有账户",
@@ -1069,7 +1070,7 @@ export const zh: Text = {
   board: {
     about: "仅统计客户，按北京时间的自然日。所有数字来自账本、调用日志和对供应商的请求。",
     income: "收入",
-    ofTrials: (yuan) => `另有 ${yuan} 来自试用，无人付费`,
+    ofTrials: (yuan) => `另有 ${yuan} 由试用点数支付`,
     trials: "来自试用",
     cost: "供应商成本",
     unsure: (yuan: string) => `其中 ${yuan} 未等到回答，不一定收费`,
@@ -1078,7 +1079,7 @@ export const zh: Text = {
     returned: (yuan) => `退回 ${yuan}`,
     ofPackages: (bonus, expired) => `套餐：优惠 ${bonus}，过期 ${expired}`,
     active: "活跃客户",
-    ofAll: (paying, total) => `付费调用 ${paying} 家，共 ${total} 家`,
+    ofAll: (paying, total) => `${paying} 家有付费调用，共 ${total} 家客户`,
     new: "新客户",
     failedShare: (share) => `${share} 失败`,
     owed: "客户预存",
@@ -1090,7 +1091,7 @@ export const zh: Text = {
     several: "批量查询",
     failed: "失败",
     earned: "扣费",
-    latency: "中位 / 95%",
+    latency: "耗时：中位 / 95%",
     vendors: "供应商",
     vendor: "供应商",
     requests: "请求",
@@ -1111,7 +1112,7 @@ export const zh: Text = {
     shut: (provider: string) => `${spaced(provider).trimStart()}不接受您的密钥`,
     shutAbout: (since: string, said: string) =>
       `自 ${since} 起，平台答复：${said}。请更正 payments.json 中的密钥并重启服务，进行中的付款和退款之后会自动查询结果。`,
-    lacks: (provider: string) => `${spaced(provider).trimStart()}：密钥缺少权限`,
+    lacks: (provider: string) => `${provider}：密钥缺少权限`,
     lacksAbout: (since: string, right: string, said: string) =>
       `自 ${since} 起缺少权限：${right}。平台答复：${said}。请在支付平台为密钥添加该权限，等待中的操作之后会自动查询结果。`,
     none: "还没有付款",
@@ -1234,6 +1235,7 @@ export const zh: Text = {
     redeemed: "已兑换",
     ends: "截止",
     create: "创建优惠码",
+    extend: "延长优惠码",
     ownPrices: "专属价格",
     ownAbout: "代替价目表价格和一切折扣。",
     noOwn: "该账户按价目表付费",
@@ -1320,7 +1322,6 @@ export const zh: Text = {
     connect: "接入供应商",
     connectAbout: "提交后会对每个接口各发一次真实请求，通过后写入 connectors.json。",
     connectNow: "测试并接入",
-    optional: "选填",
     costEach: "单次请求成本（分）",
     costHint: (fen: number) => `您付给供应商的价格，不填按 ${fen} 分计。`,
     balance: "余额",
@@ -1349,7 +1350,6 @@ export const zh: Text = {
     noneAbout: "请在下方上传文件，或在服务器上使用 dataq import。",
     name: "数据集",
     nameHint: "同名导入会替换原数据集；留空则使用文件名。",
-    optional: "（可选）",
     served: "可查询",
     removed: "已删除",
     rows: "读取行数",

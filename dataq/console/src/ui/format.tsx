@@ -55,7 +55,9 @@ export function makeFormat(language: Language): Format {
       const relative = new Intl.RelativeTimeFormat(language === "zh" ? "zh-CN" : "en-GB", {
         numeric: "auto",
       });
-      return relative.format(Math.round(seconds / size), unit);
+      const text = relative.format(Math.round(seconds / size), unit);
+      // A space parts digits from Chinese words here, as everywhere else.
+      return text.replace(/(\d)(?=\p{Script=Han})/u, "$1 ");
     },
     bytes: (size) => {
       const units = ["B", "kB", "MB", "GB", "TB"];

@@ -109,7 +109,7 @@ export function Badge({
   return (
     <span
       className={classes(
-        "inline-flex h-5.5 items-center rounded-full px-2 text-xs font-medium whitespace-nowrap",
+        "inline-flex min-h-5.5 items-center rounded-xl px-2 text-xs font-medium whitespace-nowrap",
         tones[tone],
       )}
     >

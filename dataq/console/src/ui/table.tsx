@@ -7,7 +7,7 @@ import { ScrollBox } from "./scroll-box.tsx";
 export interface Column<Row> {
   readonly name: string;
   readonly cell: (row: Row) => ReactNode;
-  /** Aligned right, so that digits line up. */
+  /** Aligned right, so that digits line up; the first column heads its row and stays left. */
   readonly isNumber?: boolean;
   /** Hidden in narrow tables; cards show it. */
   readonly isExtra?: boolean;
@@ -19,7 +19,7 @@ export interface Column<Row> {
 /**
  * A table that scrolls sideways in its own box instead of widening the page, and can be reached by keyboard.
  * On a phone each row is a card: the first cell is the heading, and the others are in two columns under their
- * names. ARIA roles are explicit, because browsers drop the implicit ones when CSS changes the layout of a
+ * names; a cell without content is left out. ARIA roles are explicit, because browsers drop the implicit ones when CSS changes the layout of a
  * table.
  */
 export function Table<Row>({
@@ -45,7 +45,7 @@ export function Table<Row>({
       <table role="table" className="block w-full border-collapse text-left sm:table">
         <thead role="rowgroup" className="sr-only sm:not-sr-only sm:table-header-group">
           <tr role="row" className="border-b border-line text-xs text-faint">
-            {columns.map((column) => (
+            {columns.map((column, index) => (
               <th
                 key={column.name}
                 role="columnheader"
@@ -53,7 +53,7 @@ export function Table<Row>({
                 className={classes(
                   "font-medium whitespace-nowrap",
                   edges,
-                  column.isNumber && "text-right",
+                  column.isNumber && index > 0 && "text-right",
                   column.isExtra && "max-md:hidden",
                   column.className,
                 )}
@@ -70,27 +70,32 @@ export function Table<Row>({
               role="row"
               className="grid grid-cols-2 gap-x-4 gap-y-2 px-4 py-3 hover:bg-sunken/60 sm:table-row sm:p-0 sm:align-baseline"
             >
-              {columns.map((column, index) => (
-                <td
-                  key={column.name}
-                  role="cell"
-                  className={classes(
-                    "max-sm:max-w-none max-sm:min-w-0 max-sm:whitespace-normal",
-                    edges,
-                    (index === 0 || column.isWide) && "max-sm:col-span-2",
-                    column.isNumber && "tabular sm:text-right",
-                    column.isExtra && "sm:max-md:hidden",
-                    column.className,
-                  )}
-                >
-                  {index > 0 && (
-                    <span aria-hidden className="block text-xs text-faint sm:hidden">
-                      {column.name}
-                    </span>
-                  )}
-                  {column.cell(row)}
-                </td>
-              ))}
+              {columns.map((column, index) => {
+                const content = column.cell(row);
+                return (
+                  <td
+                    key={column.name}
+                    role="cell"
+                    className={classes(
+                      "max-sm:max-w-none max-sm:min-w-0 max-sm:whitespace-normal max-sm:wrap-anywhere",
+                      edges,
+                      (index === 0 || column.isWide) && "max-sm:col-span-2",
+                      isNothing(content) && "max-sm:hidden",
+                      column.isNumber && "tabular",
+                      column.isNumber && index > 0 && "sm:text-right",
+                      column.isExtra && "sm:max-md:hidden",
+                      column.className,
+                    )}
+                  >
+                    {index > 0 && (
+                      <span aria-hidden className="block text-xs text-faint sm:hidden">
+                        {column.name}
+                      </span>
+                    )}
+                    {content}
+                  </td>
+                );
+              })}
             </tr>
           ))}
         </tbody>
@@ -103,6 +108,11 @@ export function Table<Row>({
       )}
     </ScrollBox>
   );
+}
+
+/** What React draws as nothing. */
+function isNothing(content: ReactNode): boolean {
+  return content === null || content === undefined || content === false || content === "";
 }
 
 /** A list of names with their values. */

@@ -56,21 +56,23 @@ function Notes({ id }: OfAccount) {
   return (
     <Panel title={t.accounts.notes} about={t.accounts.notesAbout}>
       <Loaded query={query} lines={2}>
-        {({ data }) => (
-          <ul className="flex flex-col gap-3">
-            {data.map((note) => (
-              <li key={note.id} className="border-l-2 border-line pl-3">
-                <p className="whitespace-pre-wrap wrap-anywhere">{note.text}</p>
-                <p className="tabular mt-0.5 text-xs text-faint wrap-anywhere">
-                  {format.moment(note.at)} · {note.actor}
-                </p>
-              </li>
-            ))}
-          </ul>
-        )}
+        {({ data }) =>
+          data.length > 0 && (
+            <ul className="mb-4 flex flex-col gap-3">
+              {data.map((note) => (
+                <li key={note.id} className="border-l-2 border-line pl-3">
+                  <p className="whitespace-pre-wrap wrap-anywhere">{note.text}</p>
+                  <p className="tabular mt-0.5 text-xs text-faint wrap-anywhere">
+                    {format.moment(note.at)} · {note.actor}
+                  </p>
+                </li>
+              ))}
+            </ul>
+          )
+        }
       </Loaded>
       {mayWrite && (
-        <div className="mt-4">
+        <div>
           <SettingForm
             key={query.data?.data.length ?? 0}
             action={t.accounts.addNote}

@@ -64,10 +64,10 @@ export function AccountPrices({ id }: { readonly id: string }) {
         >
           <div className="grid gap-4 sm:grid-cols-2 xl:grid-cols-4">
             <PricedOperation />
-            <Field label={`${t.pricing.call} (${t.tokens})`} optionalText={t.optional} hint={t.plans.ownHint}>
+            <Field label={t.note(t.pricing.call, t.tokens)} optionalText={t.optional} hint={t.plans.ownHint}>
               {(attributes) => <Input {...attributes} name="tokens" type="number" min="1" />}
             </Field>
-            <Field label={`${t.pricing.repeat} (${t.tokens})`} optionalText={t.optional}>
+            <Field label={t.note(t.pricing.repeat, t.tokens)} optionalText={t.optional}>
               {(attributes) => <Input {...attributes} name="cached" type="number" min="1" />}
             </Field>
             <From />

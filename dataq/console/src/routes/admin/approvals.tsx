@@ -1,4 +1,4 @@
-import type { Approval } from "@dataq/contract/wire";
+import type { Approval, VolumeLadder } from "@dataq/contract/wire";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -8,6 +8,7 @@ import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { TOKENS_PER_FEN, useFormat } from "../../ui/format.tsx";
+import { useOperationName } from "../../ui/operation-name.ts";
 import { Panel } from "../../ui/panel.tsx";
 import { Table } from "../../ui/table.tsx";
 
@@ -17,6 +18,8 @@ export function Approvals() {
   const format = useFormat();
   const user = useSignedIn();
   const client = useQueryClient();
+  const nameOf = useNameOf();
+  const wordsOf = useWordsOf();
   const { data } = useQuery(approvalsQuery);
   const [asked, setAsked] = useState<{ readonly approval: Approval; readonly isGood: boolean } | null>(null);
   const waiting = data?.data.filter(({ state }) => state === "waiting") ?? [];
@@ -37,6 +40,7 @@ export function Approvals() {
           },
           {
             name: t.payments.account,
+            isWide: true,
             cell: ({ account_id }) =>
               isUnowned(account_id) ? (
                 t.approvals.unowned[account_id]
@@ -56,8 +60,8 @@ export function Approvals() {
             className: "min-w-52",
             cell: ({ path, body }) => (
               <>
-                <code className="block font-mono text-xs break-all">{path}</code>
-                <span className="block text-xs text-soft wrap-anywhere">{wordsOf(body)}</span>
+                <span className="block">{nameOf(path)}</span>
+                <span className="tabular block text-xs text-soft wrap-anywhere">{wordsOf(body)}</span>
               </>
             ),
           },
@@ -108,11 +112,88 @@ const unowned = ["vouchers", "accounts", "offers"] as const;
 const isUnowned = (accountId: string): accountId is (typeof unowned)[number] =>
   (unowned as readonly string[]).includes(accountId);
 
-/** Why it is asked for, or what is offered. */
-function wordsOf(body: Approval["body"]): string {
-  const why = body["reason"] ?? body["note"] ?? body["reference"] ?? body["transaction"] ?? body["name"];
-  if (why !== undefined) return String(why);
-  return Object.entries(body)
-    .map(([field, value]) => `${field}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
-    .join(", ");
+/** What a request does, in the words of the button that sends it, and to which payment or coupon. */
+function useNameOf(): (path: string) => string {
+  const t = useText();
+  const names: readonly (readonly [RegExp, string])[] = [
+    [/accounts$/, t.accounts.make],
+    [/accounts\/[^/]+$/, t.accounts.credit],
+    [/\/adjust$/, t.accounts.adjust],
+    [/\/topups$/, t.accounts.topUp],
+    [/payments\/([^/]+)\/confirm$/, t.payments.confirm],
+    [/payments\/([^/]+)\/refunds$/, t.payments.refund],
+    [/\/refunds$/, t.payments.refund],
+    [/\/vouchers$/, t.vouchers.make],
+    [/accounts\/[^/]+\/prices$/, t.plans.ownPrices],
+    [/\/prices$/, t.prices.publish],
+    [/\/free-tiers$/, t.plans.publishFree],
+    [/\/volume-ladders$/, t.plans.publishVolume],
+    [/\/packages$/, t.packages.create],
+    [/\/coupons$/, t.plans.create],
+    [/coupons\/([^/]+)$/, t.plans.extend],
+  ];
+  return (path) => {
+    for (const [pattern, name] of names) {
+      const found = pattern.exec(path);
+      if (found) return found[1] ? `${name} ${decodeURIComponent(found[1])}` : name;
+    }
+    return path;
+  };
+}
+
+/**
+ * All that a request says, in the words of the form that sends it. The sum alone tells neither a gift from a loss nor
+ * what is new: what was moved before counts towards it.
+ */
+function useWordsOf(): (body: Approval["body"]) => string {
+  const t = useText();
+  const format = useFormat();
+  const operation = useOperationName();
+  const text = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+  const number = (value: unknown) => format.number(Number(value));
+  const tokens = (value: unknown) =>
+    value === null ? t.plans.listPrice : t.amount(format.tokens(Number(value)));
+  const yuan = (value: unknown) => format.yuan(Number(value) * TOKENS_PER_FEN);
+  const moment = (value: unknown) => format.moment(text(value));
+  const steps = (value: unknown) =>
+    (value as VolumeLadder["steps"])
+      .map(({ from_tokens, percent }) => `${format.yuan(from_tokens)} −${percent}%`)
+      .join(t.plans.stepBreak) || t.plans.noVolume;
+  const fields: Readonly<Record<string, readonly [string, (value: unknown) => string]>> = {
+    operation: [t.requests.operation, (value) => operation(text(value))],
+    tokens: [t.packages.tokens, tokens],
+    cached_tokens: [t.pricing.repeat, (value) => (value === null ? t.pricing.same : tokens(value))],
+    credit_limit: [t.accounts.credit, tokens],
+    amount_fen: [t.pay.amount, yuan],
+    price_fen: [t.packages.price, yuan],
+    days: [t.packages.days, (value) => t.daysLong(number(value))],
+    calls: [t.plans.callsADay, number],
+    count: [t.vouchers.count, number],
+    most: [t.plans.most, number],
+    steps: [t.plans.steps, steps],
+    effective_from: [t.pricing.since, moment],
+    expires_at: [t.plans.ends, moment],
+    batch: [t.vouchers.batch, text],
+    code: [t.plans.code, text],
+    name: [t.keys.name, text],
+    email: [t.auth.email, text],
+    reason: [t.accounts.reason, text],
+    note: [t.accounts.reason, text],
+    reference: [t.accounts.reference, text],
+    transaction: [t.payments.bankNumber, text],
+    request_id: [t.requestId, text],
+  };
+  return ({ kind, value, ...body }) =>
+    [
+      // The benefit of a coupon is in two fields.
+      ...(kind === undefined
+        ? []
+        : [`${t.plans.gives} ${kind === "percent" ? `−${number(value)}%` : tokens(value)}`]),
+      ...Object.entries(body)
+        .filter(([name, one]) => one !== null || name.endsWith("tokens"))
+        .map(([name, one]) => {
+          const [label, show] = fields[name] ?? [name, text];
+          return `${label} ${show(one)}`;
+        }),
+    ].join(" · ");
 }

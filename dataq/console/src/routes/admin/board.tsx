@@ -33,7 +33,7 @@ export function Board() {
     <>
       <PageHead title={t.pages.board} about={t.board.about} />
       {isMaintained && (
-        <div className="-mt-5 mb-5">
+        <div className="mb-5">
           <Maintenance />
         </div>
       )}
@@ -50,7 +50,11 @@ export function Board() {
           <Empty title={t.usage.wrongRange} />
         </Panel>
       )}
-      {!isMaintained && <Maintenance />}
+      {!isMaintained && (
+        <div className="mt-5">
+          <Maintenance />
+        </div>
+      )}
     </>
   );
 }
@@ -84,7 +88,7 @@ function Business({ figures }: { readonly figures: Figures }) {
         <Stat
           name={t.board.margin}
           value={format.yuan(income - cost)}
-          tone={income < cost ? "bad" : "good"}
+          {...(income !== cost && { tone: income < cost ? ("bad" as const) : ("good" as const) })}
           note={income > 0 ? format.percent(1 - cost / income) : ""}
         />
         <Stat

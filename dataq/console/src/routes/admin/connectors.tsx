@@ -6,7 +6,7 @@ import { connectorsQuery, disconnectVendor, testConnector, vendorsQuery } from "
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { useFormat } from "../../ui/format.tsx";
+import { TOKENS_PER_FEN, TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
 import { useLook } from "../../ui/look.ts";
 import { useOnce } from "../../ui/once.ts";
 import { useOperationName } from "../../ui/operation-name.ts";
@@ -71,20 +71,23 @@ export function Connectors() {
                   {
                     name: t.vendors.cost,
                     isNumber: true,
-                    cell: ({ cost_fen }) => `¥${format.number(Math.round(cost_fen) / 100)}`,
+                    cell: ({ cost_fen }) => format.yuan(Math.round(cost_fen) * TOKENS_PER_FEN),
                   },
                   {
                     name: t.vendors.balance,
                     isNumber: true,
                     cell: ({ balance_fen, stated }) => (
                       <>
-                        {balance_fen === null ? "–" : `¥${format.number(Math.round(balance_fen) / 100)}`}
+                        {balance_fen === null ? "–" : format.yuan(Math.round(balance_fen) * TOKENS_PER_FEN)}
                         {stated && (
                           <span className="block text-xs text-soft">
                             {t.vendors.stated(
                               stated.unit === "requests"
                                 ? t.vendors.requestsLeft(format.number(stated.amount))
-                                : `¥${format.number(stated.unit === "fen" ? stated.amount / 100 : stated.amount)}`,
+                                : format.yuan(
+                                    stated.amount *
+                                      (stated.unit === "fen" ? TOKENS_PER_FEN : TOKENS_PER_YUAN),
+                                  ),
                               format.moment(stated.at),
                             )}
                           </span>
@@ -101,7 +104,7 @@ export function Connectors() {
                         : `${is_out_of_money ? t.vendors.outOfMoney : ""}${t.vendors.paused(format.moment(paused_until))} ${paused_why ?? ""}`,
                   },
                   {
-                    name: t.vendors.remove,
+                    name: t.actions,
                     cell: ({ name }) => (
                       <Button size="small" isBusy={removal.isPending} onClick={() => removal.mutate(name)}>
                         {t.vendors.remove}

@@ -29,14 +29,11 @@ export function Maintenance() {
   };
   if (!mayOperate(useSignedIn(), "admin:support")) return null;
   return (
-    <Panel
-      title={t.maintenance.title}
-      about={open ? t.maintenance.isOn : t.maintenance.about}
-      className="mt-5"
-    >
+    <Panel title={t.maintenance.title} about={open ? t.maintenance.isOn : t.maintenance.about}>
       <SettingForm
         key={open?.since ?? "off"}
         action={open ? t.maintenance.change : t.maintenance.begin}
+        beside={open && <Button onClick={() => setEnding(true)}>{t.maintenance.end}</Button>}
         onSend={async ({ until = "", en = "", zh = "" }) => {
           const wanted: Wanted = {
             on: true,
@@ -73,11 +70,6 @@ export function Maintenance() {
           ))}
         </div>
       </SettingForm>
-      {open && (
-        <Button className="mt-4" onClick={() => setEnding(true)}>
-          {t.maintenance.end}
-        </Button>
-      )}
       {beginning && (
         <Confirm
           title={t.maintenance.beginTitle}

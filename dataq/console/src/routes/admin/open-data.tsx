@@ -72,8 +72,12 @@ export function OpenData() {
               },
               {
                 name: "MB",
+                isNumber: true,
+                className: "whitespace-nowrap",
                 cell: ({ origin, bytes }) =>
-                  origin === "live" ? t.openData.live : format.number(Math.ceil(bytes / 1e5) / 10),
+                  origin === "live"
+                    ? t.openData.live
+                    : format.number(Math.ceil(bytes / 1e5) / 10, bytes < 1e7 ? 1 : 0),
               },
               {
                 name: t.openData.state,

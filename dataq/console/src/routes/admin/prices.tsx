@@ -108,7 +108,7 @@ export function Prices() {
                   </Select>
                 )}
               </Field>
-              <Field label={`${t.pricing.call} (${t.tokens})`}>
+              <Field label={t.note(t.pricing.call, t.tokens)}>
                 {(attributes) => (
                   <Input
                     {...attributes}
@@ -121,7 +121,7 @@ export function Prices() {
                 )}
               </Field>
               <Field
-                label={`${t.pricing.repeat} (${t.tokens})`}
+                label={t.note(t.pricing.repeat, t.tokens)}
                 optionalText={t.optional}
                 hint={t.prices.repeatHint}
               >

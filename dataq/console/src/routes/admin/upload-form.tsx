@@ -80,10 +80,10 @@ export function UploadForm() {
               />
             )}
           </Field>
-          <Field label={t.datasets.name} optionalText={t.datasets.optional} hint={t.datasets.nameHint}>
+          <Field label={t.datasets.name} optionalText={t.optional} hint={t.datasets.nameHint}>
             {(attributes) => <Input {...attributes} name="dataset" maxLength={200} autoComplete="off" />}
           </Field>
-          <Field label={t.datasets.publisher} optionalText={t.datasets.optional}>
+          <Field label={t.datasets.publisher} optionalText={t.optional}>
             {(attributes) => <Input {...attributes} name="source" maxLength={200} autoComplete="off" />}
           </Field>
           <Field label={t.datasets.kind}>
@@ -97,12 +97,12 @@ export function UploadForm() {
               </Select>
             )}
           </Field>
-          <Field label={t.datasets.licence} optionalText={t.datasets.optional}>
+          <Field label={t.datasets.licence} optionalText={t.optional}>
             {(attributes) => <Input {...attributes} name="licence" maxLength={200} autoComplete="off" />}
           </Field>
           <DayField
             label={t.datasets.retrieved}
-            optionalText={t.datasets.optional}
+            optionalText={t.optional}
             hint={t.datasets.retrievedHint}
             name="retrieved"
           />

@@ -73,7 +73,7 @@ export function VendorForm({
                 <Credentials vendor={vendor} />
                 <Field
                   label={t.vendors.costEach}
-                  optionalText={t.vendors.optional}
+                  optionalText={t.optional}
                   hint={t.vendors.costHint(vendor.cost_fen)}
                 >
                   {(attributes) => (
@@ -87,11 +87,7 @@ export function VendorForm({
                     />
                   )}
                 </Field>
-                <Field
-                  label={t.vendors.balanceNow}
-                  optionalText={t.vendors.optional}
-                  hint={t.vendors.balanceHint}
-                >
+                <Field label={t.vendors.balanceNow} optionalText={t.optional} hint={t.vendors.balanceHint}>
                   {(attributes) => (
                     <Input
                       {...attributes}
@@ -141,8 +137,9 @@ function VendorSelect({
     <Select {...attributes} value={value} onChange={(event) => onChoose(event.target.value)}>
       {vendors.map(({ name, publisher, is_connected }) => (
         <option key={name} value={name}>
-          {textIn(publisher, language)}
-          {is_connected ? ` (${t.vendors.isConnected})` : ""}
+          {is_connected
+            ? t.note(textIn(publisher, language), t.vendors.isConnected)
+            : textIn(publisher, language)}
         </option>
       ))}
     </Select>
@@ -153,7 +150,7 @@ function Credentials({ vendor }: { readonly vendor: VendorRow }) {
   const t = useText();
   const { language } = useLook();
   return vendor.credentials.map(({ name, title, secret, optional }) => (
-    <Field key={name} label={textIn(title, language)} {...(optional && { optionalText: t.vendors.optional })}>
+    <Field key={name} label={textIn(title, language)} {...(optional && { optionalText: t.optional })}>
       {(attributes) => (
         <Input
           {...attributes}

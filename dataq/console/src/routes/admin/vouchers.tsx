@@ -67,7 +67,7 @@ export function Vouchers() {
                 />
               )}
             </Field>
-            <Field label={t.vouchers.batch} hint={t.vouchers.batchHint}>
+            <Field label={t.vouchers.batch} optionalText={t.optional} hint={t.vouchers.batchHint}>
               {(attributes) => <Input {...attributes} name="batch" maxLength={100} autoComplete="off" />}
             </Field>
             <Field label={t.vouchers.days} optionalText={t.optional}>

@@ -66,7 +66,6 @@ export function Pending() {
         )}
         {user ? (
           <Button
-            kind="quiet"
             onClick={() =>
               void signOut()
                 .catch(() => {})
@@ -76,7 +75,7 @@ export function Pending() {
             {t.shell.signOut}
           </Button>
         ) : (
-          <Link to="/sign-in" search={{ next: undefined }} className={buttonClass("quiet")}>
+          <Link to="/sign-in" search={{ next: undefined }} className={buttonClass()}>
             {t.auth.back}
           </Link>
         )}

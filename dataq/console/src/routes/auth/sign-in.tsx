@@ -60,6 +60,7 @@ export function SignIn() {
       about={session?.mode === "local" ? t.auth.signInLocal : undefined}
       before={session?.sso && <SsoButton name={session.sso.name} next={pathOf(next)} />}
       action={t.auth.signIn}
+      kind={session?.sso ? "plain" : "primary"}
       onSend={async ({ email = "", password = "" }) => {
         const { twoFactorRedirect } = await signIn(email, password).catch((error: unknown) => {
           const isWrong = error instanceof ServiceError && error.code === "invalid_email_or_password";

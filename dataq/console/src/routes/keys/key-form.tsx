@@ -170,7 +170,7 @@ export function KeyForm({
               name="ips"
               rows={2}
               className="font-mono text-sm"
-              placeholder="203.0.113.7, 10.0.0.0/8"
+              placeholder={"203.0.113.7\n10.0.0.0/8"}
               defaultValue={apiKey?.ip_list.join("\n") ?? ""}
             />
           )}

@@ -136,6 +136,7 @@ function KeyTable({
         {
           name: t.keys.scopes,
           isExtra: true,
+          isWide: true,
           className: "min-w-36 max-w-56",
           cell: (key) => (
             <span className="text-soft">

@@ -50,7 +50,7 @@ export function Overview() {
             data.length === 0 ? (
               <Empty
                 icon={<Activity className="size-5" />}
-                title={t.overview.noCalls}
+                title={t.usage.none}
                 action={
                   <Link to="/quick-start" className={buttonClass("plain", "small")}>
                     {t.pages.quickStart}
@@ -80,11 +80,7 @@ export function Overview() {
         <Loaded query={latest}>
           {({ pages }) => {
             const rows = (pages[0]?.data ?? []).slice(0, 8);
-            return rows.length === 0 ? (
-              <Empty title={t.overview.noCalls}>{t.overview.noCallsAbout}</Empty>
-            ) : (
-              <RequestTable rows={rows} />
-            );
+            return rows.length === 0 ? <Empty title={t.overview.noCalls} /> : <RequestTable rows={rows} />;
           }}
         </Loaded>
       </Panel>
@@ -166,7 +162,9 @@ function Figures({
       <Stat
         name={t.overview.cacheShare}
         value={total.billed > 0 ? format.percent(total.cached / total.billed) : "–"}
-        note={usage && t.overview.cacheNote(format.number(total.cached), format.number(total.billed))}
+        note={
+          total.billed > 0 && t.overview.cacheNote(format.number(total.cached), format.number(total.billed))
+        }
       />
     </Stats>
   );

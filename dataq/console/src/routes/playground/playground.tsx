@@ -248,7 +248,7 @@ function Quote({
             </span>
           </p>
           <p className="tabular mt-0.5 text-xs text-faint">
-            {query.data.cached ? `${t.playground.fromCache} ` : ""}
+            {query.data.cached && t.playground.fromCache}
             {query.data.balance_after < 0
               ? t.playground.tooDear
               : t.playground.after(format.tokens(query.data.balance_after))}

@@ -6,6 +6,7 @@ import { isObject } from "../../service/call.ts";
 import type { Answer, CatalogOperation } from "../../service/catalog.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
+import { classes } from "../../ui/classes.ts";
 import { CopyButton } from "../../ui/code.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { JsonTree } from "../../ui/json-tree.tsx";
@@ -87,7 +88,7 @@ export function ResultView({
       {rows.length === 0 ? (
         <Empty icon={<SearchX className="size-5" />} title={t.playground.nothing}>
           {t.playground.nothingAbout}
-          {usage.tokens > 0 && ` ${t.playground.nothingCharged}`}
+          {usage.tokens > 0 && t.playground.nothingCharged}
         </Empty>
       ) : (
         <Tabs.Root defaultValue="page">
@@ -248,12 +249,17 @@ function isCitationCheck({ name }: CatalogOperation, rows: readonly Row[]): bool
   return name === "legal_citation_check" && rows.every(isCitation);
 }
 
+const isDay = /^\d{4}-\d{2}-\d{2}$/;
+
 function Value({ value, words = [] }: { readonly value: unknown; readonly words?: readonly string[] }) {
   if (value === null || value === undefined || value === "") return <span className="text-faint">–</span>;
   if (typeof value === "boolean") return <code className="font-mono text-xs">{String(value)}</code>;
   const text = String(value);
   return (
-    <span className="line-clamp-4 break-words" title={text.length > 120 ? text.slice(0, 2000) : undefined}>
+    <span
+      className={classes("line-clamp-4 break-words", isDay.test(text) && "sm:whitespace-nowrap")}
+      title={text.length > 120 ? text.slice(0, 2000) : undefined}
+    >
       <Marked text={text} words={words} />
     </span>
   );

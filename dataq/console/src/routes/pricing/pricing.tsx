@@ -96,6 +96,7 @@ export function Pricing() {
                   },
                   {
                     name: t.pricing.freshness,
+                    isWide: true,
                     className: "sm:w-60",
                     cell: ({ name, data, needs }) => (
                       <>
@@ -124,7 +125,7 @@ export function Pricing() {
       )}
       {pricing.data && pricing.data.packages.length > 0 && (
         <p className="mb-2 text-sm text-soft">
-          {t.packages.title}:{" "}
+          {t.pricing.packages}{" "}
           {pricing.data.packages
             .map(
               ({ tokens, price_fen, days }) =>

@@ -72,8 +72,10 @@ export function Result({ row }: { readonly row: Partial<RequestRow> }) {
   return (
     <span className="flex flex-wrap gap-1">
       <Badge tone={isGood ? "good" : row.status < 500 ? "warn" : "bad"}>
-        {row.status}
-        {row.code && !isGood ? ` ${row.code}` : ""}
+        <span className="max-sm:whitespace-normal">
+          {row.status}
+          {row.code && !isGood ? ` ${row.code}` : ""}
+        </span>
       </Badge>
       {row.cached && <Badge tone="accent">{t.requests.cached}</Badge>}
     </span>

@@ -5,7 +5,7 @@ import { keysQuery } from "../../service/keys.ts";
 import { requestQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
 import { CopyButton } from "../../ui/code.tsx";
-import { useFormat } from "../../ui/format.tsx";
+import { TOKENS_PER_FEN, useFormat } from "../../ui/format.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
 import { PageHead, Panel } from "../../ui/panel.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
@@ -45,7 +45,7 @@ export function OneRequest() {
           {(row) => (
             <Facts
               facts={[
-                [t.requests.operation, row.operation ? `${nameOf(row.operation)} (${row.operation})` : "–"],
+                [t.requests.operation, row.operation ? t.note(nameOf(row.operation), row.operation) : "–"],
                 [t.requests.result, <Result key="r" row={row} />],
                 [
                   t.requests.time,
@@ -61,14 +61,17 @@ export function OneRequest() {
                       [
                         t.requests.vendorCost,
                         row.vendor_requests
-                          .map(({ contract, cost_fen }) => `${contract} ¥${cost_fen / 100}`)
+                          .map(
+                            ({ contract, cost_fen }) =>
+                              `${contract} ${format.yuan(cost_fen * TOKENS_PER_FEN)}`,
+                          )
                           .join(t.comma),
                       ] as const,
                     ]
                   : []),
                 [
                   t.requests.cost,
-                  `${t.amount(format.tokens(row.tokens ?? 0))} (${format.yuan(row.tokens ?? 0)})`,
+                  t.note(t.amount(format.tokens(row.tokens ?? 0)), format.yuan(row.tokens ?? 0)),
                 ],
               ]}
             />

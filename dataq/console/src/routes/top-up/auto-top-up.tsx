@@ -29,8 +29,9 @@ export function AutomaticTopUp({ options }: { readonly options: PaymentOptions |
       <div className="flex flex-col gap-4">
         <Notice
           tone={state === "off" ? "info" : state === "on" && !data.reason && !isUsed ? "good" : "warn"}
-          title={[t.auto.states[state], data.card].filter(Boolean).join(" · ")}
+          title={t.auto.states[state]}
         >
+          {data.card && <p>{data.card}</p>}
           {data.charged_fen > 0 && <p>{t.auto.charged(format.yuan(data.charged_fen * TOKENS_PER_FEN))}</p>}
           {data.reason && <p>{t.auto.failed(t.auto.reasons[data.reason])}</p>}
           {data.retry_at && <p>{t.auto.retry(format.moment(data.retry_at))}</p>}

@@ -128,8 +128,8 @@ function Own({ packages }: { readonly packages: readonly BoughtPackage[] }) {
         rows={packages}
         keyOf={({ id }) => id}
         columns={[
-          { name: t.packages.tokens, isNumber: true, cell: ({ tokens }) => t.amount(format.tokens(tokens)) },
-          { name: t.packages.left, isNumber: true, cell: ({ left }) => t.amount(format.tokens(left)) },
+          { name: t.packages.tokens, isNumber: true, cell: ({ tokens }) => format.tokens(tokens) },
+          { name: t.packages.left, isNumber: true, cell: ({ left }) => format.tokens(left) },
           {
             name: t.packages.ends,
             className: "tabular whitespace-nowrap",

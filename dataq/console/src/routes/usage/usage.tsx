@@ -150,7 +150,7 @@ function Totals({ rows }: { readonly rows: readonly UsageRow[] }) {
       <Stat
         name={t.overview.cacheShare}
         value={billed > 0 ? format.percent(sum("cached_calls") / billed) : "–"}
-        note={t.overview.cacheNote(format.number(sum("cached_calls")), format.number(billed))}
+        note={billed > 0 && t.overview.cacheNote(format.number(sum("cached_calls")), format.number(billed))}
       />
     </Stats>
   );
@@ -201,7 +201,7 @@ function Parts({
         { name: t.usage.billed, isNumber: true, cell: ({ billed }) => format.number(billed) },
         { name: t.usage.cached, isNumber: true, isExtra: true, cell: ({ cached }) => format.number(cached) },
         { name: t.usage.tokens, isNumber: true, cell: ({ tokens }) => format.tokens(tokens) },
-        { name: t.usage.yuan, isNumber: true, isExtra: true, cell: ({ tokens }) => format.yuan(tokens) },
+        { name: t.invoices.yuan, isNumber: true, isExtra: true, cell: ({ tokens }) => format.yuan(tokens) },
       ]}
     />
   );
