@@ -274,6 +274,18 @@ const ownerStates: readonly Sight[] = [
     await at.locator("main form button").click();
     await at.locator("[role=alert]").waitFor();
   }),
+  state("top-up-transfer", async (at) => {
+    await at.route("**/v1/payments/options", (route) =>
+      route.fulfill({ json: { ...ways, providers: [{ name: "bank", least_fen: 100, automatic: false }] } }),
+    );
+    await at.route(/\/v1\/payments(\/pay_\d)?(\?|$)/, (route) => {
+      const isList = route.request().method() === "GET" && !route.request().url().includes("pay_");
+      return route.fulfill({ json: isList ? { data: ownPayments, next_cursor: null } : ownPayments[0]! });
+    });
+    await visit(at, "/top-up");
+    await at.getByRole("button", { name: /Continue to payment|去付款/ }).click();
+    await at.getByText("DQ-7K2M").first().waitFor();
+  }),
   state("top-up-done", async (at) => {
     await at.route("**/v1/vouchers/redeem", (route) =>
       route.fulfill({ json: { tokens: 500_000, balance: 500_000 } }),
@@ -328,6 +340,10 @@ const ownerStates: readonly Sight[] = [
       ["tokens", "400000"],
     ] as const)
       await form.locator(`input[name=${name}]`).fill(value);
+  }),
+  state("admin-prices-plans", async (at) => {
+    await at.route("**/admin/v1/coupons", (route) => route.fulfill({ json: { data: coupons } }));
+    await visitWith(at, "/admin/prices", "**/v1/pricing", (prices: object) => ({ ...prices, ...plans }));
   }),
   state("admin-payments-shut", (at) =>
     visitWith(at, "/admin/payments", "**/admin/v1/payments?*", (page: object) => ({ ...page, shut })),
@@ -542,8 +558,27 @@ const teamStates: readonly Sight[] = [
   }),
 ];
 
-/** Dialogs before a member is removed or leaves. */
+/** Before a member is removed or leaves, an account is closed, and anything is done: the terms. */
 const goingStates: readonly Sight[] = [
+  state(
+    "settings-close",
+    async (at) => {
+      await visit(at, "/settings");
+      await at.getByRole("button", { name: /Close the account|注销账户/ }).click();
+      await at.getByRole("dialog").waitFor();
+    },
+    "newcomer",
+  ),
+  state(
+    "terms",
+    (at) =>
+      visitWith(at, "/", "**/console/api/session", (session: { user: object }) => ({
+        ...session,
+        terms: { version: "2026-03", url: "https://example.com/terms" },
+        user: { ...session.user, must_accept_terms: true },
+      })),
+    "newcomer",
+  ),
   state("team-remove", async (at) => {
     await at.route("**/v1/members", (route) => route.fulfill({ json: { data: people(4), invitations: [] } }));
     await visit(at, "/settings");
@@ -720,6 +755,47 @@ const returnedPayments = [
     transaction: null,
     state: "open",
     trouble: "paid twice: 4200001234202603100000000000",
+  },
+];
+
+const ownPayments = [
+  {
+    ...ofPayment,
+    ...{ id: "pay_9", provider: "bank", amount_fen: 200_000_00, tokens: 10_000_000_000, returned_fen: 0 },
+    state: "open",
+    transfer: {
+      payee: "北京某某数据服务有限公司",
+      account: "1100 1234 5678 9012 345",
+      bank: "中国某某银行北京分行",
+      reference: "DQ-7K2M",
+    },
+  },
+  {
+    ...ofPayment,
+    ...{ id: "pay_8", provider: "alipay", amount_fen: 50_000, tokens: 25_000_000, returned_fen: 12_345 },
+  },
+];
+
+const plans = {
+  free_calls: [
+    { operation: "legal_laws", calls: 20, version: 1, effective_from: "2026-03-01T00:00:00.000+08:00" },
+  ],
+  volume: [
+    {
+      version: 1,
+      effective_from: "2026-03-01T00:00:00.000+08:00",
+      steps: [
+        { from_tokens: 50_000_000, percent: 5 },
+        { from_tokens: 500_000_000, percent: 12 },
+      ],
+    },
+  ],
+};
+const coupons = [
+  { code: "SPRING", kind: "percent", value: 20, days: 30, most: 100, redeemed: 17, expires_at: null },
+  {
+    ...{ code: "WELCOME50", kind: "tokens", value: 2_500_000, days: 1, most: null, redeemed: 1_204 },
+    expires_at: "2199-01-01T00:00:00.000+08:00",
   },
 ];
 

@@ -795,6 +795,7 @@ export const en = {
     transferAbout: "Write the reference on the transfer, or nobody knows that it is yours.",
     waiting: "Waiting for the payment …",
     waitingForOperator: "The operator confirms the transfer when the money has arrived.",
+    deadline: (at: string) => `Pay by ${at} (China time).`,
     another: "Pay another way",
     tryAgain: "Nothing was charged. You can start another payment.",
     states: { open: "Not paid", paid: "Paid", expired: "Expired", failed: "Failed" },

@@ -757,6 +757,7 @@ export const zh: Text = {
     transferAbout: "转账时务必填写附言，否则无法确认是您的款项。",
     waiting: "等待付款……",
     waitingForOperator: "款项到账后由运营方确认。",
+    deadline: (at) => `请在 ${at}（北京时间）前付款。`,
     another: "换一种方式",
     tryAgain: "没有扣款，可以重新发起。",
     states: { open: "待付款", paid: "已付款", expired: "已过期", failed: "失败" },

@@ -82,7 +82,7 @@ function Outcome({ payment }: { readonly payment: Payment }) {
       )}
       {payment.transfer && (
         <>
-          <dl className="grid gap-x-6 gap-y-2 rounded-lg border border-line bg-sunken p-4 sm:grid-cols-[auto_1fr]">
+          <dl className="grid gap-x-6 gap-y-2 rounded-lg border border-line bg-sunken p-4 sm:grid-cols-[auto_1fr] sm:items-center">
             {(
               [
                 [t.pay.payee, payment.transfer.payee],
@@ -106,7 +106,7 @@ function Outcome({ payment }: { readonly payment: Payment }) {
       <p role="status" className="text-sm text-faint">
         {payment.transfer ? t.pay.waitingForOperator : t.pay.waiting}
       </p>
-      <p className="tabular text-xs text-faint">{t.keys.until(format.moment(payment.expires_at))}</p>
+      <p className="tabular text-xs text-faint">{t.pay.deadline(format.moment(payment.expires_at))}</p>
     </div>
   );
 }
