@@ -6,11 +6,13 @@ import { Failure } from "./states.tsx";
 /** A small form that clears its password fields after success. */
 export function SettingForm({
   action,
+  kind = "plain",
   onSend,
   beside,
   children,
 }: {
   readonly action: string;
+  readonly kind?: "plain" | "danger";
   readonly onSend: (values: Record<string, string>) => Promise<void>;
   /** Further buttons, in the row of the form's own. */
   readonly beside?: ReactNode;
@@ -31,7 +33,7 @@ export function SettingForm({
       {children}
       {error && <Failure error={error} />}
       <div className="flex flex-wrap gap-2">
-        <Button type="submit" isBusy={isPending}>
+        <Button type="submit" kind={kind} isBusy={isPending}>
           {action}
         </Button>
         {beside}

@@ -48,6 +48,7 @@ function Close({ onClose }: { readonly onClose: () => void }) {
     <Dialog isOpen onClose={onClose} title={t.leaving.closeTitle} about={t.leaving.closeAbout}>
       <SettingForm
         action={t.leaving.close}
+        kind="danger"
         onSend={async ({ confirm = "", give_up }) => {
           await closeAccount({ confirm: confirm.trim(), give_up_tokens: give_up === "on" ? left : 0 });
           // A full page load: nothing of the account stays in memory.
