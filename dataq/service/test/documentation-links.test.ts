@@ -21,6 +21,14 @@ test.each(["zh-CN", "en"])(
   },
 );
 
+test("the list for agents links to pages, and an operation to its section", async () => {
+  const text = await (await open("/llms.txt", {})).text();
+  const links = [...text.matchAll(/\]\((\/docs[^)]*)\)/g)].map(([, address]) => address!);
+  expect(links).not.toEqual([]);
+  for (const address of links) expect((await open(address, {})).status, address).toBe(200);
+  expect(await (await open("/docs/dataq/operations", {})).text()).toContain('id="legal_cases"');
+});
+
 test.each([
   ["en-GB", "/docs/dataq/errors"],
   ["fr, zh-TW;q=0.4", "/docs/zh/dataq/errors"],
