@@ -32,6 +32,8 @@ export interface Balance {
   tokens_per_cny: number;
   /** Null when there are no trial tokens */
   trial_expires_at: string | null;
+  /** Calls are refused with 403 until the operator ends it */
+  frozen: boolean;
   credit_balance?: number;
   /** Only for accounts with a credit line */
   credit_limit?: number;

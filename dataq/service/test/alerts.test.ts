@@ -4,7 +4,9 @@ import { type Alert, takeAlerts } from "../src/alerts/alerts.ts";
 import { tellLowBalances } from "../src/alerts/low-balance.ts";
 import { setThresholds } from "../src/alerts/thresholds.ts";
 import { adjust, topUp } from "../src/ledger/movement.ts";
+import { setFrozen } from "../src/ledger/wallet.ts";
 import { listShutOut } from "../src/payments/admission.ts";
+import { letterOf } from "../src/people/owner-letters.ts";
 import { People } from "../src/people/people.ts";
 import { type LetterBox, openLetterBox, sendLetters } from "./letter-box.ts";
 import { codeOf, PaymentRig } from "./payment-rig.ts";
@@ -91,7 +93,13 @@ test("owners get one email when calls bring the balance below the mark, and anot
   await tell();
   await sendLetters(database, people);
   expect(box.letters).toHaveLength(1);
+  // A frozen account cannot spend what it tops up.
   await call(1);
+  await setFrozen(database, accountId, true);
+  await tell();
+  await sendLetters(database, people);
+  expect(box.letters).toHaveLength(1);
+  await setFrozen(database, accountId, false);
   await tell();
   await sendLetters(database, people);
   expect(box.letters).toHaveLength(2);
@@ -109,7 +117,7 @@ async function keyed(cap: number | null) {
   );
   await rig.database.query(
     `insert into webhook (id, account_id, url, events, enabled, secret, created_at)
-     values ($1, $2, 'https://shop.example', '{key.near_cap,key.unusual,vendor.failing,payments.failing}', true, '', $3)`,
+     values ($1, $2, 'https://shop.example', '{key.near_cap,key.unusual,vendor.failing,payments.failing,payment.charged_back,customer.charged_back}', true, '', $3)`,
     [`wh_${keyId}`, accountId, new Date(rig.nowMs)],
   );
   return { accountId, keyId };
@@ -122,9 +130,9 @@ const entry = (accountId: string) =>
      select $1, coalesce(max(seq), 0) + 1, $2, 'adjust', 0, 0, 0, 'test', 'test' from entry where account_id = $1`,
     [accountId, new Date(rig.nowMs)],
   );
-const take = async (accountId: string): Promise<Alert[]> => {
+const take = async (...accountIds: string[]): Promise<Alert[]> => {
   const taken = await takeAlerts(rig.database, new Date(rig.nowMs - 60_000), new Date(rig.nowMs));
-  return taken.filter((alert) => alert.accountId === accountId);
+  return taken.filter(({ accountId }) => accountIds.includes(accountId));
 };
 const messages = async (accountId: string) =>
   (
@@ -265,6 +273,58 @@ test("operators are told of a payment provider that does not accept the keys, on
   rig.providers.acceptsKeys = false;
   expect(await begin()).toBe("payment_refused");
   expect(await take(accountId)).toHaveLength(1);
+});
+
+test("the customer and the operators are told of a payment that a bank took back, and of one that it gave back", async () => {
+  const { accountId: operatorId } = await keyed(null);
+  rig.providers.acceptsKeys = true;
+  await rig.database.query("update account set role = 'admin' where id = $1", [operatorId]);
+  await take(operatorId);
+  const { accountId } = await keyed(null);
+  const { id } = await rig.payments.create(accountId, { provider: "stripe", amountFen: 10_000 }, rig.author);
+  await rig.deliver(rig.providers.pay(id));
+  const own = { actor: "test", note: "spent", now: new Date(rig.nowMs) };
+  await adjust(rig.database, accountId, -1_000_000, own);
+  expect(await take(accountId)).toEqual([]);
+  expect(await rig.deliver(rig.providers.dispute(id))).toBeUndefined();
+  const [{ id: return_id } = { id: "" }] = (await rig.payments.find(id))!.returns;
+  const data = { payment_id: id, return_id, provider: "stripe", amount_fen: 10_000, frozen: true };
+  const more = { customer_id: accountId, customer_name: "payer" };
+  const told = (state: string, lost_tokens: number) => [
+    { accountId, kind: "payment.charged_back", data: { ...data, state } },
+    {
+      accountId: operatorId,
+      kind: "customer.charged_back",
+      data: { ...data, state, ...more, lost_tokens },
+    },
+  ];
+  const first = await take(accountId, operatorId);
+  expect(first).toEqual(told("taken", 1_000_000));
+  expect(await messages(accountId)).toEqual([{ type: "payment.charged_back", data: first[0]?.data }]);
+  expect(await take(accountId, operatorId)).toEqual([]);
+  // Nobody unfreezes the account when the dispute is won, so both are told that it is frozen.
+  expect(await rig.deliver(rig.providers.winDispute(id))).toBeUndefined();
+  expect(await take(accountId, operatorId)).toEqual(told("given_back", 1_000_000));
+  expect(await take(accountId, operatorId)).toEqual([]);
+
+  const [taken, given] = (["taken", "given_back"] as const).map(
+    (state) =>
+      letterOf(
+        {
+          about: "customer.charged_back",
+          data: { ...data, provider: "stripe", state, ...more, lost_tokens: 1_000_000 },
+        },
+        "https://data.example/console",
+      ).text,
+  );
+  const failing = { contract: "gleif", failures: 5, last_failure: "The vendor answered with status 404." };
+  const { text } = letterOf({ about: "vendor.failing", data: failing }, "https://data.example/console");
+  expect(text).toContain("with The vendor answered with status 404. It is paused");
+  expect(text).toContain("status 404。系统已暂停");
+  expect(taken).toContain(`100.00 CNY (${id}, by stripe). 20.00 CNY of it were spent before`);
+  expect(taken).toContain("其中 20.00 元已被花掉");
+  expect(given).toContain("still frozen");
+  expect(given).toContain("https://data.example/console/admin/payments");
 });
 
 test("operators are told which right a key of Stripe lacks, until it has it, whatever else works", async () => {

@@ -199,6 +199,45 @@ describe.skipIf(!chromiumPath)("in the console, in Debian's chromium", () => {
     expect(browser.complaints).toEqual([]);
   });
 
+  test("what does not fit about a payment, and a frozen account, are told in Chinese, too", async () => {
+    const key = await payer();
+    const begin = async (provider: string) =>
+      (await service.call("/v1/payments", { key, body: { provider, amount_fen: 1_000 } })).body.id as string;
+    const [other, disputed, old] = [await begin("alipay"), await begin("stripe"), await begin("wechat")];
+    (providers.trades.get(other) as { amountFen: number }).amountFen = 321;
+    for (const id of [other, disputed, old])
+      expect((await deliver(providers.pay(id))).text).toMatch(/success/i);
+    await deliver(providers.dispute(disputed));
+    expect((await service.call("/v1/balance", { key })).body.frozen).toBe(true);
+    await service.database.query("update payment set trouble = 'paid a second time, as 42' where id = $1", [
+      old,
+    ]);
+    const list = (await service.call("/admin/v1/payments")).body.data as { id: string; trouble: unknown }[];
+    const troubleOf = (id: string) => list.find((payment) => payment.id === id)!.trouble;
+    expect(troubleOf(other)).toMatchObject({ code: "other_amount", amount: 321, currency: "CNY" });
+    expect(troubleOf(old)).toEqual({ code: "other", text: "paid a second time, as 42" });
+    expect(troubleOf(disputed)).toBeNull();
+
+    await browser.wear({ theme: "light", language: "zh", width: 1280 });
+    await visit(page, "/admin/payments");
+    await page.getByText("收到 ¥3.21，流水号").waitFor();
+    await page.getByText("旧版本的记录：paid a second time, as 42").waitFor();
+    await page.getByText("银行撤回 ¥10.00").waitFor();
+    await page.getByText("请在期限内到支付平台申诉").waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    const { id: own } = (await service.call("/v1/account")).body;
+    const freeze = (frozen: boolean) =>
+      service.call(`/admin/v1/accounts/${own}`, { method: "PATCH", body: { frozen } });
+    await freeze(true);
+    for (const place of ["/", "/top-up"]) {
+      await visit(page, place);
+      await page.getByText("请先联系运营方，暂勿充值").waitFor();
+    }
+    expect(await faultsOf(page)).toEqual([]);
+    await freeze(false);
+    await browser.wear({ theme: "light", language: "en", width: 1280 });
+  });
+
   test("a charge that Stripe does not take is not sent, and a cheap package needs another way to pay", async () => {
     const cheap = { tokens: 200_000, price_fen: 399, days: 30 };
     expect((await service.call("/admin/v1/packages", { body: cheap })).status).toBe(201);

@@ -742,6 +742,7 @@ const returnedPayments = [
     ...ofPayment,
     ...{ id: "pay_3", provider: "alipay", amount_fen: 50_000, tokens: 25_000_000, returned_fen: 12_345 },
     transaction: "2026031022001400001234567890",
+    trouble: { code: "paid_twice", transaction: "2026031022001400009876543210" },
   },
   {
     ...ofPayment,
@@ -754,7 +755,7 @@ const returnedPayments = [
     ...{ id: "pay_1", provider: "bank", amount_fen: 200_000_00, tokens: 10_000_000_000, returned_fen: 0 },
     transaction: null,
     state: "open",
-    trouble: "paid twice: 4200001234202603100000000000",
+    trouble: { code: "other", text: "paid a second time, as 4200001234202603100000000000" },
   },
 ];
 

@@ -117,6 +117,7 @@ test("every live test fails if an answer does not match the contract", () => {
     currency: "CNY",
     tokens_per_cny: 50_000,
     trial_expires_at: null,
+    frozen: false,
   };
   const check =
     (body: object, status = 200) =>

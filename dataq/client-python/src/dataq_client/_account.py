@@ -56,6 +56,8 @@ class Balance(_BalanceOptional):
     tokens_per_cny: int
     trial_expires_at: Optional[str]
     """Null when there are no trial tokens."""
+    frozen: bool
+    """Calls are refused with 403 until the operator ends it."""
 
 
 class _UsageRowOptional(TypedDict, total=False):

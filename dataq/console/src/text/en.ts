@@ -186,7 +186,7 @@ export const en = {
     orPassword: "or with a password",
     ssoAway: (name: string) => `No answer from ${name}. Try again in a moment.`,
     ssoRefused: {
-      cancelled: "Sign-in was cancelled.",
+      cancelled: "You were not signed in: you left the sign-in provider, or it did not let you in.",
       expired: "This sign-in has expired or was started in another browser. Start again.",
       failed:
         "The answer of the sign-in provider could not be verified. Start again; if it fails again, ask the operator.",
@@ -286,6 +286,9 @@ export const en = {
     all: "View all",
     noCalls: "No calls yet",
     noCallsAbout: "Try an operation in the playground, or follow the quick start.",
+    frozen: "Your account is frozen",
+    frozenAbout:
+      "Calls fail with status 403, whatever the balance is. Do not top up: write to the operator first. A frequent reason is a payment that a bank took back.",
     exhausted: "Your balance is used up",
     exhaustedAbout: "Calls fail with status 402 until you top up. Failed calls are free.",
     low: "Your balance is low",
@@ -583,8 +586,10 @@ export const en = {
       "watch.stopped": "Watch stopped",
       "import.done": "Import done",
       "refresh.done": "Refresh done",
+      "payment.charged_back": "Payment taken back by the bank",
       "vendor.failing": "Vendor failing",
       "payments.failing": "Payment keys refused",
+      "customer.charged_back": "A customer's bank took a payment back",
     },
     change: "Edit",
     changeTitle: "Edit webhook",
@@ -804,6 +809,7 @@ export const en = {
     receipt: "Receipt",
     show: "Show",
     returned: (yuan: string) => `${yuan} returned`,
+    chargedBack: (yuan: string) => `${yuan} taken back by the bank`,
   },
 
   auto: {
@@ -1108,6 +1114,8 @@ export const en = {
     thawAbout: "Its calls work again from now on.",
     frozen: "This account is frozen",
     frozenAbout: "New calls fail with status 403. Calls in progress finish normally.",
+    frozenWhy:
+      "The audit log says who froze it. If it was the system, a bank took a payment back: answer the dispute at the provider, and unfreeze the account when the matter is settled.",
     topUp: "Record payment",
     topUpAbout: "Add a payment that you received outside this service.",
     reference: "Reference",
@@ -1198,6 +1206,19 @@ export const en = {
     bankNumber: "Number of the transfer",
     bankNumberHint: "As your bank shows it. Each number is booked once.",
     lost: (yuan: string) => `${yuan} was spent already and is lost`,
+    smallest: (amount: string, currency: string) => `${amount} of the smallest unit of ${currency}`,
+    troubles: {
+      paid_twice: (number: string) =>
+        `It was paid a second time, as ${number}. Only the first is credited: refund the other one at the provider.`,
+      other_amount: (amount: string, number: string) =>
+        `${amount} came as ${number}, which is not the amount. Nothing was credited: refund it at the provider.`,
+      account_closed: "It was paid after the account was closed: send the money back, and refund it here.",
+      returned_too_much: (amount: string) =>
+        `${amount} went back at once, more than was left. Compare with the provider.`,
+      other: (text: string) => text,
+    },
+    disputeAbout:
+      "If the customer is wrong, answer the dispute at the provider in time. If you win, everything is booked back by itself. A frozen account stays frozen until you unfreeze it on its page.",
   },
 
   vouchers: {

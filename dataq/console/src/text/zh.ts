@@ -176,7 +176,7 @@ export const zh: Text = {
     orPassword: "或使用密码",
     ssoAway: (name: string) => `${name} 无响应，请稍后再试。`,
     ssoRefused: {
-      cancelled: "登录已取消。",
+      cancelled: "未能登录：您离开了登录平台，或平台未允许您登录。",
       expired: "本次登录已过期，或是在另一个浏览器中发起的，请重新登录。",
       failed: "无法验证登录平台返回的结果，请重新登录；如仍失败，请联系运营方。",
       mail_unverified: "您的邮箱尚未经登录平台验证。",
@@ -270,6 +270,8 @@ export const zh: Text = {
     all: "查看全部",
     noCalls: "还没有调用",
     noCallsAbout: "可在调试台试用，或按快速上手发起第一次调用。",
+    frozen: "账户已冻结",
+    frozenAbout: "无论余额多少，调用都会返回 403。请先联系运营方，暂勿充值。常见原因是某笔付款被银行撤回。",
     exhausted: "余额已用完",
     exhaustedAbout: "充值前调用会返回 402。调用失败不收费。",
     low: "余额不足",
@@ -549,8 +551,10 @@ export const zh: Text = {
       "watch.stopped": "监控停止",
       "import.done": "导入完成",
       "refresh.done": "更新完成",
+      "payment.charged_back": "付款被银行撤回",
       "vendor.failing": "数据供应商故障",
       "payments.failing": "支付密钥被拒",
+      "customer.charged_back": "客户的付款被银行撤回",
     },
     change: "编辑",
     changeTitle: "编辑 Webhook",
@@ -766,6 +770,7 @@ export const zh: Text = {
     receipt: "收据",
     show: "查看",
     returned: (yuan) => `已退 ${yuan}`,
+    chargedBack: (yuan) => `银行撤回 ${yuan}`,
   },
 
   auto: {
@@ -1043,6 +1048,8 @@ export const zh: Text = {
     thawAbout: "从下一次调用起恢复正常。",
     frozen: "该账户已冻结",
     frozenAbout: "新的调用会返回 403，进行中的调用不受影响。",
+    frozenWhy:
+      "审计日志记有冻结者。如为系统冻结，说明银行撤回了一笔付款：请到支付平台申诉，事情解决后再解冻。",
     topUp: "人工充值",
     topUpAbout: "录入通过其他方式收到的款项。",
     reference: "凭证号",
@@ -1131,6 +1138,17 @@ export const zh: Text = {
     bankNumber: "转账流水号",
     bankNumberHint: "以银行显示的为准，每个流水号只入账一次。",
     lost: (yuan) => `${yuan} 已被花掉，无法扣回`,
+    smallest: (amount, currency) => `${amount}（${currency} 的最小单位）`,
+    troubles: {
+      paid_twice: (number) => `重复付款，流水号 ${number}。只入账第一笔，请在支付平台退还这一笔。`,
+      other_amount: (amount, number) =>
+        `收到 ${amount}，流水号 ${number}，与应付金额不符，未入账。请在支付平台退还。`,
+      account_closed: "付款时账户已注销：请退还款项，并在此办理退款。",
+      returned_too_much: (amount) => `一次退回 ${amount}，超过了剩余可退金额，请与支付平台核对。`,
+      other: (text) => `旧版本的记录：${text}`,
+    },
+    disputeAbout:
+      "如不认可，请在期限内到支付平台申诉。申诉成功后，点数会自动恢复；账户若已冻结，仍需在账户页面手动解冻。",
   },
 
   vouchers: {

@@ -17,6 +17,7 @@ export const balance = z.strictObject({
   currency: z.literal("CNY"),
   tokens_per_cny: z.number().int(),
   trial_expires_at: moment.nullable().meta({ description: "Null when there are no trial tokens" }),
+  frozen: z.boolean().meta({ description: "Calls are refused with 403 until the operator ends it" }),
   credit_balance: z.number().int().optional(),
   credit_limit: z.number().int().optional().meta({ description: "Only for accounts with a credit line" }),
   budget_left: z.number().int().optional().meta({

@@ -62,6 +62,16 @@ export const paymentProviders = ["stripe", "alipay", "wechat", "bank"] as const;
 export type PaymentProvider = (typeof paymentProviders)[number];
 
 /** `open`: not paid yet. `failed`: the provider did not accept it. A late payment makes any of them `paid`. */
+/** What does not fit about a payment. `other` is what an earlier version wrote, in English. */
+export const paymentTroubles = [
+  "paid_twice",
+  "other_amount",
+  "account_closed",
+  "returned_too_much",
+  "other",
+] as const;
+export type PaymentTroubleCode = (typeof paymentTroubles)[number];
+
 export const paymentStates = ["open", "paid", "expired", "failed"] as const;
 export type PaymentState = (typeof paymentStates)[number];
 
@@ -131,12 +141,14 @@ export const webhookEvents = [
   "key.unusual",
   "project.near_budget",
   "top_up.failed",
+  "payment.charged_back",
   "watch.found",
   "watch.stopped",
   "import.done",
   "refresh.done",
   "vendor.failing",
   "payments.failing",
+  "customer.charged_back",
 ] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 export const operatorEvents: readonly WebhookEvent[] = [
@@ -144,6 +156,7 @@ export const operatorEvents: readonly WebhookEvent[] = [
   "refresh.done",
   "vendor.failing",
   "payments.failing",
+  "customer.charged_back",
 ];
 
 /** Why the service disabled a webhook: a message failed for a day, or the endpoint answered 410. */

@@ -56,13 +56,35 @@ export const payment = z.strictObject({
 });
 export type Payment = Received<typeof payment>;
 
+const troubleNumber = z.string().meta({ description: "The number that the provider or bank gave it" });
+/** What does not fit about a payment, for a person to look at. */
+const paymentTrouble = z.discriminatedUnion("code", [
+  z.strictObject({ code: z.literal("paid_twice"), transaction: troubleNumber }),
+  z.strictObject({
+    code: z.literal("other_amount"),
+    transaction: troubleNumber,
+    amount: z.number().int().meta({ description: "What was paid, in the smallest unit of the currency" }),
+    currency: z.string(),
+  }),
+  z.strictObject({ code: z.literal("account_closed") }),
+  z.strictObject({
+    code: z.literal("returned_too_much"),
+    amount_fen: fen.meta({ description: "What went back" }),
+  }),
+  z.strictObject({
+    code: z.literal("other"),
+    text: z.string().meta({ description: "In English, as an earlier version wrote it" }),
+  }),
+]);
+export type PaymentTrouble = Received<typeof paymentTrouble>;
+
 /** A payment as operators see it. */
 export const anyPayment = payment.extend({
   account_id: z.string(),
   account_name: z.string(),
   transaction: z.string().nullable().meta({ description: "The number that the provider or bank gave it" }),
   heard_by: z.enum(paymentNews).nullable().meta({ description: "How the service learned that it was made" }),
-  trouble: z.string().nullable().meta({ description: "What does not fit, for a person to look at" }),
+  trouble: paymentTrouble.nullable().meta({ description: "What does not fit, for a person to look at" }),
   lost_tokens: z
     .number()
     .int()

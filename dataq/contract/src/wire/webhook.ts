@@ -20,7 +20,7 @@ const events = z
   .transform((chosen) => [...new Set(chosen)])
   .meta({
     description:
-      "Events to send; `import.done`, `refresh.done`, `vendor.failing` and `payments.failing` are for operators",
+      "Events to send; `import.done`, `refresh.done`, `vendor.failing`, `payments.failing` and `customer.charged_back` are for operators",
   });
 
 /** An endpoint that gets signed messages. Its secret is in the answers that create or rotate it, and nowhere else. */

@@ -1,4 +1,5 @@
 import { chinaDate, instantInChina } from "@dataq/contract";
+import type { PaymentProvider } from "@dataq/contract/wire";
 import type { Queries } from "../database/database.ts";
 import { defaults } from "./thresholds.ts";
 
@@ -7,6 +8,8 @@ export type Alert = { readonly accountId: string } & (
   | { readonly kind: "key.near_cap"; readonly data: NearCap }
   | { readonly kind: "key.unusual"; readonly data: Unusual }
   | { readonly kind: "project.near_budget"; readonly data: NearBudget }
+  | { readonly kind: "payment.charged_back"; readonly data: ChargedBack }
+  | { readonly kind: "customer.charged_back"; readonly data: CustomerChargedBack }
   | { readonly kind: "vendor.failing"; readonly data: VendorFailing }
   | { readonly kind: "payments.failing"; readonly data: PaymentsFailing }
 );
@@ -35,6 +38,23 @@ export interface NearBudget {
   readonly spent: number;
   readonly budget: number;
 }
+/** A payment that a bank took back, or gave back because the dispute was won. */
+export interface ChargedBack {
+  readonly payment_id: string;
+  /** The one of the payment's `returns`. */
+  readonly return_id: string;
+  readonly provider: PaymentProvider;
+  readonly amount_fen: number;
+  readonly state: "taken" | "given_back";
+  readonly frozen: boolean;
+}
+/** The same, as operators are told of it. */
+export interface CustomerChargedBack extends ChargedBack {
+  readonly customer_id: string;
+  readonly customer_name: string;
+  /** What was spent before, so that nobody could take it back. */
+  readonly lost_tokens: number;
+}
 export interface VendorFailing {
   readonly contract: string;
   readonly failures: number;
@@ -58,7 +78,7 @@ const DAY_MS = 86_400_000;
 
 /**
  * Takes what accounts are to be told now, each thing once: a key's cap and a project's budget once a month, unusual
- * spending once a day, and a vendor or a payment provider until it has worked again. Two services that ask at once do not
+ * spending once a day, a payment that a bank took back and one that it gave back, and a vendor or a payment provider until it has worked again. Two services that ask at once do not
  * take the same. Looks at accounts that spent since `since`.
  */
 export async function takeAlerts(queries: Queries, since: Date, now: Date): Promise<Alert[]> {
@@ -79,6 +99,16 @@ export async function takeAlerts(queries: Queries, since: Date, now: Date): Prom
       now,
       today.slice(0, 7),
     ]),
+    await take<ChargedBack>(queries, "payment.charged_back", "return_id || ' ' || state", CHARGED_BACK, [
+      now,
+    ]),
+    await take<CustomerChargedBack>(
+      queries,
+      "customer.charged_back",
+      "return_id || ' ' || state",
+      CUSTOMER_CHARGED_BACK,
+      [now],
+    ),
     await take<VendorFailing>(queries, "vendor.failing", "contract", FAILING, [now]),
     await take<PaymentsFailing>(queries, "payments.failing", "provider", SHUT, [now]),
   ];
@@ -144,6 +174,18 @@ const UNUSUAL = `
   where s.spent >= ${LEAST_TOKENS} and s.first <= $2::date - ${LEAST_DAYS}
     and coalesce(t.spend_factor, ${defaults.spendFactor}) > 0
     and s.spent > s.usual_most * coalesce(t.spend_factor, ${defaults.spendFactor})`;
+
+/** A week is longer than any upgrade, and shorter than what was told is remembered. */
+const chargedBack = (account: string, more = "") => `
+  select ${account} as account_id, p.id as payment_id, r.id as return_id, p.provider, r.amount_fen,
+         case r.state when 'done' then 'taken' else 'given_back' end as state, w.frozen${more}
+  from payment_return r join payment p on p.id = r.payment_id join wallet w on w.account_id = p.account_id`;
+const WHICH_CHARGED_BACK = `r.kind = 'chargeback' and r.state <> 'pending' and r.amount_fen > 0
+    and r.ended_at > $1::timestamptz - interval '7 days'`;
+const CHARGED_BACK = `${chargedBack("p.account_id")} where ${WHICH_CHARGED_BACK}`;
+const CUSTOMER_CHARGED_BACK = `${chargedBack("a.id", ", c.id as customer_id, c.name as customer_name, r.lost as lost_tokens")}
+  join account c on c.id = p.account_id cross join account a
+  where a.role = 'admin' and ${WHICH_CHARGED_BACK}`;
 
 const FAILING = `
   select a.id as account_id, c.contract, c.failures, c.last_failure

@@ -10,7 +10,7 @@ interface LowBalance {
 
 /**
  * Takes the accounts that are to be told by email that their balance is low: those that spent since `since`, once until
- * tokens are added. Two services that ask at once do not take the same one.
+ * tokens are added. Frozen accounts are not told to top up: they could not spend it. Two services that ask at once do not take the same one.
  */
 async function takeLowBalances(queries: Queries, since: Date, now: Date): Promise<LowBalance[]> {
   const found = await queries.query<LowBalance>(
@@ -18,7 +18,7 @@ async function takeLowBalances(queries: Queries, since: Date, now: Date): Promis
        select distinct account_id from entry where at >= $1 and kind in ('hold', 'capture')
      ), low as (
        select w.account_id, w.trial + w.paid + w.credit as balance, w.low_balance as mark from wallet w join spent using (account_id)
-       where w.trial + w.paid + w.credit < w.low_balance
+       where w.trial + w.paid + w.credit < w.low_balance and not w.frozen
      ), told as (
        insert into alert (account_id, kind, told_at) select account_id, 'balance.low', $2 from low
        on conflict (account_id, kind) do update set told_at = excluded.told_at

@@ -123,4 +123,9 @@ create table auto_top_up (
     // Null: no key is accepted. Otherwise what the key may not do.
     up: "alter table provider_shut add column missing_right text",
   },
+  {
+    name: "payments/8-troubles",
+    // Earlier versions wrote a sentence into `trouble`; it stays where it stands.
+    up: "alter table payment add column trouble_told jsonb",
+  },
 ];

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import { invalid, tokensPerCny } from "@dataq/contract";
-import type { PaymentNews } from "@dataq/contract/wire";
+import type { PaymentNews, PaymentTrouble } from "@dataq/contract/wire";
 import { findAccount, payIn } from "../accounts/account.ts";
 import { type Author, writeAudit } from "../accounts/audit.ts";
 import { makeIdentifier } from "../database/identifier.ts";
@@ -83,17 +84,12 @@ async function bookPaid(
 ): Promise<void> {
   if (payment.state === "paid") {
     if (payment.transaction !== news.transaction)
-      await note(transaction, payment, author, `paid a second time, as ${news.transaction}`);
+      await note(transaction, payment, author, { code: "paid_twice", transaction: news.transaction });
     return;
   }
   if (news.amountFen !== payment.amountFen || news.currency !== "CNY") {
-    const paid = `${news.amountFen} fen of ${news.currency}`;
-    await note(
-      transaction,
-      payment,
-      author,
-      `${paid} were paid as ${news.transaction} instead of ${payment.amountFen} fen of CNY`,
-    );
+    const { transaction: number, amountFen: amount, currency } = news;
+    await note(transaction, payment, author, { code: "other_amount", transaction: number, amount, currency });
     return;
   }
   const { tokens } = payment;
@@ -122,13 +118,7 @@ async function bookPaid(
     transaction: news.transaction,
   });
   const account = await findAccount(transaction, payment.accountId);
-  if (account?.closedAt)
-    await note(
-      transaction,
-      payment,
-      author,
-      "paid after the account was closed: send it back, and refund it here",
-    );
+  if (account?.closedAt) await note(transaction, payment, author, { code: "account_closed" });
 }
 
 async function bookReturn(
@@ -155,12 +145,7 @@ async function bookReturn(
   const amountFen = Math.min(news.amountFen, payment.amountFen - returnedFen(returns));
   if (amountFen < news.amountFen && news.state !== "failed") {
     if (!capsExcess || returns.some(({ state }) => state === "pending")) return "early";
-    await note(
-      transaction,
-      payment,
-      author,
-      `${news.amountFen} fen went back, more than was left of the payment`,
-    );
+    await note(transaction, payment, author, { code: "returned_too_much", amount_fen: news.amountFen });
   }
   // What failed before we heard of it moved nothing; it is kept so that older news of it does nothing.
   const wanted = {
@@ -353,9 +338,12 @@ async function note(
   transaction: Transaction,
   payment: Payment,
   author: Author,
-  trouble: string,
+  trouble: PaymentTrouble,
 ): Promise<void> {
-  if (payment.trouble === trouble) return;
-  await transaction.query("update payment set trouble = $2 where id = $1", [payment.id, trouble]);
+  if (isDeepStrictEqual(payment.trouble, trouble)) return;
+  await transaction.query("update payment set trouble_told = $2 where id = $1", [
+    payment.id,
+    JSON.stringify(trouble),
+  ]);
   await writeAudit(transaction, author, "payment.trouble", payment.id, null, { trouble });
 }

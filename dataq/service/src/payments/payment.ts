@@ -5,6 +5,7 @@ import type {
   PaymentNews,
   PaymentProvider,
   PaymentState,
+  PaymentTrouble,
 } from "@dataq/contract/wire";
 import type { Queries } from "../database/database.ts";
 import type { PaidBill, SavedCard } from "./provider.ts";
@@ -41,7 +42,7 @@ export interface Payment {
   readonly providerId: string | null;
   readonly transaction: string | null;
   readonly heardBy: PaymentNews | null;
-  readonly trouble: string | null;
+  readonly trouble: PaymentTrouble | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly paidAt: Date | null;
@@ -59,7 +60,8 @@ export interface PaymentWithReturns extends Payment {
 }
 
 const COLUMNS = `p.id, p.account_id as "accountId", p.provider, p.amount_fen as "amountFen", p.tokens, p.state, p.url, p.qr,
-  p.reference, p.provider_id as "providerId", p.transaction, p.heard_by as "heardBy", p.trouble,
+  p.reference, p.provider_id as "providerId", p.transaction, p.heard_by as "heardBy",
+  coalesce(p.trouble_told, case when p.trouble is not null then jsonb_build_object('code', 'other', 'text', p.trouble) end) as trouble,
   p.created_at as "createdAt", p.expires_at as "expiresAt", p.paid_at as "paidAt", p.package_offer as "packageOffer",
   p.package_days as "packageDays", p.card`;
 const RETURN_COLUMNS = `id, kind, state, amount_fen as "amountFen", paid, credit, lost, provider_id as "providerId", reason, own as "isOwn", package_tokens as "packageTokens",

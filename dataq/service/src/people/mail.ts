@@ -1,7 +1,15 @@
-import { counted } from "@dataq/contract";
+import { counted, tokensPerCny } from "@dataq/contract";
 import type { ChargeFailure } from "@dataq/contract/wire";
 import type { Transporter } from "nodemailer";
-import type { NearBudget, NearCap, PaymentsFailing, Unusual, VendorFailing } from "../alerts/alerts.ts";
+import type {
+  ChargedBack,
+  CustomerChargedBack,
+  NearBudget,
+  NearCap,
+  PaymentsFailing,
+  Unusual,
+  VendorFailing,
+} from "../alerts/alerts.ts";
 
 /** An email with one link. */
 export interface Letter {
@@ -85,9 +93,34 @@ export const letters = {
     subject: "dataq: unusual spending · 消费异常提醒",
     text: `"${name || key_id}" has spent ${counted(spent, "token")} on ${day}. Its highest day of the four weeks before was ${grouped(usual_most)}. If this is not you, revoke the key:\n“${name || key_id}”在 ${day} 已消费 ${grouped(spent)} 点，此前四周单日最高为 ${grouped(usual_most)} 点。如非本人使用，请吊销密钥：\n\n${link}\n\nYou get this email once a day for each key. The factor can be changed under Webhooks.\n每个密钥每天提醒一次，倍数可在 Webhook 页面修改。\n`,
   }),
+  chargedBack: ({ payment_id, amount_fen, state, frozen }: ChargedBack, link: string) =>
+    state === "taken"
+      ? {
+          subject: "dataq: your bank took a payment back · 付款被银行撤回",
+          text: `Your bank took back the payment of ${yuan(amount_fen)} CNY (${payment_id}), because somebody disputed it. What was left of its tokens is no longer in your balance. ${frozen ? "Your account is frozen: calls are refused. Write to the operator, and do not top up before this is settled" : "If you did not mean this, write to the operator"}:\n银行因争议撤回了一笔 ${yuan(amount_fen)} 元的付款（${payment_id}），其中未用的点数已从余额中扣除。${frozen ? "您的账户已冻结，调用会被拒绝。请联系运营方，问题解决前请勿充值" : "如非本意，请联系运营方"}：\n\n${link}\n`,
+        }
+      : {
+          subject: "dataq: your bank gave a payment back · 银行已归还付款",
+          text: `The payment of ${yuan(amount_fen)} CNY (${payment_id}), which your bank had taken back, stands again, and its tokens are in your balance. ${frozen ? "Your account is still frozen: ask the operator to end this" : "Your account works as before"}:\n此前被银行撤回的 ${yuan(amount_fen)} 元付款（${payment_id}）已恢复，点数已回到余额。${frozen ? "您的账户仍处于冻结状态，请联系运营方解冻" : "账户可正常使用"}：\n\n${link}\n`,
+        },
+  customerChargedBack: (
+    { payment_id, provider, amount_fen, state, frozen, customer_name, lost_tokens }: CustomerChargedBack,
+    link: string,
+  ) => {
+    const lost = yuan(lost_tokens / (tokensPerCny / 100));
+    return state === "taken"
+      ? {
+          subject: "dataq: a customer's bank took a payment back · 客户的付款被银行撤回",
+          text: `The bank of ${customer_name} took back a payment of ${yuan(amount_fen)} CNY (${payment_id}, by ${provider}). ${lost_tokens > 0 ? `${lost} CNY of it were spent before, and are lost. ` : ""}The account is ${frozen ? "frozen" : "not frozen"}. If the customer is wrong, answer the dispute at ${provider} in time; if you win, everything is booked back by itself, and you get another email:\n${customer_name} 的一笔 ${yuan(amount_fen)} 元付款（${payment_id}，${provider}）被银行撤回。${lost_tokens > 0 ? `其中 ${lost} 元已被花掉，无法扣回。` : ""}该账户${frozen ? "已冻结" : "未冻结"}。如不认可，请在期限内到 ${provider} 申诉；申诉成功后点数会自动恢复，并再发邮件通知您：\n\n${link}\n`,
+        }
+      : {
+          subject: "dataq: a disputed payment was given back · 争议付款已归还",
+          text: `The bank of ${customer_name} gave back the disputed payment of ${yuan(amount_fen)} CNY (${payment_id}), and its tokens are booked back. ${frozen ? "The account is still frozen: unfreeze it on its page if the matter is settled" : "The account is not frozen"}:\n${customer_name} 的争议付款 ${yuan(amount_fen)} 元（${payment_id}）已由银行归还，点数已恢复。${frozen ? "该账户仍处于冻结状态，如问题已解决，请在账户页面解冻" : "该账户未冻结"}：\n\n${link}\n`,
+        };
+  },
   vendorFailing: ({ contract, failures, last_failure }: VendorFailing, link: string) => ({
     subject: `dataq: ${contract} is failing · 数据供应商故障`,
-    text: `${contract} has failed ${failures === 1 ? "once" : `${failures} times`} in a row, the last time with ${last_failure ?? "no reason"}. It is paused and tried again by itself; meanwhile calls get what other sources have, or an error for which nobody pays:\n${contract} 已连续失败 ${failures} 次，最近一次的原因是 ${last_failure ?? "未知"}。系统已暂停调用并会自动重试；期间调用由其他来源回答，否则返回错误且不扣费：\n\n${link}\n\nYou get this email once until it works again.\n恢复之前不会再次提醒。\n`,
+    text: `${contract} has failed ${failures === 1 ? "once" : `${failures} times`} in a row, the last time with ${sentence(last_failure) ?? "no reason"}. It is paused and tried again by itself; meanwhile calls get what other sources have, or an error for which nobody pays:\n${contract} 已连续失败 ${failures} 次，最近一次的原因是 ${sentence(last_failure) ?? "未知"}。系统已暂停调用并会自动重试；期间调用由其他来源回答，否则返回错误且不扣费：\n\n${link}\n\nYou get this email once until it works again.\n恢复之前不会再次提醒。\n`,
   }),
   paymentsFailing: ({ provider, said, right }: PaymentsFailing, link: string) =>
     right === null
@@ -113,6 +146,15 @@ const chargeFailureWords: Record<ChargeFailure, readonly [string, string]> = {
   no_answer: ["no answer came from the bank", "银行没有回应"],
   other: ["the payment provider refused it", "支付平台拒绝扣款"],
 };
+
+/** A reason inside a sentence, which ends by itself. */
+function sentence(reason: string | null): string | undefined {
+  return reason?.replace(/\.$/, "");
+}
+
+function yuan(amountFen: number): string {
+  return (amountFen / 100).toFixed(2);
+}
 
 function grouped(value: number): string {
   return value.toLocaleString("en");

@@ -8,6 +8,8 @@ const ownerLetters = {
   "key.near_cap": { page: "/keys", write: letters.nearCap },
   "key.unusual": { page: "/usage", write: letters.unusual },
   "project.near_budget": { page: "/keys", write: letters.nearBudget },
+  "payment.charged_back": { page: "/top-up", write: letters.chargedBack },
+  "customer.charged_back": { page: "/admin/payments", write: letters.customerChargedBack },
   "vendor.failing": { page: "/admin/sources", write: letters.vendorFailing },
   "payments.failing": { page: "/admin/payments", write: letters.paymentsFailing },
   "balance.low": { page: "/top-up", write: letters.lowBalance },

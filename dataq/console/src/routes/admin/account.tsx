@@ -80,7 +80,7 @@ function Details({ account }: { readonly account: AccountWithWallet }) {
       {wallet?.frozen && (
         <div className="mb-5">
           <Notice tone="warn" title={t.accounts.frozen}>
-            {t.accounts.frozenAbout}
+            {t.accounts.frozenAbout} {t.accounts.frozenWhy}
           </Notice>
         </div>
       )}

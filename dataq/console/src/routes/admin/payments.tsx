@@ -1,4 +1,4 @@
-import type { AnyPayment, PaymentState } from "@dataq/contract/wire";
+import type { AnyPayment, PaymentState, PaymentTrouble } from "@dataq/contract/wire";
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -21,7 +21,7 @@ import { SettingForm } from "../../ui/setting-form.tsx";
 import { Empty, Notice } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
-import { usePaymentColumns } from "../top-up/payment-table.tsx";
+import { takenByBank, usePaymentColumns } from "../top-up/payment-table.tsx";
 
 type Act = { readonly kind: "confirm" | "refund"; readonly payment: AnyPayment };
 
@@ -101,14 +101,21 @@ function Rows({ rows, onAct }: { readonly rows: readonly AnyPayment[]; readonly 
           name: t.payments.transaction,
           isExtra: true,
           className: "max-w-56",
-          cell: ({ id, transaction, trouble, lost_tokens }) => (
+          cell: ({ id, transaction, trouble, lost_tokens, returns }) => (
             <>
               <code className="block font-mono text-xs break-all">{transaction ?? id}</code>
-              {trouble && <span className="mt-1 block text-xs text-bad">{trouble}</span>}
+              {trouble && (
+                <span className="mt-1 block text-xs text-bad">
+                  <Trouble trouble={trouble} />
+                </span>
+              )}
               {lost_tokens > 0 && (
                 <span className="mt-1 block text-xs text-bad">
                   {t.payments.lost(format.yuan(lost_tokens))}
                 </span>
+              )}
+              {takenByBank(returns) > 0 && (
+                <span className="mt-1 block text-xs text-soft">{t.payments.disputeAbout}</span>
               )}
             </>
           ),
@@ -130,6 +137,31 @@ function Rows({ rows, onAct }: { readonly rows: readonly AnyPayment[]; readonly 
       ]}
     />
   );
+}
+
+/** What does not fit about a payment, and what to do. */
+function Trouble({ trouble }: { readonly trouble: PaymentTrouble }) {
+  const { payments } = useText();
+  const format = useFormat();
+  const { troubles } = payments;
+  switch (trouble.code) {
+    case "paid_twice":
+      return troubles.paid_twice(trouble.transaction);
+    case "other_amount": {
+      const { amount, currency, transaction } = trouble;
+      const said =
+        currency === "CNY"
+          ? format.yuan(amount * TOKENS_PER_FEN)
+          : payments.smallest(format.number(amount), currency);
+      return troubles.other_amount(said, transaction);
+    }
+    case "account_closed":
+      return troubles.account_closed;
+    case "returned_too_much":
+      return troubles.returned_too_much(format.yuan(trouble.amount_fen * TOKENS_PER_FEN));
+    case "other":
+      return troubles.other(trouble.text);
+  }
 }
 
 function ActDialog({ act, onClose }: { readonly act: Act; readonly onClose: () => void }) {

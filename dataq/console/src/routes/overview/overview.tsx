@@ -193,12 +193,17 @@ function Notices({ usage }: { readonly usage: readonly UsageRow[] | undefined })
     </Link>
   );
   const notices = [
-    balance && balance.balance < 500 && (
+    balance?.frozen && (
+      <Notice key="frozen" tone="bad" title={t.overview.frozen}>
+        {t.overview.frozenAbout}
+      </Notice>
+    ),
+    balance && !balance.frozen && balance.balance < 500 && (
       <Notice key="empty" tone="bad" title={t.overview.exhausted} actions={topUp}>
         {t.overview.exhaustedAbout}
       </Notice>
     ),
-    balance && balance.balance >= 500 && burn > 0 && balance.balance / burn < 3 && (
+    balance && !balance.frozen && balance.balance >= 500 && burn > 0 && balance.balance / burn < 3 && (
       <Notice key="low" tone="warn" title={t.overview.low} actions={topUp}>
         {t.overview.lowAbout(format.yuan(burn))}
       </Notice>

@@ -4,7 +4,7 @@ import { paymentsQuery } from "../../service/payments.ts";
 import { useText } from "../../text/text.tsx";
 import { Amount } from "../../ui/amount.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
-import { useFormat } from "../../ui/format.tsx";
+import { TOKENS_PER_FEN, useFormat } from "../../ui/format.tsx";
 import { useLook } from "../../ui/look.ts";
 import { MoreRows } from "../../ui/more-rows.tsx";
 import { Badge, Panel } from "../../ui/panel.tsx";
@@ -75,15 +75,34 @@ export function usePaymentColumns<Row extends Payment>(): readonly Column<Row>[]
     {
       name: t.pay.amount,
       isNumber: true,
-      cell: ({ amount_fen, returned_fen }) => (
-        <Amount fen={amount_fen} part={returned_fen} about={t.pay.returned} />
-      ),
+      cell: ({ amount_fen, returned_fen, returns }) => {
+        const takenFen = takenByBank(returns);
+        return (
+          <>
+            <Amount fen={amount_fen} part={returned_fen - takenFen} about={t.pay.returned} />
+            {takenFen > 0 && (
+              <span className="mt-1 block text-xs text-bad">
+                {t.pay.chargedBack(format.yuan(takenFen * TOKENS_PER_FEN))}
+              </span>
+            )}
+          </>
+        );
+      },
     },
     {
       name: t.keys.state,
       cell: ({ state }) => <StateBadge state={state} />,
     },
   ];
+}
+
+/** What banks took back of a payment, and did not give back. */
+export function takenByBank(returns: Payment["returns"]): number {
+  return returns.reduce(
+    (sum, { kind, state, amount_fen }) =>
+      kind === "chargeback" && state !== "failed" ? sum + amount_fen : sum,
+    0,
+  );
 }
 
 function StateBadge({ state }: { readonly state: PaymentState }) {

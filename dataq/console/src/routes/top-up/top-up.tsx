@@ -44,6 +44,13 @@ export function TopUp() {
   return (
     <>
       <PageHead title={t.pages.topUp} about={t.topUp.about} />
+      {balance.data?.frozen && (
+        <div className="mb-5">
+          <Notice tone="bad" title={t.overview.frozen}>
+            {t.overview.frozenAbout}
+          </Notice>
+        </div>
+      )}
       <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <div className="flex min-w-0 flex-col gap-5">
           {payment ? (

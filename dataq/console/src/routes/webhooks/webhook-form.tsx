@@ -1,4 +1,10 @@
-import { type CreatedWebhook, type Webhook, type WebhookEvent, webhookEvents } from "@dataq/contract/wire";
+import {
+  type CreatedWebhook,
+  operatorEvents,
+  type Webhook,
+  type WebhookEvent,
+  webhookEvents,
+} from "@dataq/contract/wire";
 import { type FormEvent, useState } from "react";
 import { useSignedIn } from "../../service/session.ts";
 import { changeWebhook, createWebhook } from "../../service/webhooks.ts";
@@ -8,8 +14,6 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Checkbox, Field, Input } from "../../ui/field.tsx";
 import { useOnce } from "../../ui/once.ts";
 import { Failure } from "../../ui/states.tsx";
-
-const operatorEvents: readonly WebhookEvent[] = ["import.done", "refresh.done"];
 
 /** Creates or edits a webhook. */
 export function WebhookForm({

@@ -5,6 +5,7 @@ import {
   entryKinds,
   memberRoles,
   paymentStates,
+  paymentTroubles,
   revocationReasons,
   scopes,
   tiers,
@@ -39,6 +40,7 @@ const vocabularies: readonly (readonly [string, readonly string[], Table])[] = [
   ["states of messages", deliveryStates, (text) => text.webhooks.states],
   ["why a webhook was disabled", disabledReasons, (text) => text.webhooks.disabledReasons],
   ["states of vouchers", voucherStates, (text) => text.vouchers.states],
+  ["what does not fit about a payment", paymentTroubles, ({ payments }) => withExamples(payments.troubles)],
   ["states of payments", paymentStates, (text) => text.pay.states],
   ["kinds of sources", sourceKinds, (text) => text.sourceKinds],
   ["domains", [...new Set(operations.map(({ domain }) => domain))], (text) => text.domains],
@@ -48,6 +50,13 @@ const vocabularies: readonly (readonly [string, readonly string[], Table])[] = [
     (text) => text.sources.targets,
   ],
 ];
+
+/** Texts that take the parts of a sentence. */
+function withExamples(texts: Readonly<Record<string, string | ((...parts: string[]) => string)>>) {
+  return Object.fromEntries(
+    Object.entries(texts).map(([code, text]) => [code, typeof text === "string" ? text : text("7", "8")]),
+  );
+}
 
 test.each(vocabularies)("%s: every code has a text in English and in Chinese", (_, codes, tableOf) => {
   const [english, chinese] = [tableOf(en), tableOf(zh)];

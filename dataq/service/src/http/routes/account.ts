@@ -164,6 +164,7 @@ async function balanceBody(parts: HttpParts, accountId: string): Promise<Sent<ty
     currency: "CNY",
     tokens_per_cny: tokensPerCny,
     trial_expires_at: wallet.trialExpiresAt,
+    frozen: wallet.frozen,
     ...(wallet.creditLimit > 0 && { credit_balance: wallet.creditBalance, credit_limit: wallet.creditLimit }),
   };
 }

@@ -102,7 +102,7 @@ function assertEvents({ role }: Pick<Account, "role">, events: readonly WebhookE
       "choice",
       `${denied} is only for operators of the service`,
       "omit it",
-      "请去掉该事件",
+      `${denied} 仅供运营方使用，请去掉`,
     );
 }
 
