@@ -797,18 +797,18 @@ class Month implements AsyncDisposable {
       "top-ups in statements",
       ofKind("topup"),
     );
-    const invoices = await this.#all<{ amount_fen: number; payments: string[]; state: string }>(
+    const invoices = await this.#all<{ amount_fen: number; red_fen: number; payments: string[] }>(
       "/admin/v1/invoices",
     );
     const invoiced = new Set(invoices.flatMap((one) => one.payments));
     add(
       "invoices, fen",
-      "invoices",
-      sum(invoices, (one) => one.amount_fen),
-      "payments that say they are on one",
+      "invoices less red ones",
+      sum(invoices, ({ amount_fen, red_fen }) => amount_fen - red_fen),
+      "what is left of payments that say they are on one",
       sum(
         paid.filter(({ invoice_id }) => invoice_id !== null),
-        ({ amount_fen }) => amount_fen,
+        ({ amount_fen, returned_fen }) => amount_fen - returned_fen,
       ),
     );
     add(
@@ -830,8 +830,10 @@ class Month implements AsyncDisposable {
         sum(known, ({ cost_fen }) => cost_fen),
       );
     }
+    const boardUntil = (day: string) => this.#operate("GET", `/admin/v1/board?from=2026-10-01&to=${day}`);
+    const board: Board = await boardUntil("2026-10-31");
     // What was still open at the end of October, such as a dispute, is booked in the days after it.
-    const board: Board = await this.#operate("GET", "/admin/v1/board?from=2026-10-01&to=2026-11-30");
+    const later: Board = await boardUntil("2026-11-30");
     add("earned, tokens", "customers' notebooks", spent, "board", board.money.earned);
     add(
       "earned, tokens",
@@ -852,8 +854,8 @@ class Month implements AsyncDisposable {
       "returned, tokens",
       "payments",
       tokensOf(sum(paid, ({ returned_fen }) => returned_fen)),
-      "board",
-      board.money.returned,
+      "board, with November",
+      later.money.returned,
     );
     add("expired packages, tokens", "statements", -ofKind("expire"), "board", board.money.package_expired);
     const withProjects = this.customers.filter(({ projectKey }) => projectKey !== undefined);

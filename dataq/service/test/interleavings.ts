@@ -1,5 +1,6 @@
 import type pg from "pg";
 import type { Database } from "../src/database/database.ts";
+import { areIndependent, type Footprint, Footprints } from "./footprint.ts";
 
 /** An operation on the database, and what it answered: a value that can be compared as JSON. */
 export type Act = (database: Database) => Promise<unknown>;
@@ -18,9 +19,15 @@ export class Interleaver {
   readonly #database: Database;
   readonly #clients: readonly [pg.Client, pg.Client];
   readonly #observer: pg.Client;
+  readonly #footprints: Footprints;
 
-  private constructor(database: Database, [first, second, observer]: readonly pg.Client[]) {
+  private constructor(
+    database: Database,
+    footprints: Footprints,
+    [first, second, observer]: readonly pg.Client[],
+  ) {
     this.#database = database;
+    this.#footprints = footprints;
     this.#clients = [first!, second!];
     this.#observer = observer!;
   }
@@ -28,6 +35,7 @@ export class Interleaver {
   static async open(database: Database): Promise<Interleaver> {
     return new Interleaver(
       database,
+      await Footprints.read(database),
       await Promise.all([database.connect(), database.connect(), database.connect()]),
     );
   }
@@ -39,14 +47,24 @@ export class Interleaver {
   /**
    * Runs the operations in the order that `wanted` begins with, and then the first one that can go on. Returns the
    * whole order, what each answered, and the places where the other one could have gone on, too.
+   *
+   * Where the second sends a statement that has nothing to do with the first's next one, the first might as well have
+   * gone on before. So the first does not go on just after it, if it can be avoided; otherwise `isRepeat` is true,
+   * because another order does the same, and no later places are told. With `plays: "all"` every place counts.
    */
   async run(
     acts: readonly [Act, Act],
     wanted: Order,
-  ): Promise<{ order: Order; answers: [unknown, unknown]; choices: number[] }> {
-    const tracks = acts.map((act, place) => new Track(this.#database, this.#clients[place]!, act));
+    plays: "different" | "all" = "different",
+  ): Promise<{ order: Order; answers: [unknown, unknown]; choices: number[]; isRepeat: boolean }> {
+    const tracks = acts.map(
+      (act, place) => new Track(this.#database, this.#clients[place]!, this.#footprints, act),
+    );
     let order = "";
+    let isRepeat = false;
     const choices: number[] = [];
+    /** The last statement, if it was the second's, and the first could have gone on instead. */
+    let passed: Footprint | undefined;
     for (;;) {
       await Promise.all(tracks.map((track) => this.#settled(track)));
       const ready = tracks.flatMap(({ state }, place) => (state === "at a border" ? [place] : []));
@@ -54,13 +72,18 @@ export class Interleaver {
         if (tracks.every(({ state }) => state === "ended")) break;
         continue;
       }
-      if (ready.length === 2) choices.push(order.length);
-      const asked = "AB".indexOf(wanted[order.length] ?? "");
-      const next = ready.includes(asked) ? asked : ready[0]!;
+      const isSame =
+        plays === "different" && passed !== undefined && areIndependent(passed, tracks[0]!.footprint);
+      const asked = "AB".indexOf(wanted[order.length] ?? "neither");
+      const usual = isSame ? ready.at(-1)! : ready[0]!;
+      const next = ready.includes(asked) ? asked : usual;
+      if (isSame && next === 0) isRepeat = true;
+      if (ready.length === 2 && !isSame && !isRepeat) choices.push(order.length);
+      passed = ready.length === 2 && next === 1 ? tracks[1]!.footprint : undefined;
       order += "AB"[next]!;
       tracks[next]!.goOn();
     }
-    return { order, answers: [tracks[0]!.answer, tracks[1]!.answer], choices };
+    return { order, answers: [tracks[0]!.answer, tracks[1]!.answer], choices, isRepeat };
   }
 
   /** Resolves when the track is at a border, has ended or waits for a lock. */
@@ -81,14 +104,27 @@ class Track {
   state: State = "under way";
   answer: unknown;
   readonly client: pg.Client;
+  /** Of the statement that is about to be sent. */
+  footprint: Footprint = { reads: new Set(), writes: new Set() };
+  /** What the open transaction has written. Others see it at its end. */
+  readonly #written = new Set<string>();
   #goOn: (() => void) | undefined;
   #changed = Promise.withResolvers<void>();
 
-  constructor(database: Database, client: pg.Client, act: Act) {
+  constructor(database: Database, client: pg.Client, footprints: Footprints, act: Act) {
     this.client = client;
     const query = async (...statement: Parameters<pg.Client["query"]>) => {
+      const [sent] = statement as readonly unknown[];
+      const text = typeof sent === "string" ? sent : (sent as { text: string }).text;
       // It neither reads nor locks anything, so its place is of no account.
-      if (/^begin\b/i.test(String(statement[0]))) return client.query(...statement);
+      if (/^begin\b/i.test(text)) {
+        this.#written.clear();
+        return client.query(...statement);
+      }
+      const { reads, writes } = footprints.of(text);
+      for (const name of writes) this.#written.add(name);
+      const isEnd = /^(?:commit|rollback)\b/i.test(text);
+      this.footprint = isEnd ? { reads, writes: new Set(this.#written) } : { reads, writes };
       await new Promise<void>((resolve) => {
         this.#goOn = resolve;
         this.#become("at a border");
@@ -122,24 +158,38 @@ class Track {
 }
 
 /**
- * Every order of the statements of two operations, each on a state of its own: what the orders end in. `prepare` makes
- * the same state again and returns the operations on it, and what can be seen of it afterwards.
+ * Every order of the statements of two operations, each on a state of its own: what the orders end in. Of orders that
+ * differ only in statements that have nothing to do with each other, one is played. `prepare` makes the same state again
+ * and returns the operations on it, and what can be seen of it afterwards.
  */
 export async function everyOrder(
   interleaver: Interleaver,
   prepare: () => Promise<{ acts: readonly [Act, Act]; seen(): Promise<unknown> }>,
+  plays: "different" | "all" = "different",
 ): Promise<Map<Order, string>> {
   const ends = new Map<Order, string>();
-  const asked: Order[] = ["", "B".repeat(20)];
+  /** Beginnings of the orders that were played or are going to be. */
+  const known = new Set<Order>();
+  const asked: Order[] = [];
+  const ask = (order: Order) => {
+    if (known.has(order)) return;
+    addBeginnings(known, order);
+    asked.push(order);
+  };
+  ask("");
+  ask("B");
   for (let wanted = asked.pop(); wanted !== undefined; wanted = asked.pop()) {
     const { acts, seen } = await prepare();
-    const { order, answers, choices } = await interleaver.run(acts, wanted);
+    const { order, answers, choices, isRepeat } = await interleaver.run(acts, wanted, plays);
     if (ends.has(order)) continue;
-    ends.set(order, JSON.stringify({ answers, seen: await seen() }));
-    for (const place of choices) {
-      const other = order.slice(0, place) + (order[place] === "A" ? "B" : "A");
-      if (![...ends.keys(), ...asked].some((known) => known.startsWith(other))) asked.push(other);
-    }
+    addBeginnings(known, order);
+    if (!isRepeat) ends.set(order, JSON.stringify({ answers, seen: await seen() }));
+    for (const place of choices) ask(order.slice(0, place) + (order[place] === "A" ? "B" : "A"));
   }
   return ends;
+}
+
+function addBeginnings(known: Set<Order>, order: Order): void {
+  for (let length = order.length; length > 0 && !known.has(order.slice(0, length)); length--)
+    known.add(order.slice(0, length));
 }

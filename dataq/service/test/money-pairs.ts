@@ -276,6 +276,8 @@ async function lookAt(database: Database, { id, coupon }: Scene): Promise<unknow
 export interface Pair {
   readonly names: readonly [string, string];
   readonly orders: number;
+  /** The different ends of the orders: what both answered, and what can be seen of the account. */
+  readonly ends: ReadonlySet<string>;
   /** Orders that end in what neither operation after the other ends in. */
   readonly wrong: readonly string[];
 }
@@ -289,16 +291,17 @@ export async function playPair(
   interleaver: Interleaver,
   first: string,
   second: string,
+  plays: "different" | "all" = "different",
 ): Promise<Pair> {
   const prepare = async () => {
     const scene = await makeScene(database);
     const acts = [operations[first]!(scene, 1), operations[second]!(scene, 2)] as const;
     return { acts, seen: () => lookAt(database, scene) };
   };
-  const ends = await everyOrder(interleaver, prepare);
+  const ends = await everyOrder(interleaver, prepare, plays);
   const alone = await Promise.all([inTurn(database, prepare, [0, 1]), inTurn(database, prepare, [1, 0])]);
   const wrong = [...ends].flatMap(([order, end]) => (alone.includes(end) ? [] : [`${order}: ${end}`]));
-  return { names: [first, second], orders: ends.size, wrong };
+  return { names: [first, second], orders: ends.size, ends: new Set(ends.values()), wrong };
 }
 
 /** One operation after the other, without any interleaving. */
