@@ -21,7 +21,9 @@ export function Terms({ terms }: { readonly terms: NonNullable<Session["terms"]>
     <div className="mx-auto flex min-h-dvh max-w-lg flex-col gap-6 px-4 py-6">
       <header className="flex items-center justify-between">
         <Brand />
-        <LookSwitch />
+        <div className="flex items-center">
+          <LookSwitch />
+        </div>
       </header>
       <main className="my-auto flex flex-col gap-4">
         <h1 className="text-2xl font-semibold">{t.terms.title}</h1>
