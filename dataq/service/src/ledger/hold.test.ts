@@ -589,6 +589,20 @@ test("a trial is over at the very instant of its expiry, and not a millisecond b
     expect((await entriesOf(id!)).filter(({ kind }) => kind === "expire")).toHaveLength(1);
 });
 
+test("a trial is over for a call that came before its end and moves after a later movement", async () => {
+  const id = await account(6_000, 4_000);
+  // Another service, whose clock is ahead, or which had the wallet first.
+  await adjust(database, id, 1_000, { ...why, now: trialEnd });
+  expect(await hold(database, call(id, 5_000))).toEqual({ balance: 2_000, trialBalance: 0 });
+  expect((await entriesOf(id)).map(({ kind }) => kind)).toEqual([
+    "topup",
+    "grant",
+    "adjust",
+    "expire",
+    "hold",
+  ]);
+});
+
 test("a credit line is spent last, repaid first, and cannot be reduced below what is used", async () => {
   const id = await account(1_000);
   await setCreditLimit(database, id, 10_000, why);

@@ -159,19 +159,20 @@ async function explain(database: Database, request: HoldRequest, attempt: number
   const found = await database.pool.query<{
     balance: number;
     frozen: boolean;
-    expired: boolean;
-    ended: Date | null;
+    at: Date;
+    is_trial_over: boolean;
+    is_package_over: boolean | null;
   }>(
-    `select trial + paid + credit as balance, frozen, trial > 0 and trial_expires_at <= $2 as expired,
-            case when package_ends_at <= greatest(touched_at, $2) then greatest(touched_at, $2) end as ended
-     from wallet where account_id = $1`,
+    `select trial + paid + credit as balance, frozen, at,
+            trial > 0 and trial_expires_at <= at as is_trial_over, package_ends_at <= at as is_package_over
+     from wallet cross join lateral (select greatest(touched_at, $2) as at) moment where account_id = $1`,
     [request.accountId, request.now],
   );
   const wallet = found.rows[0];
   if (!wallet) throw new Error(`The account ${request.accountId} has no wallet.`);
   if (wallet.frozen) throw new Failure("account_frozen");
-  if (wallet.expired) return void (await expireTrial(database, request.accountId, request.now));
-  if (wallet.ended) return expirePackagesOf(database, request.accountId, wallet.ended);
+  if (wallet.is_trial_over) return expireTrial(database, request.accountId, wallet.at);
+  if (wallet.is_package_over) return expirePackagesOf(database, request.accountId, wallet.at);
   // A hold was voided in between, and the balance is high enough now.
   if (wallet.balance >= request.tokens && attempt < 3) return;
   throw new Failure("insufficient_balance", {
@@ -194,9 +195,10 @@ const TAKE = `
   credit = credit - ($2 - least(trial, $2) - least(paid, $2 - least(trial, $2))),
   touched_at = greatest(touched_at, $3)`;
 
+/** The time of a movement is never before that of the wallet's last one, so what has ended by then is over. */
 const IF_IT_SUFFICES = `
   account_id = $1 and trial + paid + credit >= $2 and not frozen
-  and (trial = 0 or trial_expires_at is null or trial_expires_at > $3)
+  and (trial = 0 or trial_expires_at is null or trial_expires_at > greatest(touched_at, $3))
   and (package_ends_at is null or package_ends_at > greatest(touched_at, $3))`;
 
 const TAKE_TYPES = [
