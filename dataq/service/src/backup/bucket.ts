@@ -208,7 +208,7 @@ class Refused extends Error {}
 
 function refusal({ method, name = "the bucket" }: Ask, status: number, text: string): Error {
   const [code = "", message = ""] = [valuesOf(text, "Code")[0], valuesOf(text, "Message")[0]];
-  const said = [String(status), code, message].filter(Boolean).join(" ").slice(0, 300);
+  const said = [String(status), code, message].filter(Boolean).join(" ").slice(0, 300).replace(/\.$/, "");
   const fix = fixes[code];
   const region = valuesOf(text, "Region")[0];
   const hint = [fix, fix && region && `The store names ${region}.`].filter(Boolean).join(" ");

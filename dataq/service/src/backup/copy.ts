@@ -12,6 +12,7 @@ interface CopyConnection {
     resume(): void;
     readonly writableNeedDrain: boolean;
     once(event: "drain" | "close", run: () => void): void;
+    off(event: "drain" | "close", run: () => void): void;
   };
 }
 
@@ -122,8 +123,14 @@ export async function copyIn(
       if (connection.stream.writableNeedDrain)
         await Promise.race([
           new Promise<void>((resolve) => {
-            connection.stream.once("drain", resolve);
-            connection.stream.once("close", resolve);
+            const { stream } = connection;
+            const end = () => {
+              stream.off("drain", end);
+              stream.off("close", end);
+              resolve();
+            };
+            stream.once("drain", end);
+            stream.once("close", end);
           }),
           copy.done,
         ]);

@@ -228,6 +228,6 @@ function assertSame(stated: Contents, seen: Contents): void {
     for (const name of new Set([...Object.keys(left), ...Object.keys(right)]))
       if (left[name] !== right[name])
         throw new Error(
-          `The backup is damaged: the ${what} ${name} does not match its checksum or its count.`,
+          `The backup is damaged: the ${what} ${name} does not match its checksum or its count. Use another backup.`,
         );
 }
