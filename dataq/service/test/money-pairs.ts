@@ -258,7 +258,7 @@ async function lookAt(database: Database, { id, coupon }: Scene): Promise<unknow
     project: await one("select tokens from project_spend where project_id = $1 || ':project'"),
     packages: packages.map(({ tokens, left, endedAt }) => [tokens, left, endedAt]),
     payments: await one(
-      "select state, tokens, trouble, card is not null from payment where account_id = $1 order by 1, 2, 3, 4",
+      "select state, tokens, trouble_told::text, card is not null from payment where account_id = $1 order by 1, 2, 3, 4",
     ),
     returns: await one(
       `select r.kind, r.state, r.paid, r.credit, r.lost from payment_return r join payment p on p.id = r.payment_id
