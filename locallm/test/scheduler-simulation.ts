@@ -32,7 +32,7 @@ interface SimulatedRunner {
 
 /**
  * A scheduler with a clock that jumps, on which requests arrive, leave, read slowly and give back their place twice, loads
- * are slow, fail, hang and are killed, memory shrinks and grows, models spare memory and ask for it later, are unloaded and
+ * are placed and loaded slowly, fail, hang and are killed, memory shrinks and grows, models spare memory and ask for it later, are unloaded and
  * expire, and at the end it closes.
  * Everything follows from the seed.
  */
@@ -55,6 +55,9 @@ export async function simulateScheduler(seed: number): Promise<Simulated> {
   const sparing = new Random(seed + 1e6);
   const spares = sparing.below(2) === 0;
   const isConstant = sparing.below(2) === 0;
+  const placing = new Random(seed + 4e6);
+  /** Reading a model's file and asking devices takes time, in which others may go. */
+  const isSlow = placing.below(2) === 0;
   let memory = 100;
   let failing = 0;
   const runners = new Set<SimulatedRunner>();
@@ -67,6 +70,8 @@ export async function simulateScheduler(seed: number): Promise<Simulated> {
   let asked = { atMs: 0, times: 0 };
 
   const startRunner: StartRunner = async (load, start) => {
+    // As the real one does.
+    start?.signal?.throwIfAborted();
     const path = load.modelPath;
     loading++;
     loadingPath = path;
@@ -168,6 +173,7 @@ export async function simulateScheduler(seed: number): Promise<Simulated> {
           breach("models are placed again and again while nothing changes");
           throw new Error("the simulation ends here");
         }
+        if (isSlow) await new Promise<void>((resolve) => clock.after(placing.below(60), resolve));
         const total = sizes.get(modelPath)!;
         return { layers: [], hasExperts: false, output: 0, compute: 0, lookup: 0, total };
       },

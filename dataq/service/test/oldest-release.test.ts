@@ -31,7 +31,7 @@ test.skipIf(!isEmbedded).each(supported)(
       await using service = await startService({ folder, env });
       const owner = (path: string, body?: object) =>
         service.call(path, { key: expected.key, ...(body && { body }) });
-      expect((await owner("/v1/account")).body.balance).toEqual(expected.balance);
+      expect((await owner("/v1/account")).body.balance).toMatchObject(expected.balance);
       const [first] = expected.calls;
       const query = { operation: "legal_laws", params: { query: "档案保管条例 第一条" } };
       const again = await service.call("/v1/data/query", { key: expected.customer, body: query });

@@ -709,6 +709,15 @@ describe("failures", () => {
     expect(loads).toHaveLength(2);
   });
 
+  it("looks again if the other model dies while devices are chosen: nobody is left to make room", async () => {
+    const { scheduler, sizes, kill } = world({ maxLoadedModels: 2 }, 100);
+    sizes.set("a", 60).set("b", 150);
+    (await scheduler.lease(request("a"))).release();
+    const asked = scheduler.lease(request("b"));
+    kill("a");
+    await expect(asked).rejects.toMatchObject({ code: "model_too_large" });
+  });
+
   it("rejects a model that is too large for the machine", async () => {
     const { scheduler, sizes } = world({}, 4 * 2 ** 30);
     sizes.set("huge", 5 * 2 ** 30);

@@ -378,7 +378,8 @@ class PlaceScheduler implements Scheduler {
       } else {
         // Nothing has become free: another line that needs memory must not try again because of this one.
         this.#forget(resident);
-        this.#needsMemory.add(line);
+        // If another model has gone meanwhile, what it had may be enough. Nobody might be left to make room.
+        if (others.every((other) => this.#residents.has(other))) this.#needsMemory.add(line);
       }
     } catch (error) {
       this.#remove(resident);
