@@ -1,5 +1,4 @@
 import type {
-  AlertThresholds,
   ChangedWatch,
   ChangedWebhook,
   CreatedWatch,
@@ -18,15 +17,6 @@ export const webhooksQuery = queryOptions({
   queryKey: ["webhooks"],
   queryFn: ({ signal }) => call<{ data: readonly Webhook[] }>("/v1/webhooks", { signal }),
 });
-
-export const alertsQuery = queryOptions({
-  queryKey: ["alerts"],
-  queryFn: ({ signal }) => call<AlertThresholds>("/v1/alerts", { signal }),
-});
-
-export function setAlerts(wishes: Partial<AlertThresholds>): Promise<AlertThresholds> {
-  return call("/v1/alerts", { method: "PATCH", body: wishes });
-}
 
 export function createWebhook(wishes: NewWebhook): Promise<CreatedWebhook> {
   return call("/v1/webhooks", { method: "POST", body: wishes });

@@ -18,6 +18,7 @@ import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
 import { Loaded, Notice } from "../../ui/states.tsx";
 import { useToast } from "../../ui/toast.tsx";
+import { AlertsForm } from "./alerts-form.tsx";
 import { Leaving } from "./leaving.tsx";
 import { ActingFor, Team } from "./team.tsx";
 import { TwoFactor } from "./two-factor.tsx";
@@ -120,6 +121,7 @@ export function Settings() {
               </Field>
             </div>
           </Panel>
+          <AlertsForm />
           <ActingFor />
           <Team />
           <Leaving />

@@ -14,7 +14,6 @@ import { Empty, Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { NotAllowed } from "../allowed.tsx";
-import { AlertsForm } from "./alerts-form.tsx";
 import { NewSecret } from "./new-secret.tsx";
 import { Watches } from "./watches.tsx";
 import { WebhookForm } from "./webhook-form.tsx";
@@ -73,7 +72,6 @@ function ManagedWebhooks() {
             }
           </Loaded>
         </Panel>
-        <AlertsForm />
         <Watches />
       </div>
       {(doing?.what === "make" || doing?.what === "change") && (

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { alertsQuery, setAlerts } from "../../service/webhooks.ts";
+import { alertsQuery, setAlerts } from "../../service/alerts.ts";
 import { useText } from "../../text/text.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { Panel } from "../../ui/panel.tsx";
