@@ -1205,7 +1205,7 @@ export const en = {
     atMost: (yuan: string) => `At most ${yuan}, and no more than the account's unspent paid tokens.`,
     bankNumber: "Number of the transfer",
     bankNumberHint: "As your bank shows it. Each number is booked once.",
-    lost: (yuan: string) => `already spent, and lost: ${yuan}`,
+    lost: (yuan: string) => `Already spent, and lost: ${yuan}`,
     smallest: (amount: string, currency: string) => `${amount} of the smallest unit of ${currency}`,
     troubles: {
       paid_twice: (number: string) =>

@@ -161,7 +161,7 @@ function useWordsOf(): (body: Approval["body"]) => string {
       .join(t.plans.stepBreak) || t.plans.noVolume;
   const fields: Readonly<Record<string, readonly [string, (value: unknown) => string]>> = {
     operation: [t.requests.operation, (value) => operation(text(value))],
-    tokens: [t.packages.tokens, tokens],
+    tokens: [t.packages.tokens, (value) => (value === null ? t.plans.listPrice : number(value))],
     cached_tokens: [t.pricing.repeat, (value) => (value === null ? t.pricing.same : tokens(value))],
     credit_limit: [t.accounts.credit, tokens],
     amount_fen: [t.pay.amount, yuan],
