@@ -183,10 +183,13 @@ export class Queue {
  * so that it needs none of the pool, and none that PgBouncer changes. Its statements fail with `REPEATED` if the
  * connection is lost.
  */
-function listeningOn(pool: pg.Pool, instance: QueueParts["instance"]): pg.Pool {
+export function listeningOn(pool: pg.Pool, instance: QueueParts["instance"]): pg.Pool {
   type Callback = (error?: Error, client?: pg.Client, release?: () => void) => void;
   const connect = (callback?: Callback) => {
-    if (callback === undefined) return pool.connect().then(repeating, throwRepeated);
+    // graphile-worker does not wait until the end of a job is written. Once the service has closed, nobody would catch the
+    // error, and it would end the process. The job runs again.
+    if (callback === undefined)
+      return pool.ending ? new Promise(() => {}) : pool.connect().then(repeating, throwRepeated);
     const session = instance.session();
     if (session === undefined) callback(new Error("the connection of this service is being replaced"));
     else callback(undefined, session, () => {});
