@@ -32,8 +32,8 @@ interface SimulatedRunner {
 
 /**
  * A scheduler with a clock that jumps, on which requests arrive, leave, read slowly and give back their place twice, loads
- * are placed and loaded slowly, fail, hang and are killed, memory shrinks and grows, models spare memory and ask for it later, are unloaded and
- * expire, and at the end it closes.
+ * are placed and loaded slowly, fail, hang and are killed, memory shrinks and grows, models spare memory and ask for it
+ * later, are unloaded and expire, and at the end it closes.
  * Everything follows from the seed.
  */
 export async function simulateScheduler(seed: number): Promise<Simulated> {

@@ -466,10 +466,11 @@ class Month implements AsyncDisposable {
   }
 
   async #refund(customer: Customer, { id }: AnyPayment, amountFen: number): Promise<void> {
-    this.providers.refundState = this.#random() < 0.3 ? "pending" : "done";
+    const state = this.#random() < 0.3 ? "pending" : "done";
     const asked = Math.ceil(amountFen / (1 + Math.floor(this.#random() * 3)));
     const refund = { amount_fen: Math.min(asked, await this.#unspentFen(customer)), reason: "asked for it" };
     if (refund.amount_fen === 0) return this.#tell("refunds that came too late: all was spent");
+    this.providers.refundState = state;
     await this.#operate("POST", `/admin/v1/payments/${id}/refunds`, refund);
     this.providers.refundState = "done";
     this.#tell("refunds of payments");

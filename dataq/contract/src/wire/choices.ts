@@ -61,7 +61,6 @@ export type EntryKind = (typeof entryKinds)[number];
 export const paymentProviders = ["stripe", "alipay", "wechat", "bank"] as const;
 export type PaymentProvider = (typeof paymentProviders)[number];
 
-/** `open`: not paid yet. `failed`: the provider did not accept it. A late payment makes any of them `paid`. */
 /** What does not fit about a payment. `other` is what an earlier version wrote, in English. */
 export const paymentTroubles = [
   "paid_twice",
@@ -72,6 +71,7 @@ export const paymentTroubles = [
 ] as const;
 export type PaymentTroubleCode = (typeof paymentTroubles)[number];
 
+/** `open`: not paid yet. `failed`: the provider did not accept it. A late payment makes any of them `paid`. */
 export const paymentStates = ["open", "paid", "expired", "failed"] as const;
 export type PaymentState = (typeof paymentStates)[number];
 

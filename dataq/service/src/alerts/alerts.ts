@@ -78,8 +78,8 @@ const DAY_MS = 86_400_000;
 
 /**
  * Takes what accounts are to be told now, each thing once: a key's cap and a project's budget once a month, unusual
- * spending once a day, a payment that a bank took back and one that it gave back, and a vendor or a payment provider until it has worked again. Two services that ask at once do not
- * take the same. Looks at accounts that spent since `since`.
+ * spending once a day, a payment that a bank took back and one that it gave back, and a vendor or a payment provider until
+ * it has worked again. Two services that ask at once do not take the same. Looks at accounts that spent since `since`.
  */
 export async function takeAlerts(queries: Queries, since: Date, now: Date): Promise<Alert[]> {
   const today = chinaDate(now);

@@ -10,7 +10,8 @@ interface LowBalance {
 
 /**
  * Takes the accounts that are to be told by email that their balance is low: those that spent since `since`, once until
- * tokens are added. Frozen accounts are not told to top up: they could not spend it. Two services that ask at once do not take the same one.
+ * tokens are added. Frozen accounts are not told to top up: they could not spend it. Two services that ask at once do not
+ * take the same one.
  */
 async function takeLowBalances(queries: Queries, since: Date, now: Date): Promise<LowBalance[]> {
   const found = await queries.query<LowBalance>(

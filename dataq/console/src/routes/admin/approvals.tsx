@@ -151,8 +151,7 @@ function useWordsOf(): (body: Approval["body"]) => string {
   const operation = useOperationName();
   const text = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
   const number = (value: unknown) => format.number(Number(value));
-  const tokens = (value: unknown) =>
-    value === null ? t.plans.listPrice : t.amount(format.tokens(Number(value)));
+  const tokens = (value: unknown) => t.amount(format.tokens(Number(value)));
   const yuan = (value: unknown) => format.yuan(Number(value) * TOKENS_PER_FEN);
   const moment = (value: unknown) => format.moment(text(value));
   const steps = (value: unknown) =>
