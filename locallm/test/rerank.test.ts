@@ -55,8 +55,9 @@ describe.skipIf(embeddingModelPath === null)("rerank (needs TEST_MODELS)", () =>
       const ours = await ask("/v1/rerank", {});
       const scores = byIndex(ours);
       expect(ours.results).toHaveLength(documents.length);
+      // Kernels for other processors add in another order: 1.2e-4 on one with AVX2 alone. Scores of documents differ by 2e-2.
       for (const [index, score] of byIndex(theirs).entries())
-        expect(Math.abs(scores[index]! - score), `document ${index}`).toBeLessThan(1e-4);
+        expect(Math.abs(scores[index]! - score), `document ${index}`).toBeLessThan(5e-4);
       expect(ours.usage.total_tokens).toBe(theirs.usage.total_tokens);
     } finally {
       await peer.stop();
