@@ -5,6 +5,7 @@ import { LocallmError } from "../wire/errors.ts";
 import type { Device } from "../wire/inference/load.ts";
 import { systemClock } from "./clock.ts";
 import type { LeaseRequest, Scheduler } from "./lease.ts";
+import type { MeasuredLoad } from "./memory-needs.ts";
 import { createScheduler } from "./scheduler.ts";
 
 const gib = 2 ** 30;
@@ -15,10 +16,10 @@ const gib = 2 ** 30;
 function world(
   gpuGib: number,
   refuse: (layers: number) => Error | null,
-  { maxLoadedModels = 1, layerGib = 1 } = {},
+  { maxLoadedModels = 1, layerGib = 1, slots = 1, cellGib = 0, availableGib = 64 } = {},
 ) {
   /** A window of 2,048 tokens takes as much as the weights. */
-  const needs = (numCtx: number): Needs => {
+  const needs = ({ numCtx, cells = slots * numCtx }: MeasuredLoad): Needs => {
     const bytes = layerGib * gib * (numCtx < 2048 ? 1 : 2);
     const elsewhere = { attention: 0, up: 0, gate: 0, dense: 0 };
     const layers = new Array<LayerNeeds>(7).fill({ bytes, elsewhere });
@@ -28,7 +29,7 @@ function world(
       output: gib,
       compute: 0,
       lookup: 0,
-      total: numCtx < 2048 ? 8 * gib : 15 * gib,
+      total: (numCtx < 2048 ? 8 * gib : 15 * gib) + cells * cellGib * gib,
     };
   };
   const tried: number[] = [];
@@ -53,6 +54,7 @@ function world(
     }));
     const info = {
       contextLength: load.numCtx,
+      cells: load.cells,
       sizeBytes: { weights: 8 * gib, context: 0, compute: 0, checkpoints: 0 },
       devices,
     };
@@ -75,7 +77,7 @@ function world(
   });
   const scheduler = createScheduler(
     {
-      slots: 1,
+      slots,
       maxLoadedModels,
       maxQueue: 9,
       loadTimeoutMs: Number.POSITIVE_INFINITY,
@@ -88,12 +90,12 @@ function world(
     {
       clock: systemClock,
       startRunner,
-      needs: async (_, { numCtx }) => needs(numCtx),
+      needs: async (_, load) => needs(load),
       place: async (needed, wish): Promise<Choice> =>
         gpuGib === 0
           ? onProcessor(needed, "no GPU found")
           : place("/lib", [device()], needed, { ...wish, marginBytes: gib / 4 }),
-      availableBytes: () => 64 * gib,
+      availableBytes: () => availableGib * gib,
     },
   );
   return { scheduler, tried };
@@ -208,6 +210,15 @@ describe("a window that is chosen by the vocabulary", () => {
     await scheduler.close(0);
   });
 
+  it("stays as it is if it is enough already, or if nothing is known to need more", async () => {
+    for (const wish of [null, { ...request().load, numCtx: 32 }]) {
+      const { scheduler, tried } = world(12, () => null);
+      const { info } = await scheduler.lease({ ...request(), sizing: async () => wish });
+      expect([info.contextLength, tried]).toEqual([64, [8]]);
+      await scheduler.close(0);
+    }
+  });
+
   it("does not grow while another model takes the GPU's memory that it needs", async () => {
     const { scheduler, tried } = world(20, () => null, { maxLoadedModels: 2 });
     (await scheduler.lease(request("first"))).release();
@@ -237,4 +248,19 @@ it("a load on the CPU is tried once", async () => {
   const { scheduler, tried } = world(0, () => noMemory);
   await expect(scheduler.lease(request())).rejects.toBe(noMemory);
   expect(tried).toEqual([0]);
+});
+
+it("the slots of a model share as small a cache as there is room for, and its runner is told", async () => {
+  // The weights, and a window for each of both slots, take 10 GiB.
+  const loaded = async (availableGib: number) => {
+    const { scheduler } = world(0, () => null, { slots: 2, cellGib: 1 / 64, availableGib });
+    await scheduler.lease(request());
+    const { residents, decisions } = scheduler.view();
+    await scheduler.close(0);
+    return [residents[0]!.sharedCells, decisions.find(({ what }) => what === "ready")!.why];
+  };
+  const where = "on the CPU (no GPU found)";
+  expect(await loaded(10)).toEqual([null, `context length 64, ${where}`]);
+  expect(await loaded(9)).toEqual([64, `context length 64, the slots share a cache of 64 tokens, ${where}`]);
+  await expect(loaded(8.9)).rejects.toMatchObject({ code: "model_too_large" });
 });

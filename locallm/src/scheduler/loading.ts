@@ -184,7 +184,7 @@ export async function widen(
   placed: Placed,
 ): Promise<Placed> {
   const { model } = resident;
-  const fits = (choice: Choice) => choice.hostBytes <= loadableBytes() && !isCrowded(choice, others);
+  const fits = (choice: Choice) => choice.hostBytes <= loadableBytes();
   const where: SchedulerParts =
     // The weights are already in the host's memory.
     placed.choice.deviceBytes === 0

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { GgufHeader } from "../library/gguf/header.ts";
-import type { LoadRequest } from "../wire/inference/load.ts";
+import { type LoadRequest, mostCheckpoints } from "../wire/inference/load.ts";
 import type { RunnableModel } from "./lease.ts";
 import { ampleBytes, layerNeeds, type MeasuredLoad, MemoryNeeds } from "./memory-needs.ts";
 
@@ -63,6 +63,16 @@ it("the upper bound counts weights, cache, attention scores, feed-forward and vo
   expect(ampleBytes(embedder, load)).toBe(
     3 * 5 * 4 * (rows * 2 * 16 * 128) + 4 * rows * (rows * 3 * 17 + 16 * 3 * 2_048),
   );
+});
+
+it("the upper bound has room for a recurrent state and its checkpoints", () => {
+  // Mamba-2 with 130 million weights. The engine keeps the last three columns that its convolution has read, too.
+  const [inner, state, columns] = [1_536, 128, 4];
+  const keys = { "ssm.inner_size": inner, "ssm.state_size": state, "ssm.conv_kernel": columns };
+  const numbers = inner * state + (columns - 1) * (inner + 2 * state);
+  const more = ampleBytes(header({ block_count: 24, ...keys }, {}), load);
+  const held = more - ampleBytes(header({ block_count: 24 }, {}), load);
+  expect(held).toBeGreaterThanOrEqual(24 * 3 * (1 + mostCheckpoints) * 4 * numbers);
 });
 
 it("the upper bound never falls where a model or its window grows", () => {
@@ -137,12 +147,13 @@ describe("what a model takes", () => {
     const asked: LoadRequest[] = [];
     const read: (readonly string[])[] = [];
     const given = header({ block_count: 1 }, tensors);
+    const drafter = header({ block_count: 1 }, { "blk.0.attn_q.weight": 30 });
     const ofWhole = async (paths: readonly string[]) => {
       read.push(paths);
       return given;
     };
     const found = new MemoryNeeds({
-      store: { headers: { ofWhole } } as never,
+      store: { headers: { ofWhole, of: async () => drafter } } as never,
       measure: async (request) => {
         asked.push(request);
         return await measure(request);
@@ -150,7 +161,7 @@ describe("what a model takes", () => {
       hasGpu,
       availableBytes: () => availableBytes,
     });
-    return { of: (load: MeasuredLoad, one = model) => found.of(one, load), asked, read, given };
+    return { of: (load: MeasuredLoad, one = model) => found.of(one, load), asked, read, given, drafter };
   }
 
   it("is measured once for each load, without the adapters, whose bytes are added", async () => {
@@ -225,5 +236,14 @@ describe("what a model takes", () => {
     expect(await measured(false, least - 1)).toEqual([["auto"], false]);
     expect(await measured(true, least)).toEqual([["on"], false]);
     expect(await measured(true, least, { drafts: "off" })).toEqual([["off"], false]);
+  });
+
+  it("is the upper bound of both if another model drafts", async () => {
+    const { of, asked, given, drafter } = needs({ hasGpu: false, availableBytes: 1e12 });
+    const drafting = { ...model, draftPath: join(folder, "more") };
+    const both = ampleBytes(given, wish()) + ampleBytes(drafter, wish());
+    expect((await of(wish({ drafts: "on" }), drafting)).total).toBe(both + 70);
+    expect((await of(wish({ drafts: "off" }), drafting)).total).toBe(ampleBytes(given, wish()) + 70);
+    expect(asked).toEqual([]);
   });
 });

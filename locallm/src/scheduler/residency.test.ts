@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../test/manual-clock.ts";
+import { type Needs, onProcessor } from "../gpu/placement.ts";
 import type { Runner } from "../runner/handle.ts";
 import type { LeaseRequest, LoadWish, RunnableModel } from "./lease.ts";
 import { contextLengthOf, lineOf, Resident } from "./residency.ts";
@@ -47,6 +48,8 @@ describe("which requests share a runner", () => {
       lineOf({ ...model, adapters: [{ path: "/a", scale: 1 }] }, load),
       lineOf({ ...model, adapters: [{ path: "/a", scale: 2 }] }, load),
       lineOf({ ...model, adapters: [{ path: "/b", scale: 1 }] }, load),
+      lineOf({ ...model, draftPath: "/d" }, load),
+      lineOf({ ...model, draftPath: "/e" }, load),
       ...Object.entries({ numBatch: 1, numThread: 1, numGpu: 1, mainGpu: 1, cpuExperts: 1, shares: [1] }).map(
         ([key, value]) => lineOf(model, { ...load, [key]: value }),
       ),
@@ -85,6 +88,9 @@ it("shows what it is before it has a runner, and with one", () => {
     whyThere: "",
   };
   expect(resident.view(3)).toMatchObject({ ...before, waiting: 3, sizeBytes: 0 });
+  const choice = { ...onProcessor({ total: 40 } as Needs, "no GPU"), deviceBytes: 60 };
+  resident.place({ choice, cells: undefined });
+  expect(resident.view(0)).toMatchObject({ ...before, whyThere: "no GPU", sizeBytes: 100 });
   resident.ready(runner());
   const after = { state: "ready", slots: 2, sharedCells: 900, pid: 7, responds: false };
   expect(resident.view(0)).toMatchObject({ ...after, sizeBytes: 157, waiting: 0 });

@@ -282,13 +282,23 @@ describe("loaded models", () => {
 
   it("does not evict a busy model before its last request has finished", async () => {
     const { scheduler, running, clock } = world();
+    await clock.pass(1_000);
     const busy = await scheduler.lease(request("a"));
     const waiting = scheduler.lease(request("b"));
     await clock.pass(60_000);
     expect([...running]).toEqual(["a"]);
     busy.release();
-    await waiting;
+    expect([busy.waitedMs, (await waiting).waitedMs]).toEqual([0, 60_000]);
     expect([...running]).toEqual(["b"]);
+  });
+
+  it("grants a free slot although requests for another model fill the queue", async () => {
+    const { scheduler } = world({ slots: 2, maxQueue: 1 });
+    const first = await scheduler.lease(request("a"));
+    const other = scheduler.lease(request("b"));
+    (await scheduler.lease(request("a"))).release();
+    first.release();
+    (await other).release();
   });
 
   it("grants a visit while all slots are busy, but not a second generation", async () => {
@@ -417,6 +427,21 @@ describe("context lengths", () => {
     expect(loads).toEqual(["a", "a", "b"]);
   });
 
+  it("reloads for an earlier request although another model began to wait during its load", async () => {
+    const { scheduler, loads, hold } = world();
+    hold.loads = true;
+    const first = scheduler.lease(request("a", { numCtx: 512 }));
+    await settled();
+    const larger = scheduler.lease(request("a", { numCtx: 4096 }));
+    const other = scheduler.lease(request("b"));
+    hold.loads = false;
+    hold.release[0]!();
+    (await first).release();
+    (await larger).release();
+    (await other).release();
+    expect(loads).toEqual(["a", "a", "b"]);
+  });
+
   it("caps the context at the model's training context and does not reload for more", async () => {
     const { scheduler, loads } = world();
     const lease = await scheduler.lease(request("a", { numCtx: 4096, trainContext: 1024 }));
@@ -447,6 +472,14 @@ describe("context lengths", () => {
       const wide = { ...request("own", { trainContext: 8192 }).model, name: "wide" };
       expect(await scheduler.windowLimit(wide, request("own").load)).toMatchObject({ tokens });
     }
+  });
+
+  it("tells the window of a loaded model as its limit, if memory has no room for a larger one", async () => {
+    const { scheduler, sizes } = world({}, 100);
+    const { model: own, load } = request("a", { trainContext: 8192 });
+    await scheduler.lease(request("a", { numCtx: 4096, trainContext: 8192 }));
+    sizes.set("a", 1_000);
+    expect(await scheduler.windowLimit(own, load)).toMatchObject({ tokens: 4096 });
   });
 
   it("loads with the largest context of the waiting requests", async () => {
@@ -493,6 +526,14 @@ describe("keep-alive", () => {
     lease.release();
     await clock.pass(0);
     expect([[...running], loads]).toEqual([[], ["a"]]);
+  });
+
+  it("expire leaves other models loaded", async () => {
+    const { scheduler, running, clock } = world({ maxLoadedModels: 2 });
+    for (const name of ["a", "b"]) (await scheduler.lease(request(name))).release();
+    scheduler.expire(model("a"));
+    await clock.pass(0);
+    expect([...running]).toEqual(["b"]);
   });
 
   it("expire unloads after the waiting requests, even while the model is loading", async () => {
@@ -555,7 +596,8 @@ describe("decisions", () => {
   it("are reported with their reasons in the view and the log", async () => {
     const { scheduler, logged, failNext, kill, clock } = world({ maxQueue: 1 });
     const a = await scheduler.lease(request("a"));
-    const b = scheduler.lease(request("b", { numCtx: 512 }));
+    const asked = request("b", { numCtx: 512 });
+    const b = scheduler.lease({ ...asked, load: { ...asked.load, whyCtx: "num_ctx of the request" } });
     await expect(scheduler.lease(request("c"))).rejects.toThrow("maximum pending");
     await clock.pass(2_000);
     a.release();
@@ -574,6 +616,10 @@ describe("decisions", () => {
       ...["load c", "fail c", "load d", "ready d", "unload d"],
     ]);
     const why = (at: number) => logged[at]!.why;
+    expect([why(0), why(5)]).toEqual([
+      "1 waiting, context length 2048, no GPU found",
+      "1 waiting, context length 512 (num_ctx of the request), no GPU found",
+    ]);
     expect([why(2), why(3), why(7), why(12), why(15)]).toEqual([
       "the queue is full (1 waiting)",
       "to make room for b: served 2 s",
@@ -615,6 +661,7 @@ describe("failures", () => {
     expect([0, 3, 58, 59, 400].map((waiting) => seconds(waiting, 1))).toEqual([1, 4, 59, 60, 60]);
     expect([0, 3, 4, 9].map((waiting) => seconds(waiting, 4))).toEqual([1, 1, 2, 3]);
     const { scheduler, clock } = world();
+    await clock.pass(5_000);
     const lease = await scheduler.lease(request("a"));
     await clock.pass(33_000);
     lease.release();
@@ -709,6 +756,20 @@ describe("failures", () => {
     expect(loads).toHaveLength(2);
   });
 
+  it("goes on with a load for the requests that still wait for it", async () => {
+    const { scheduler, hold, loads } = world();
+    hold.loads = true;
+    const gone = new AbortController();
+    const left = scheduler.lease(request("a", { signal: gone.signal }));
+    const stays = scheduler.lease(request("a"));
+    await settled();
+    gone.abort(new Error("gone"));
+    await expect(left).rejects.toThrow("gone");
+    hold.release[0]!();
+    (await stays).release();
+    expect(loads).toEqual(["a"]);
+  });
+
   it("looks again if the other model dies while devices are chosen: nobody is left to make room", async () => {
     const { scheduler, sizes, kill } = world({ maxLoadedModels: 2 }, 100);
     sizes.set("a", 60).set("b", 150);
@@ -768,6 +829,29 @@ describe("failures", () => {
     await settled();
     await scheduler.close(10_000);
     await expect(asked).rejects.toThrow("shutting down");
+    expect([...running]).toEqual([]);
+  });
+
+  it("shuts down during a load that can no longer be aborted", async () => {
+    const { scheduler, hold, running } = world();
+    hold.loads = true;
+    const asked = scheduler.lease(request("a"));
+    asked.catch(() => {});
+    await settled();
+    hold.release[0]!();
+    await scheduler.close(10_000);
+    await expect(asked).rejects.toThrow("shutting down");
+    expect([...running]).toEqual([]);
+  });
+
+  it("shuts down as soon as the last request has finished, before the deadline", async () => {
+    const { scheduler, running } = world();
+    const lease = await scheduler.lease(request("a"));
+    const closed = scheduler.close(10_000);
+    await settled();
+    expect([...running]).toEqual(["a"]);
+    lease.release();
+    await closed;
     expect([...running]).toEqual([]);
   });
 
@@ -887,6 +971,10 @@ describe("memory that a model spares", () => {
     expect(grow("sparing", 55)).toBe(50);
     expect(scheduler.view().residents[0]!.refusedGrowth).toMatchObject({ bytes: 5, why: "other loads" });
     expect(roomMade.at(-1)).toBe(100);
+    const made = roomMade.length;
+    expect(grow("sparing", 5)).toBe(0);
+    // No conversation is given up for nothing.
+    expect(roomMade).toHaveLength(made);
     hold.release[0]!();
     await other;
     expect(scheduler.freeBytes()).toBe(0);

@@ -34,7 +34,10 @@ test("a step that just fits is taken; the next one is not, and the reason tells 
 });
 
 test("what is loaded stays if nothing larger fits, and a model that says nothing gets the first window", async () => {
-  expect((await find(50_000, 1, { loaded: 16_384 })).tokens).toBe(16_384);
+  expect(await find(50_000, 1, { loaded: 16_384 })).toEqual({
+    tokens: 16_384,
+    why: "a window of 20000 tokens needs 19.5 GiB of memory, 1.0 GiB is available",
+  });
   expect((await find(50_000, 100, { loaded: 16_384 })).tokens).toBe(20_000);
   expect((await find(50_000, 1)).tokens).toBe(2_048);
   const unstated = await find(50_000, 100, { trained: null });
