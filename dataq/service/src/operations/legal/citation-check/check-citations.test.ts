@@ -70,8 +70,10 @@ const breach =
 const damages =
   "当事人一方不履行合同义务或者履行合同义务不符合约定，造成对方损失的，损失赔偿额应当相当于因违约所造成的损失，包括合同履行后可以获得的利益；但是，不得超过违约一方订立合同时预见到或者应当预见到的因违约可能造成的损失。";
 const notice = "出卖人应当在三十日以内书面通知买受人，并且承担由此产生的全部费用。";
+const repeals = "本法自2021年1月1日起施行。《中华人民共和国婚姻法》、《网络诚信促进法》同时废止。";
 const held = new HeldArticles(
   [
+    civil("第一千二百六十条", repeals),
     civil(
       "第五百六十三条",
       "有下列情形之一的，当事人可以解除合同：\n（一）因不可抗力致使不能实现合同目的；\n（二）在履行期限届满前，当事人一方明确表示不履行主要债务。\n以持续履行的债务为内容的不定期合同，当事人可以随时解除合同。",
@@ -192,6 +194,20 @@ test("an invented law is unknown, with the nearest real name", async () => {
     { verdict: "unknown_law", law_name: "网络诚信促进法", cited: "网络诚信促进法第十二条" },
   ]);
   expect(await check("《未成年保护法》第39条")).toMatchObject([{ nearest: { law_name: "未成年人保护法" } }]);
+});
+
+test("a repealed or unknown law in the right words of an article is no mistake of who quotes them", async () => {
+  const quoted = async (words: string) =>
+    (await check(`《民法典》第一千二百六十条规定：“${words}”据此适用《婚姻法》第三十二条。`)).map(
+      ({ problems }) => problems,
+    );
+  expect(await quoted(repeals)).toEqual([[], [], [], ["not_in_force"]]);
+  expect(await quoted(repeals.replace("同时废止", "继续有效"))).toEqual([
+    ["quotation_differs"],
+    ["not_in_force"],
+    ["unknown_law"],
+    ["not_in_force"],
+  ]);
 });
 
 test("a whole law that was repealed is told with its day and its successor, and before that day with neither", async () => {

@@ -52,7 +52,16 @@ export async function checkCitations(checking: Checking) {
   }
   await check.quotations(findQuotations(plain, citations), records);
   await check.sentences(records);
-  return records.map(withProblems);
+  return records.map((record) => withProblems(record, isWordOfAnother(record, records)));
+}
+
+/** Whether a citation stands in words that are those of an article, so that the article cites it and not the writer. */
+function isWordOfAnother({ start, end }: CitationRecord, records: readonly CitationRecord[]): boolean {
+  return records.some(
+    (other) =>
+      (other.start !== start || other.end !== end) &&
+      other.quotations.some((each) => each.agrees === true && each.start <= start && end <= each.end),
+  );
 }
 
 /** Citations that are checked without a break. */
@@ -127,13 +136,13 @@ interface Quotation {
   } | null;
 }
 
-/** The problems of a record follow from its other fields. */
-function withProblems(record: CitationRecord) {
+/** The problems of a record follow from its other fields. What an article cites itself is no mistake of who quotes it. */
+function withProblems(record: CitationRecord, isQuoted: boolean) {
   const { verdict, in_force: inForce, quotations, source, ...rest } = record;
   const isMissing = /^(?:no_such|unknown_law)/.test(verdict);
   const problems = [
-    ...(isMissing ? [verdict] : []),
-    ...(inForce === false ? ["not_in_force"] : []),
+    ...(isMissing && !isQuoted ? [verdict] : []),
+    ...(inForce === false && !isQuoted ? ["not_in_force"] : []),
     ...(quotations.some((each) => each.agrees === false) ? ["quotation_differs"] : []),
     ...(record.fits_article === null ? [] : ["fits_other_article"]),
   ];
