@@ -44,6 +44,18 @@ test.each<[string, Partial<CitationRow>, string, string, readonly string[]]>([
     [],
   ],
   [
+    "an unknown law that a rightly quoted article names",
+    {
+      verdict: "unknown_law",
+      problems: [],
+      status: null,
+      nearest: { law_name: "民法典", article_no: null },
+    },
+    "plain",
+    "查无此法",
+    [],
+  ],
+  [
     "an article that the law no longer has",
     { problems: ["not_in_force"], status: "amended", replaced_by: "第五十七条", expired_date: "2024-07-01" },
     "bad",

@@ -64,7 +64,9 @@ export function verdictOf(row: CitationRow, t: Text["citations"]): Verdict {
     return { tone, text: t.problems[first as keyof typeof t.problems] ?? first };
   }
   if (verdict === "exists") return { tone: "good", text: t.right };
-  return { tone: "plain", text: t.unchecked[verdict as keyof typeof t.unchecked] ?? verdict };
+  // Without a problem, an unknown law is named by a rightly quoted article, not by the writer.
+  const texts: Record<string, string> = { ...t.problems, ...t.unchecked };
+  return { tone: "plain", text: texts[verdict] ?? verdict };
 }
 
 /** What is wrong, and what would be right: one sentence each. */
@@ -73,7 +75,7 @@ export function findingsOf(row: CitationRow, t: Text["citations"]): readonly str
     t.place(law_name, article_no ?? "", paragraph ?? null);
   const has = (problem: string) => row.problems.includes(problem);
   const found: string[] = [];
-  if (row.nearest !== null) found.push(t.nearest(place(row.nearest)));
+  if (row.nearest !== null && has(row.verdict)) found.push(t.nearest(place(row.nearest)));
   if (has("not_in_force")) {
     if (row.problems[0] !== "not_in_force") found.push(`${stateOf(row, t)}${t.stop}`);
     if (row.status === "not_yet_effective" && row.effective_date !== null)
