@@ -652,14 +652,17 @@ describe("a real answer", () => {
     },
   });
 
-  async function connectStdio(args: readonly string[], env: Record<string, string>) {
-    const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "auto" } });
+  /** A client of 2026 first asks another such process for the protocol. */
+  async function connectStdio(args: readonly string[], env: Record<string, string>, era: Era = "2025-11-25") {
+    const mode = era === "2025-11-25" ? "legacy" : "auto";
+    const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
     const transport = new StdioClientTransport({ ...processOf(args, env), stderr: "pipe" });
     let log = "";
     transport.stderr?.on("data", (chunk) => {
       log += chunk;
     });
     await client.connect(transport);
+    expect(client.getNegotiatedProtocolVersion()).toBe(era);
     open.push(client);
     return { client, log: () => log };
   }
@@ -695,10 +698,8 @@ describe("a real answer", () => {
   });
 
   test("of every operation matches the schema of its tool over stdio", async () => {
-    const { client, log } = await connectStdio(["--budget", "7000"], {
-      DATAQ_API_KEY: samples.key,
-      DATAQ_BASE_URL: `${samples.url}/`,
-    });
+    const env = { DATAQ_API_KEY: samples.key, DATAQ_BASE_URL: `${samples.url}/` };
+    const { client, log } = await connectStdio(["--budget", "7000"], env, "2026-07-28");
     await callAll(client);
     expect((await client.callTool({ name: "balance" })).structuredContent).toMatchObject({
       budget_left: 7_000,

@@ -71,6 +71,14 @@ async function ended(id: string) {
   return job as any;
 }
 
+const audited = new Set<string>();
+
+/** Starts a job, and expects the row of the audit log. */
+async function start(route: (typeof jobRoutes)[number], ...call: Audited) {
+  audited.add(route);
+  return expectAudited(service, route, call);
+}
+
 function conforms(name: keyof typeof routes, body: unknown): void {
   const { answer } = routes[name] as unknown as { answer: z.ZodType };
   expect(answer.safeParse(body).error?.issues).toBeUndefined();
@@ -87,14 +95,13 @@ describe("a file from the browser", () => {
   test("is sent in pieces and imported as a job, and its report can be read", async () => {
     expect(content.length).toBeGreaterThan(1 << 20);
     const id = await upload("学报 2026.csv", content);
-    const started = await service.call("/admin/v1/imports", {
-      body: {
-        operation: "research_journal_search",
-        from: `upload:${id}`,
-        source: "Office",
-        kind: "official",
-      },
-    });
+    const body = {
+      operation: "research_journal_search",
+      from: `upload:${id}`,
+      source: "Office",
+      kind: "official",
+    };
+    const started = await start("POST /admin/v1/imports", {}, body, "import.start");
     expect(started.status).toBe(202);
     const job = await ended(started.body.id);
     conforms("getJob", job);
@@ -113,9 +120,9 @@ describe("a file from the browser", () => {
         ],
       },
     });
-    const { body } = await service.call("/admin/v1/datasets");
-    conforms("listDatasets", body);
-    const [set] = body.data;
+    const { body: sets } = await service.call("/admin/v1/datasets");
+    conforms("listDatasets", sets);
+    const [set] = sets.data;
     expect(set).toMatchObject({
       name: "学报 2026",
       imports: [{ publisher: "Office", kind: "official", mode: "replace" }],
@@ -125,7 +132,8 @@ describe("a file from the browser", () => {
 
   test("its index can be rebuilt; one that does not exist is refused by name", async () => {
     const path = "/admin/v1/index/refresh";
-    const started = await service.call(path, { body: { operation: "research_journal_search" } });
+    const body = { operation: "research_journal_search" };
+    const started = await start("POST /admin/v1/index/refresh", {}, body, "index.refresh");
     expect(started).toMatchObject({ status: 202, body: { operation: "research_journal_search" } });
     expect(await ended(started.body.id)).toMatchObject({ state: "done" });
     for (const operation of ["legal_laws", "research_journal_search#packs", "--full", "", "期刊"]) {
@@ -175,10 +183,12 @@ test("the status names the newest day of imported records", async () => {
 });
 
 describe("a data set", () => {
-  const path = `/admin/v1/datasets/research_journal_search/${encodeURIComponent("学报 2026")}`;
+  const set = { operation: "research_journal_search", name: "学报 2026" };
+  const route = "POST /admin/v1/datasets/:operation/:name";
+  const path = `/admin/v1/datasets/${set.operation}/${encodeURIComponent(set.name)}`;
 
   test("is removed and restored over the API, and the audit log records it", async () => {
-    const removal = await service.call(`${path}/remove`, { method: "POST" });
+    const removal = await start(`${route}/remove`, set, {}, "dataset.remove");
     expect(removal.status).toBe(202);
     expect(await ended(removal.body.id)).toMatchObject({
       state: "done",
@@ -188,12 +198,9 @@ describe("a data set", () => {
     conforms("getDataset", body);
     expect(body).toMatchObject({ state: "removed", restorable: { served: 2_000 } });
     expect((await service.call(`${path}/remove`, { method: "POST" })).status).toBe(404);
-    const back = await service.call(`${path}/restore`, { method: "POST" });
+    const back = await start(`${route}/restore`, set, {}, "dataset.restore");
     expect(await ended(back.body.id)).toMatchObject({ state: "done" });
     expect((await service.call(path)).body).toMatchObject({ state: "serving", served: 2_000 });
-    const { data } = (await service.call("/admin/v1/audit")).body;
-    const actions = data.map(({ action }: { action: string }) => action);
-    expect(actions).toEqual(expect.arrayContaining(["dataset.remove", "dataset.restore", "import.start"]));
   });
 });
 
@@ -248,16 +255,13 @@ describe("a connector", () => {
 });
 
 test("every route that starts a job writes a row of the audit log", async () => {
-  const from = `upload:${await upload("walk.csv", Buffer.from("title,issn\nWalk,2000-0011\n"))}`;
-  const operation = "research_journal_search";
-  const set = { operation, name: "学报 2026" };
-  const bodies: Record<(typeof jobRoutes)[number], Audited> = {
-    "POST /admin/v1/imports": [{}, { operation, from }, "import.start"],
-    "POST /admin/v1/index/refresh": [{}, { operation }, "index.refresh"],
-    // Nothing is at the mirror, so the job fails after its row was written.
-    "POST /admin/v1/open-data/:name": [{ name: "hot-rank-zhihu" }, {}, "import.start"],
-    "POST /admin/v1/datasets/:operation/:name/remove": [set, {}, "dataset.remove"],
-    "POST /admin/v1/datasets/:operation/:name/restore": [set, {}, "dataset.restore"],
-  };
-  for (const route of jobRoutes) await ended((await expectAudited(service, route, bodies[route])).body.id);
-}, 60_000);
+  // Nothing is at the mirror, so the job fails after its row was written.
+  const started = await start(
+    "POST /admin/v1/open-data/:name",
+    { name: "hot-rank-zhihu" },
+    {},
+    "import.start",
+  );
+  expect(await ended(started.body.id)).toMatchObject({ state: "failed" });
+  expect([...audited].sort()).toEqual([...jobRoutes].sort());
+});
