@@ -486,7 +486,7 @@ describe("dataq connect", () => {
     writeFileSync(file, JSON.stringify(preset));
     const { code, err } = await dataq("connect", file, "--set", "token=tyc-token-1");
     expect([code, err]).toEqual([0, expect.stringContaining("record")]);
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await followed("my-register", true);
     const { body } = await ask(
       "enterprise_company_detail",
       { tax_id: "91330106MA0000007Q" },
@@ -650,8 +650,8 @@ describe("what several sources know of one thing is one record", () => {
       // Earlier tests made the vendor fail, and the pace of the preset belongs to the installation.
       const answered = async () => {
         let answer = await ask("enterprise_company_detail", company, { cache: "bypass" });
-        for (let tries = 0; answer.status === 503 && tries < 20; tries++) {
-          await new Promise((resolve) => setTimeout(resolve, 500));
+        for (let tries = 0; answer.status === 503 && tries < 100; tries++) {
+          await new Promise((resolve) => setTimeout(resolve, 100));
           answer = await ask("enterprise_company_detail", company, { cache: "bypass" });
         }
         return answer;

@@ -4,7 +4,7 @@ import { Contract } from "./contract.ts";
 import type { Gate } from "./gate.ts";
 
 /** How often the file is looked at while the service answers calls. */
-const LOOK_EVERY_MS = 200;
+const LOOK_EVERY_MS = 50;
 
 /**
  * The operator's contracts. A change of the file takes effect at once, without a restart; a file that cannot be
