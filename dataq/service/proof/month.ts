@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 import { findOperation, tokensPerCny } from "@dataq/contract";
 import type {
+  AnyInvoice,
   AnyPayment,
   AutoTopUp,
   Board,
@@ -43,6 +44,9 @@ const HOUR_MS = 3_600_000;
 /** The first of October 2026 in China. */
 const FIRST_MS = Date.parse("2026-09-30T16:00:00Z");
 const DAYS = 31;
+/** What a correction of an invoice does to its amount. */
+const signedFen = ({ kind, amount_fen }: AnyInvoice["corrections"][number]) =>
+  kind === "red" ? -amount_fen : amount_fen;
 const fenOf = (tokens: number) => (tokens * 100) / tokensPerCny;
 /** Every fourth customer buys packages only: a tenth more tokens, which end during the month. */
 const offered = { tokens: 110_000, price_fen: 200, days: 12 } as const;
@@ -240,6 +244,8 @@ class Month implements AsyncDisposable {
         await run();
       }
     await this.#leave(day);
+    // What goes back after the last of these days is still due at the end.
+    if (day % 6 === 5) await this.#correct();
     this.nowMs = dayStart + 23 * HOUR_MS;
     await this.service.sweep();
   }
@@ -528,6 +534,19 @@ class Month implements AsyncDisposable {
     await this.#operate("POST", `/admin/v1/invoices/${(made.body as { id: string }).id}/issue`, { number });
   }
 
+  /** The operator issues what is due in red, and again after a dispute that was won. */
+  async #correct(): Promise<void> {
+    for (const { id, red_fen, again_fen } of await this.#all<AnyInvoice>(
+      "/admin/v1/invoices?state=to_correct",
+    )) {
+      const kind = red_fen > 0 ? "red" : "again";
+      const number = `FP${kind}${this.#random()}`;
+      const body = { kind, number, amount_fen: red_fen || again_fen };
+      await this.#operate("POST", `/admin/v1/invoices/${id}/corrections`, body);
+      this.#tell(kind === "red" ? "red invoices" : "invoices over what came back");
+    }
+  }
+
   async #callAll(day: number): Promise<void> {
     const callers = this.customers.filter(({ hasLeft, number }) => !hasLeft && (number + day) % 3 !== 0);
     const ways = 6;
@@ -798,14 +817,16 @@ class Month implements AsyncDisposable {
       "top-ups in statements",
       ofKind("topup"),
     );
-    const invoices = await this.#all<{ amount_fen: number; red_fen: number; payments: string[] }>(
-      "/admin/v1/invoices",
-    );
+    const invoices = await this.#all<AnyInvoice>("/admin/v1/invoices");
     const invoiced = new Set(invoices.flatMap((one) => one.payments));
     add(
       "invoices, fen",
-      "invoices less red ones",
-      sum(invoices, ({ amount_fen, red_fen }) => amount_fen - red_fen),
+      "invoices as corrected, and what is due",
+      sum(
+        invoices,
+        ({ amount_fen, red_fen, again_fen, corrections }) =>
+          amount_fen - red_fen + again_fen + sum(corrections, signedFen),
+      ),
       "what is left of payments that say they are on one",
       sum(
         paid.filter(({ invoice_id }) => invoice_id !== null),

@@ -84,6 +84,12 @@ test("every route by which an operator changes something writes a row of the aud
     await customer("/v1/invoices/buyer", "PATCH", { title: "客户", tax_number: "91110108551385082Q" });
     return (await customer("/v1/invoices", "POST", { payments: [payment.id] })).body.id as string;
   };
+  const invoiceToCorrect = async () => {
+    const [{ id: issued }] = (await service.call("/admin/v1/invoices")).body.data;
+    const refund = { amount_fen: 100, reason: "x", transaction: "ICBC 9" };
+    await service.call(`/admin/v1/payments/${payment.id}/refunds`, { body: refund });
+    return issued as string;
+  };
   let made = "";
   /** What fills a path may be known only when its turn comes. */
   const bodies: Record<string, readonly [params: Audited[0] | (() => Promise<Audited[0]>), object, string]> =
@@ -142,6 +148,11 @@ test("every route by which an operator changes something writes a row of the aud
         async () => ({ id: await invoice() }),
         { number: "25112000000000000001" },
         "invoice.issue",
+      ],
+      "POST /admin/v1/invoices/:id/corrections": [
+        async () => ({ id: await invoiceToCorrect() }),
+        { kind: "red", number: "25112000000000000002", amount_fen: 100 },
+        "invoice.correct",
       ],
       "POST /admin/v1/approvals/:id/reject": [{ id: "apr_walk" }, {}, "approval.reject"],
       "POST /admin/v1/connectors": [

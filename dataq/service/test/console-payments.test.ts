@@ -320,6 +320,25 @@ describe.skipIf(!chromiumPath)("in the console, in Debian's chromium", () => {
     expect(await faultsOf(page)).toEqual([]);
     await visit(page, "/invoices");
     await page.getByText("26112000000012345678").waitFor();
+    // Some of it goes back: the operator finds the invoice among those to correct.
+    const { data } = (await service.call("/admin/v1/invoices?state=issued")).body;
+    const refund = { amount_fen: 234, reason: "complaint" };
+    await service.call(`/admin/v1/payments/${data[0].payments[0]}/refunds`, { body: refund });
+    await visit(page, "/admin/invoices");
+    await page.locator("main select").first().selectOption({ label: "To correct" });
+    await page.getByText("¥2.34 went back since: issue a red invoice").waitFor();
+    await page.getByRole("button", { name: "Record a red invoice" }).click();
+    const dialog = page.getByRole("dialog");
+    expect(await dialog.getByLabel("Amount (yuan)").inputValue()).toBe("2.34");
+    await dialog.getByLabel("Invoice number").fill("26112000000012345679");
+    expect(await faultsOf(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByText("No invoices").waitFor();
+    await visit(page, "/invoices");
+    await page.getByText(/Red invoice of \d{4}-\d{2}-\d{2}: ¥2\.34 less/).waitFor();
+    await page.getByText("26112000000012345679").waitFor();
+    expect(await faultsOf(page)).toEqual([]);
   });
 
   test("without email, the operator is asked for a reset link and no email is promised", async () => {

@@ -362,6 +362,19 @@ const ownerStates: readonly Sight[] = [
     await at.locator("main select").first().selectOption("");
     await settle(at);
   }),
+  state("admin-invoices-correct", async (at) => {
+    await at.route("**/admin/v1/invoices?*", (route) =>
+      route.fulfill({ json: { data: invoices, next_cursor: null } }),
+    );
+    await visit(at, "/admin/invoices");
+    await at.locator("main table button").nth(1).click();
+  }),
+  state("invoices-corrected", async (at) => {
+    await at.route("**/v1/invoices?*", (route) =>
+      route.fulfill({ json: { data: invoices, next_cursor: null } }),
+    );
+    await visit(at, "/invoices");
+  }),
   state("admin-board-unanswered", (at) =>
     visitWith(at, "/admin/board", "**/admin/v1/board*", (board: { vendors: object[] }) => ({
       ...board,
@@ -807,6 +820,8 @@ const ofInvoice = {
   payments: ["pay_1"],
   created_at: "2026-03-10T04:00:00.000Z",
   red_fen: 0,
+  again_fen: 0,
+  corrections: [],
 };
 const buyer = {
   title: "北京某某信息科技股份有限公司",
@@ -818,12 +833,20 @@ const issued = {
   number: "26112000000012345678",
   issued_at: "2026-03-11T04:00:00.000Z",
 };
-/** One to issue, one of which everything went back before it was issued, and two that are due in red. */
+const red = { kind: "red", number: "26112000000012345679", amount_fen: 2_000 };
+const again = { kind: "again", number: "26112000000012345680", amount_fen: 1_000 };
+const corrections = [
+  { ...red, issued_at: "2026-03-12T04:00:00.000Z" },
+  { ...again, issued_at: "2026-03-13T04:00:00.000Z" },
+];
+/** One to issue, one of which everything went back before it was issued, two that are due in red, and two corrected ones. */
 const invoices = [
   { ...ofInvoice, id: "inv_4", state: "requested", buyer, amount_fen: 20_000 },
   { ...ofInvoice, id: "inv_3", state: "requested", buyer: { ...buyer, tax_number: "" }, amount_fen: 0 },
   { ...ofInvoice, ...issued, id: "inv_2", buyer, amount_fen: 123_456_78, red_fen: 1_999 },
   { ...ofInvoice, ...issued, id: "inv_1", buyer, amount_fen: 10_000, red_fen: 10_000 },
+  { ...ofInvoice, ...issued, id: "inv_0", buyer, amount_fen: 50_000, again_fen: 1_000, corrections },
+  { ...ofInvoice, ...issued, id: "inv_", buyer, amount_fen: 50_000, corrections },
 ];
 
 const ofApproval = {

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import yauzl from "yauzl";
 import { type InProcessService, startInProcess } from "./in-process.ts";
-import { PaymentProviders } from "./payment-providers.ts";
+import { type Notice, PaymentProviders } from "./payment-providers.ts";
 
 let folder: string;
 let providers: PaymentProviders;
@@ -290,6 +290,132 @@ describe("an invoice", () => {
     expect((await amounts())[0]).toEqual([600, 250]);
     const own = (await call("/v1/invoices")).body.data as { amount_fen: number }[];
     expect(new Set(own.map(({ amount_fen }) => amount_fen))).toEqual(new Set([0, 600]));
+  });
+});
+
+describe("an issued invoice", () => {
+  let serial = 0;
+  const newNumber = () => {
+    serial += 1;
+    return `2611${String(serial).padStart(16, "0")}`;
+  };
+
+  /** A customer with an issued invoice over one payment by card. */
+  async function invoiced(amountFen: number) {
+    const one = await customer();
+    await one.call("/v1/invoices/buyer", { title: "北京红冲有限公司", tax_number: "" }, "PATCH");
+    const payment = await one.pay(amountFen);
+    const { id } = (await one.call("/v1/invoices", { payments: [payment] })).body;
+    const issue = (number: string) => service.call(`/admin/v1/invoices/${id}/issue`, { body: { number } });
+    const correct = (kind: string, amount_fen: number, number = newNumber()) =>
+      service.call(`/admin/v1/invoices/${id}/corrections`, { body: { kind, number, amount_fen } });
+    const refund = async (amount_fen: number) => {
+      const body = { amount_fen, reason: "complaint" };
+      expect((await service.call(`/admin/v1/payments/${payment}/refunds`, { body })).status).toBe(201);
+    };
+    const deliver = async ({ path, headers, body }: Notice) =>
+      expect((await service.call(path, { key: null, headers, body })).text).toBe("success");
+    const listed = async (state: string): Promise<object | undefined> =>
+      (await service.call(`/admin/v1/invoices?state=${state}`)).body.data.find(
+        (each: { id: string }) => each.id === id,
+      );
+    /** What is due in red and again. */
+    const due = async () => {
+      const { red_fen, again_fen } = (await listed("issued")) as { red_fen: number; again_fen: number };
+      expect((await listed("to_correct")) !== undefined).toBe(red_fen > 0 || again_fen > 0);
+      return [red_fen, again_fen];
+    };
+    return { ...one, id, payment, issue, correct, refund, deliver, due };
+  }
+
+  test("is corrected by red ones over what went back: what is due is what nobody issued yet", async () => {
+    const one = await invoiced(1_000);
+    // Nothing is due of an invoice that is not issued, whatever went back.
+    await one.refund(100);
+    expect((await one.correct("red", 1)).body.error).toMatchObject({ param: "amount_fen" });
+    await one.issue(newNumber());
+    expect(await one.due()).toEqual([0, 0]);
+    await one.refund(250);
+    expect(await one.due()).toEqual([250, 0]);
+    const tooMuch = await one.correct("red", 251);
+    expect(tooMuch.body).toMatchObject({ code: "invalid_params", error: { param: "amount_fen" } });
+    expect(tooMuch.body.detail).toContain("250");
+    expect((await one.correct("again", 1)).body.code).toBe("invalid_params");
+    const first = newNumber();
+    service.nowMs = Date.parse("2026-06-20T01:00:00Z");
+    const corrected = await one.correct("red", 250, first);
+    expect(corrected.status).toBe(201);
+    expect(corrected.body).toMatchObject({ state: "issued", amount_fen: 900, red_fen: 0, again_fen: 0 });
+    // The same number again says so, although nothing is due any more.
+    expect((await one.correct("red", 250, first)).body.code).toBe("already_exists");
+    await one.refund(300);
+    expect(await one.due()).toEqual([300, 0]);
+    service.nowMs = Date.parse("2026-06-21T01:00:00Z");
+    const second = newNumber();
+    expect((await one.correct("red", 200, second)).body).toMatchObject({ red_fen: 100 });
+    // The customer sees both, with number and day.
+    expect((await one.call("/v1/invoices")).body.data[0].corrections).toEqual([
+      { kind: "red", number: first, amount_fen: 250, issued_at: "2026-06-20T01:00:00.000Z" },
+      { kind: "red", number: second, amount_fen: 200, issued_at: "2026-06-21T01:00:00.000Z" },
+    ]);
+    expect((await one.call("/v1/invoices")).body.data[0]).not.toHaveProperty("red_fen");
+  });
+
+  test("that was lowered by a dispute is due again when the dispute is won", async () => {
+    const one = await invoiced(1_000);
+    await one.issue(newNumber());
+    await one.deliver(providers.dispute(one.payment));
+    expect(await one.due()).toEqual([1_000, 0]);
+    await one.correct("red", 600);
+    expect(await one.due()).toEqual([400, 0]);
+    await one.deliver(providers.winDispute(one.payment));
+    // The red one stays; what it took away belongs on another invoice.
+    expect(await one.due()).toEqual([0, 600]);
+    expect((await one.correct("red", 1)).body.code).toBe("invalid_params");
+    expect((await one.correct("again", 601)).body.error).toMatchObject({ param: "amount_fen" });
+    // What goes back meanwhile need not be issued and then be issued in red.
+    await one.refund(150);
+    expect(await one.due()).toEqual([0, 450]);
+    expect((await one.correct("again", 450)).body).toMatchObject({ red_fen: 0, again_fen: 0 });
+    await one.refund(50);
+    expect(await one.due()).toEqual([50, 0]);
+  });
+
+  test("that was issued while a refund was under way is due again when the refund fails", async () => {
+    const one = await invoiced(1_000);
+    providers.refundState = "pending";
+    await one.refund(400);
+    expect((await one.issue(newNumber())).body).toMatchObject({ amount_fen: 600 });
+    const [pending] = providers.trades.get(one.payment)!.refunds;
+    await one.deliver(providers.endRefund(one.payment, pending!.id, "failed"));
+    providers.refundState = "done";
+    expect(await one.due()).toEqual([0, 400]);
+  });
+
+  test("is corrected by one of two operators at once, and a number is taken once", async () => {
+    const [one, other] = [await invoiced(1_000), await invoiced(1_000)];
+    await one.issue(newNumber());
+    await other.issue(newNumber());
+    await one.refund(300);
+    await other.refund(300);
+    const together = await Promise.all(Array.from({ length: 4 }, () => one.correct("red", 300)));
+    expect(together.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400]);
+    expect(await one.due()).toEqual([0, 0]);
+    // One number on two invoices and as the number of a third, in whatever order they come.
+    await one.refund(300);
+    const third = await invoiced(500);
+    const number = newNumber();
+    const both = await Promise.all([
+      one.correct("red", 300, number),
+      other.correct("red", 300, number),
+      third.issue(number),
+    ]);
+    expect(both.map(({ body }) => body.code).filter((code) => code === "already_exists")).toHaveLength(2);
+    const numbered = await service.database.query(
+      "select from invoice where number = $1 union all select from invoice_correction where number = $1",
+      [number],
+    );
+    expect(numbered.rowCount).toBe(1);
   });
 });
 

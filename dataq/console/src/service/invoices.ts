@@ -1,4 +1,11 @@
-import type { AnyInvoice, Invoice, InvoiceBuyer, InvoiceState, Statement } from "@dataq/contract/wire";
+import type {
+  AnyInvoice,
+  CorrectionKind,
+  Invoice,
+  InvoiceBuyer,
+  InvoiceFilter,
+  Statement,
+} from "@dataq/contract/wire";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { call, ServiceError } from "./call.ts";
 import { cursor, type Page } from "./money.ts";
@@ -36,7 +43,7 @@ export const statementQuery = (month: string) =>
     queryFn: ({ signal }) => call<Statement>(`/v1/statements/${month}`, { signal }),
   });
 
-export const allInvoicesQuery = (state: InvoiceState | "") =>
+export const allInvoicesQuery = (state: InvoiceFilter | "") =>
   infiniteQueryOptions({
     queryKey: ["admin", "invoices", state],
     queryFn: ({ pageParam, signal }) =>
@@ -50,3 +57,8 @@ export const issueInvoice = ({ id, amount_fen }: AnyInvoice, number: string) =>
     method: "POST",
     body: { number, amount_fen },
   });
+
+export const correctInvoice = (
+  { id }: AnyInvoice,
+  body: { readonly kind: CorrectionKind; readonly number: string; readonly amount_fen: number },
+) => call<AnyInvoice>(`/admin/v1/invoices/${encodeURIComponent(id)}/corrections`, { method: "POST", body });

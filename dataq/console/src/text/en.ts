@@ -924,10 +924,15 @@ export const en = {
     states: { requested: "Requested", issued: "Issued" },
     number: "Invoice number",
     notYet: "not issued yet",
+    corrections: {
+      red: (yuan: string, day: string) => `Red invoice of ${day}: ${yuan} less`,
+      again: (yuan: string, day: string) => `Another invoice of ${day}: ${yuan} more`,
+    },
   },
 
   allInvoices: {
-    about: "Export what was requested to the tax bureau's batch template, then record the numbers.",
+    about:
+      "Export what was requested to the tax bureau's batch template, then record the numbers. What no longer fits after a refund or a dispute is listed as to correct.",
     export: "Export requested (xlsx)",
     none: "No invoices",
     noneAbout: "Invoices that customers request appear here.",
@@ -936,6 +941,18 @@ export const en = {
     issueAbout: "The customer sees the number. It cannot be changed.",
     returned: "All refunded",
     red: (yuan: string) => `${yuan} went back since: issue a red invoice`,
+    again: (yuan: string) => `${yuan} came back since: issue another invoice`,
+    toCorrect: "To correct",
+    correct: { red: "Record a red invoice", again: "Record another invoice" },
+    correctAbout: {
+      red: "Issue the red invoice at the tax bureau first. The customer sees its number. It cannot be changed.",
+      again:
+        "This much stays with you after all, as after a dispute that was won, and is on no invoice. Issue another one at the tax bureau first. The customer sees its number. It cannot be changed.",
+    },
+    correctHint: {
+      red: (yuan: string) => `At most ${yuan}, which went back and is not issued in red yet.`,
+      again: (yuan: string) => `At most ${yuan}, which came back and is on no invoice yet.`,
+    },
     numberHint: "20 digits, as the tax bureau assigned it.",
   },
 
@@ -1541,6 +1558,7 @@ export const en = {
       "coupon.redeem": "Coupon redeemed",
       "index.refresh": "Index rebuild started",
       "invoice.buyer": "Invoice details changed",
+      "invoice.correct": "Invoice corrected",
       "invoice.issue": "Invoice issued",
       "invoice.request": "Invoice requested",
       "key.change": "Key edited",

@@ -881,10 +881,15 @@ export const zh: Text = {
     states: { requested: "待开具", issued: "已开具" },
     number: "发票号码",
     notYet: "尚未开具",
+    corrections: {
+      red: (yuan, day) => `红字发票 ${day}，冲减 ${yuan}`,
+      again: (yuan, day) => `补开发票 ${day}，补开 ${yuan}`,
+    },
   },
 
   allInvoices: {
-    about: "按电子税务局的批量开票模板导出待开具的发票，开好后登记号码。",
+    about:
+      "按电子税务局的批量开票模板导出待开具的发票，开好后登记号码。退款或拒付之后金额不再相符的发票，可按“待红冲或补开”筛选。",
     export: "导出待开具发票（xlsx）",
     none: "没有发票",
     noneAbout: "客户申请的发票会显示在这里。",
@@ -892,7 +897,19 @@ export const zh: Text = {
     issue: "登记号码",
     issueAbout: "客户会看到这个号码，登记后不能修改。",
     returned: "已全额退款",
-    red: (yuan: string) => `开具后退款 ${yuan}，需红冲`,
+    red: (yuan) => `开具后退款 ${yuan}，需红冲`,
+    again: (yuan) => `开具后回款 ${yuan}，需补开`,
+    toCorrect: "待红冲或补开",
+    correct: { red: "登记红字发票", again: "登记补开发票" },
+    correctAbout: {
+      red: "请先在电子税务局开具红字发票。客户会看到它的号码，登记后不能修改。",
+      again:
+        "这部分款项最终归您所有（例如拒付申诉成功），但目前没有对应的发票。请先在电子税务局补开一张。客户会看到它的号码，登记后不能修改。",
+    },
+    correctHint: {
+      red: (yuan) => `最多 ${yuan}，即已退款而尚未红冲的金额。`,
+      again: (yuan) => `最多 ${yuan}，即已回款而尚未开票的金额。`,
+    },
     numberHint: "税务局赋予的 20 位号码。",
   },
 
@@ -1463,6 +1480,7 @@ export const zh: Text = {
       "coupon.redeem": "兑换优惠码",
       "index.refresh": "开始重建索引",
       "invoice.buyer": "变更开票信息",
+      "invoice.correct": "发票红冲或补开",
       "invoice.issue": "开具发票",
       "invoice.request": "申请发票",
       "key.change": "编辑 API 密钥",

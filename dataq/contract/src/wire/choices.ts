@@ -116,6 +116,12 @@ export type StatementLine = (typeof statementLines)[number];
 
 export const invoiceStates = ["requested", "issued"] as const;
 export type InvoiceState = (typeof invoiceStates)[number];
+/** What an operator lists: invoices in a state, or the issued ones that no longer fit what is left of their payments. */
+export const invoiceFilters = [...invoiceStates, "to_correct"] as const;
+export type InvoiceFilter = (typeof invoiceFilters)[number];
+/** `red`: over what went back after an invoice was issued. `again`: over what came back after that. */
+export const correctionKinds = ["red", "again"] as const;
+export type CorrectionKind = (typeof correctionKinds)[number];
 
 export const usageGroups = ["day", "operation", "key", "project", "code"] as const;
 export type UsageGroup = (typeof usageGroups)[number];

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { readTaxId } from "../values/tax-id.ts";
 import type { Received } from "./answer.ts";
-import { invoiceStates, statementLines } from "./choices.ts";
+import { correctionKinds, invoiceFilters, invoiceStates, statementLines } from "./choices.ts";
 import { moment } from "./moment.ts";
 import { pageLimit } from "./page.ts";
 import { wellFormed } from "./well-formed.ts";
@@ -81,6 +81,13 @@ export const newInvoice = z.strictObject({
     .meta({ description: "Payments without an invoice yet" }),
 });
 
+const correction = z.strictObject({
+  kind: z.enum(correctionKinds),
+  number: z.string(),
+  amount_fen: whole.meta({ description: "Not negative: a red one lowers the invoice by it" }),
+  issued_at: moment,
+});
+
 export const invoice = z.strictObject({
   id: z.string(),
   state: z.enum(invoiceStates),
@@ -98,19 +105,34 @@ export const invoice = z.strictObject({
   number: z.string().nullable().meta({ description: "Number of the invoice, once it is issued" }),
   created_at: moment,
   issued_at: moment.nullable(),
+  corrections: z.array(correction).meta({
+    description:
+      "Red invoices over what went back since, and invoices over what came back again; oldest first",
+  }),
 });
 export type Invoice = Received<typeof invoice>;
 export const anyInvoice = invoice.extend({
   account_id: z.string(),
-  red_fen: whole.meta({ description: "What went back since it was issued: a red invoice is due over it" }),
+  red_fen: whole.meta({
+    description: "What went back since it was issued and is not corrected yet: a red invoice is due over it",
+  }),
+  again_fen: whole.meta({
+    description:
+      "What came back since, as by a dispute that was won: the red invoice stays, and another invoice is due over it",
+  }),
 });
 export type AnyInvoice = Received<typeof anyInvoice>;
 
 export const invoicesQuery = z.strictObject({ cursor: z.string().max(64).optional(), limit: pageLimit });
-export const anyInvoicesQuery = invoicesQuery.extend({ state: z.enum(invoiceStates).optional() });
+export const anyInvoicesQuery = invoicesQuery.extend({ state: z.enum(invoiceFilters).optional() });
 export const invoiceIssue = z.strictObject({
   number: text(50).min(1),
   amount_fen: whole.min(1).optional().meta({
     description: "What you issued it over; refused if that is not the amount of the invoice any more",
   }),
+});
+export const newCorrection = z.strictObject({
+  kind: z.enum(correctionKinds),
+  number: text(50).min(1),
+  amount_fen: whole.min(1).meta({ description: "At most `red_fen` or `again_fen` of the invoice" }),
 });

@@ -53,6 +53,7 @@ import {
   invoiceBuyer,
   invoiceIssue,
   invoicesQuery,
+  newCorrection,
   newInvoice,
   statement,
 } from "./invoice.ts";
@@ -890,6 +891,16 @@ export const routes = {
     status: 200,
     answer: anyInvoice,
     errors: ["payment_state", "already_exists"],
+  },
+  correctInvoice: {
+    ...admin,
+    method: "POST",
+    path: "/admin/v1/invoices/{id}/corrections",
+    summary: "Record a red invoice that was issued, or another one over what came back",
+    body: newCorrection,
+    status: 201,
+    answer: anyInvoice,
+    errors: ["already_exists"],
   },
   listVouchers: {
     ...admin,

@@ -89,6 +89,7 @@ export const summariesZh: Readonly<Record<keyof typeof routes, string>> = {
   listAllInvoices: "列出所有账户的发票，由新到旧",
   exportInvoices: "下载已申请的发票（xlsx），列与电子税务局批量开票模板一致",
   issueInvoice: "登记一张发票已开具",
+  correctInvoice: "登记已开具的红字发票，或因款项退而复返而补开的发票",
   listVouchers: "列出充值码（不含码本身），由新到旧",
   createVouchers: "生成充值码",
   getMaintenance: "查询正在进行的维护",

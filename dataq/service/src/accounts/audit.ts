@@ -38,6 +38,7 @@ export const auditActions = [
   "coupon.redeem",
   "index.refresh",
   "invoice.buyer",
+  "invoice.correct",
   "invoice.issue",
   "invoice.request",
   "key.change",

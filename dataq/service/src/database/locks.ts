@@ -30,6 +30,8 @@ export const lockNumbers = {
   usage: 7_140_013,
   /** Begins and ends maintenance. */
   maintenance: 7_140_014,
+  /** Records an invoice; the key is its number, which two tables may have. */
+  invoiceNumber: 7_140_016,
 } as const;
 
 export type LockName = keyof typeof lockNumbers;

@@ -149,6 +149,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /admin/v1/invoices": row("service.read"),
   "GET /admin/v1/invoices/export": row("service.read", 20),
   "POST /admin/v1/invoices/:id/issue": row("service.finance"),
+  "POST /admin/v1/invoices/:id/corrections": row("service.finance"),
   "GET /admin/v1/vouchers": row("service.read"),
   "POST /admin/v1/vouchers": { ...row("service.finance"), watched: "tokens" },
   "POST /admin/v1/prices": { ...row("service.finance"), watched: "offer" },

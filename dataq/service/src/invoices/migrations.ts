@@ -31,4 +31,18 @@ create table invoice_payment (
 create index invoice_payment_invoice on invoice_payment (invoice_id);
 `,
   },
+  {
+    name: "invoices/2-corrections",
+    up: `
+-- Invoices over a part of an issued one: red ones over what went back, others over what came back after that.
+create table invoice_correction (
+  number text primary key,
+  invoice_id text not null references invoice,
+  kind text not null check (kind in ('red', 'again')),
+  amount_fen bigint not null check (amount_fen > 0),
+  issued_at timestamptz not null
+);
+create index invoice_correction_invoice on invoice_correction (invoice_id, issued_at);
+`,
+  },
 ];

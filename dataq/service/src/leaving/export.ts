@@ -3,7 +3,7 @@ import { holdings } from "./holdings.ts";
 
 const PIECE = 500;
 
-/** Members by name, refunds of payments, and lines of the audit log about the account, its keys and its people. */
+/** Members by name, refunds of payments, corrections of invoices, and lines of the audit log about the account, its keys and its people. */
 const others: Readonly<Record<string, string>> = {
   "people.member": `
     select to_jsonb(m) || jsonb_build_object('name', u."name", 'email', u."email") as row from people.member m
@@ -11,6 +11,9 @@ const others: Readonly<Record<string, string>> = {
   payment_return: `
     select to_jsonb(r) as row from payment_return r join payment p on p.id = r.payment_id
     where p.account_id = $1 order by r.created_at, r.id`,
+  invoice_correction: `
+    select to_jsonb(c) as row from invoice_correction c join invoice i on i.id = c.invoice_id
+    where i.account_id = $1 order by c.issued_at, c.number`,
   // Each part finds its lines by an index; with `or`, PostgreSQL would read the whole log.
   audit: `
     select to_jsonb(a) as row from audit a where id in (

@@ -1,4 +1,4 @@
-import type { AnyInvoice, InvoiceState } from "@dataq/contract/wire";
+import type { AnyInvoice, InvoiceFilter } from "@dataq/contract/wire";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -17,13 +17,15 @@ import { SettingForm } from "../../ui/setting-form.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
+import { Corrections } from "../invoices/corrections.tsx";
 import { invoiceTones } from "../invoices/invoices.tsx";
+import { CorrectInvoice } from "./correct-invoice.tsx";
 
-/** Invoices that customers asked for: exported for the tax bureau, and marked as issued. */
+/** Invoices that customers asked for: exported for the tax bureau, marked as issued, and corrected. */
 export function AllInvoices() {
   const t = useText();
   const format = useFormat();
-  const [state, setState] = useState<InvoiceState | "">("requested");
+  const [state, setState] = useState<InvoiceFilter | "">("requested");
   const [open, setOpen] = useState<AnyInvoice | null>(null);
   const query = useInfiniteQuery(allInvoicesQuery(state));
   return (
@@ -38,10 +40,10 @@ export function AllInvoices() {
           </a>
         }
       />
-      <FilteredList<AnyInvoice, InvoiceState>
+      <FilteredList<AnyInvoice, InvoiceFilter>
         title={t.invoices.list}
         query={query}
-        states={t.invoices.states}
+        states={{ ...t.invoices.states, to_correct: t.allInvoices.toCorrect }}
         state={state}
         onState={setState}
         empty={
@@ -83,8 +85,12 @@ export function AllInvoices() {
               {
                 name: t.pay.amount,
                 isNumber: true,
-                cell: ({ amount_fen, red_fen }) => (
-                  <Amount fen={amount_fen} part={red_fen} about={t.allInvoices.red} />
+                cell: ({ amount_fen, red_fen, again_fen }) => (
+                  <Amount
+                    fen={amount_fen}
+                    part={red_fen || again_fen}
+                    about={red_fen > 0 ? t.allInvoices.red : t.allInvoices.again}
+                  />
                 ),
               },
               {
@@ -94,6 +100,12 @@ export function AllInvoices() {
                     <>
                       <Badge tone={invoiceTones.issued}>{t.invoices.states.issued}</Badge>
                       <code className="mt-1 block font-mono text-xs break-all">{invoice.number}</code>
+                      <Corrections invoice={invoice} />
+                      {(invoice.red_fen > 0 || invoice.again_fen > 0) && (
+                        <Button size="small" className="mt-1.5" onClick={() => setOpen(invoice)}>
+                          {t.allInvoices.correct[invoice.red_fen > 0 ? "red" : "again"]}
+                        </Button>
+                      )}
                     </>
                   ) : invoice.amount_fen === 0 ? (
                     t.allInvoices.returned
@@ -107,7 +119,8 @@ export function AllInvoices() {
           />
         )}
       </FilteredList>
-      {open && <Issue invoice={open} onClose={() => setOpen(null)} />}
+      {open?.state === "requested" && <Issue invoice={open} onClose={() => setOpen(null)} />}
+      {open?.state === "issued" && <CorrectInvoice invoice={open} onClose={() => setOpen(null)} />}
     </>
   );
 }

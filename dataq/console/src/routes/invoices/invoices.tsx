@@ -8,6 +8,7 @@ import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { Table } from "../../ui/table.tsx";
 import { NotAllowed } from "../allowed.tsx";
 import { BuyerForm } from "./buyer-form.tsx";
+import { Corrections } from "./corrections.tsx";
 import { RequestForm } from "./request-form.tsx";
 import { MonthlyStatement } from "./statement.tsx";
 
@@ -71,8 +72,11 @@ function Requested() {
           {
             name: t.invoices.number,
             isWide: true,
-            cell: ({ number }) => (
-              <code className="font-mono text-xs break-all">{number ?? t.invoices.notYet}</code>
+            cell: (invoice) => (
+              <>
+                <code className="font-mono text-xs break-all">{invoice.number ?? t.invoices.notYet}</code>
+                <Corrections invoice={invoice} />
+              </>
             ),
           },
         ]}

@@ -7,6 +7,7 @@ import {
   invoiceIssue,
   type invoice as invoiceSchema,
   invoicesQuery,
+  newCorrection,
   newInvoice,
   type Sent,
   type statement as statementSchema,
@@ -16,6 +17,7 @@ import { findAccount } from "../../accounts/account.ts";
 import { inTransaction } from "../../database/transaction.ts";
 import { type Parties, receiptPdf, statementPdf } from "../../invoices/documents.ts";
 import {
+  correctInvoice,
   findBuyer,
   type Invoice,
   issueInvoice,
@@ -136,6 +138,19 @@ export function addInvoiceRoutes(app: FastifyInstance, parts: HttpParts, payment
       ),
     );
   });
+
+  app.post<ById>(
+    "/admin/v1/invoices/:id/corrections",
+    async (request, reply): Promise<Sent<typeof anyInvoice>> => {
+      const { amount_fen: amountFen, ...wanted } = check(newCorrection, readJson(request));
+      const author = authorOf(parts, request);
+      const made = await inTransaction(database, (transaction) =>
+        correctInvoice(transaction, request.params.id, { ...wanted, amountFen }, author),
+      );
+      reply.code(201);
+      return anyInvoiceBody(made);
+    },
+  );
 }
 
 function monthOf(text: string): string {
@@ -169,9 +184,15 @@ function invoiceBody(one: Invoice): Sent<typeof invoiceSchema> {
     number: one.number,
     created_at: one.createdAt,
     issued_at: one.issuedAt,
+    corrections: one.corrections.map(({ kind, number, amountFen, issuedAt }) => ({
+      kind,
+      number,
+      amount_fen: amountFen,
+      issued_at: issuedAt,
+    })),
   };
 }
 
 function anyInvoiceBody(one: Invoice): Sent<typeof anyInvoice> {
-  return { ...invoiceBody(one), account_id: one.accountId, red_fen: one.redFen };
+  return { ...invoiceBody(one), account_id: one.accountId, red_fen: one.redFen, again_fen: one.againFen };
 }
