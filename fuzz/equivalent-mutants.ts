@@ -908,4 +908,18 @@ export const equivalents: readonly Equivalent[] = [
     becomes: "<=",
     why: "The last step is then measured twice.",
   },
+  {
+    file: "engine/slots.ts",
+    code: "if (slot.cached.length < all && !this.#context.truncate(index, slot.position)) {",
+    was: "<",
+    becomes: "<=",
+    why: "Nothing stands after a draft of which all was right.",
+  },
+  {
+    file: "engine/slots.ts",
+    code: "this.#mostPictures = Math.max(leastPictures, makers.pictures.count * 2);",
+    was: "*",
+    becomes: "/",
+    why: "How often it is looked for what nothing holds is only seen in times.",
+  },
 ];

@@ -5,6 +5,7 @@ import { defaultSampling, type GenerateJob } from "../wire/inference/generate.ts
 import type { EncodedPicture } from "../wire/inference/picture.ts";
 import type { Context } from "./context.ts";
 import type { Found, KeptStates } from "./kept/kept-states.ts";
+import { fixedRowCost } from "./row-cost.ts";
 import type { Slot } from "./slot.ts";
 import { type SlotEvent, Slots } from "./slots.ts";
 import { fixedThreads } from "./threads.ts";
@@ -19,6 +20,8 @@ interface Options {
   /** Null if each slot has a cache of its own. */
   readonly sharedCells?: number | null;
   readonly kept?: Partial<KeptStates> | null;
+  /** Which tokens may follow the first so many of an answer. */
+  readonly guess?: ((prompt: readonly number[], at: number) => readonly number[]) | null;
 }
 
 /** Slots over the model that echoes what it saw. */
@@ -30,11 +33,14 @@ function rig(options: Options = {}) {
     hasState = false,
     sharedCells = null,
     kept = null,
+    guess = null,
   } = options;
   /** The rows of each step. */
   const steps: number[] = [];
   const events: SlotEvent[] = [];
   const wants: string[] = [];
+  /** How many events each step sent, if it sent any. */
+  const sent: number[] = [];
   let aborts = 0;
   let next: ReturnType<ConstructorParameters<typeof EchoContext>[0]["outcome"]> = "done";
   /** Called in each step, before it is computed. */
@@ -55,12 +61,25 @@ function rig(options: Options = {}) {
     abort();
   };
   let time = 0;
-  const makers = echoMakers(context, () => (time += 1e6));
+  const guesses = (prompt: readonly number[], ask: NonNullable<typeof guess>) => {
+    let at = 0;
+    return { add: () => at++, next: (most: number) => ask(prompt, at).slice(0, most) };
+  };
+  const makers = {
+    ...echoMakers(context, () => (time += 1e6)),
+    drafts: guess && {
+      ...{ rowCost: fixedRowCost(0.1), model: null },
+      guess: (prompt: readonly number[]) => guesses(prompt, guess),
+    },
+  };
   const all = new Slots({
     ...{ makers, context: context as unknown as Context, slots, checkpoints: hasState ? 3 : 0 },
     ...{ threads: fixedThreads(1), adapters: { use: () => {} } },
     kept: kept as KeptStates | null,
-    onStep: (some) => events.push(...some),
+    onStep: (some) => {
+      sent.push(some.length);
+      events.push(...some);
+    },
     onWant: (_, identity) => wants.push(identity),
     breathe: () => turnOfLoop(),
   });
@@ -75,7 +94,7 @@ function rig(options: Options = {}) {
     }
   };
   return {
-    ...{ context, makers, steps, events, wants, during, idle, end, slots: all },
+    ...{ context, makers, steps, events, wants, sent, during, idle, end, slots: all },
     aborts: () => aborts,
     fails: (how: typeof next) => (next = how),
     submit: (prompt: readonly Part[], changes: Partial<GenerateJob> = {}) => {
@@ -148,6 +167,18 @@ describe("a conversation", () => {
     // The cache lacks the last token of an answer. What follows an answer is known when it was seen twice.
     expect(cached).toEqual([0, 20 + 2, 31 + 2, 42 + 3 + 4]);
     expect(steps.filter((rows) => rows === 5)).toHaveLength(2);
+  });
+
+  it("goes back to where another one with the same beginning differed, if its memory cannot be cut", async () => {
+    const { submit, end, idle } = rig({ hasState: true });
+    const cached: number[] = [];
+    for (const from of [20, 30, 40]) {
+      const id = submit([[...count(120), ...count(40, from)]]);
+      await idle();
+      cached.push(end(id)!.done!.cachedTokens);
+    }
+    // The second one stops 16 tokens before that, to be gone back to.
+    expect(cached).toEqual([0, 0, 120 - 16]);
   });
 
   it("is not computed ahead where a step or the window has no room for it", async () => {
@@ -438,6 +469,62 @@ describe("pictures", () => {
   });
 });
 
+describe("guesses of what follows", () => {
+  const right = (prompt: readonly number[], at: number) =>
+    aloneAnswer(marksOf([prompt]), { hasState: false, most: 100 }).tokens.slice(at, at + 6);
+  /** The third one is wrong. */
+  const half = (prompt: readonly number[], at: number) =>
+    right(prompt, at).map((token, ahead) => (ahead === 2 ? token + 1 : token));
+
+  it("are taken as far as they are right, so that an answer takes fewer steps", async () => {
+    const prompt = longPrompt(20, 40);
+    for (const [guess, most] of [
+      [right, 10],
+      [half, 20],
+    ] as const) {
+      const { submit, textOf, steps, idle } = rig({ guess });
+      const ids = [submit([prompt], { numPredict: 40 }), submit([prompt], { numPredict: 40 })];
+      await idle();
+      expect(ids.map(textOf)).toEqual([alone(prompt, 40), alone(prompt, 40)]);
+      expect(steps.length).toBeLessThan(most);
+    }
+  });
+
+  it("take no cell of a shared cache that another one has", async () => {
+    const { submit, slots, events, end, textOf, idle } = rig({ window: 90, sharedCells: 90, guess: right });
+    const slow = submit([count(20, 50)], { numPredict: 9 });
+    while (events.length === 0) await turnOfLoop();
+    slots.pause(slow);
+    const prompt = longPrompt(20, 60);
+    const id = submit([prompt], { numPredict: 60 });
+    await idle();
+    expect([end(id)!.error, textOf(id)]).toEqual([null, alone(prompt, 60)]);
+    slots.resume(slow);
+    await idle();
+    expect(textOf(slow)).toBe(alone(count(20, 50), 9));
+  });
+
+  it("end with the client that leaves while they are computed, and leave nothing behind", async () => {
+    const prompt = longPrompt(20, 60);
+    const { submit, slots, events, steps, during, end, textOf, idle } = rig({ slots: 1, guess: half });
+    const id = submit([prompt], { numPredict: 60 });
+    let seen = 0;
+    during.work = () => {
+      if (steps.at(-1)! < 5 || events.length < 3) return;
+      during.work = undefined;
+      seen = events.length;
+      slots.cancel(id);
+    };
+    await idle();
+    expect([seen > 0, events.length - seen, end(id)]).toEqual([true, 0, undefined]);
+    const turn = [...prompt, ...right(prompt, 0), ...right(prompt, 6)];
+    const next = submit([turn], { numPredict: 9 });
+    await idle();
+    expect(textOf(next)).toBe(alone(turn, 9));
+    expect(end(next)!.done!.cachedTokens).toBeGreaterThan(20);
+  });
+});
+
 describe("a failure", () => {
   it("of a step ends the jobs of that step, empties their slots, and leaves the others", async () => {
     for (const how of ["throws", "no_room"] as const) {
@@ -614,7 +701,7 @@ describe("kept conversations", () => {
 });
 
 it("the loop ends when there is nothing to do, and turns once if it is asked", async () => {
-  const { submit, slots, context, idle } = rig();
+  const { submit, slots, context, makers, sent, idle } = rig();
   let rests = 0;
   context.rest = () => rests++;
   submit([count(4)]);
@@ -624,5 +711,12 @@ it("the loop ends when there is nothing to do, and turns once if it is asked", a
   await idle();
   expect(rests).toBe(2);
   expect(slots.progress()).toBeGreaterThan(first);
+  await idle();
+  expect(sent).not.toContain(0);
+  // A step that computes for long shows that it does, and so does a model that guesses.
+  context.progress += 1_000;
+  expect(slots.progress()).toBeGreaterThanOrEqual(first + 1_000);
+  Object.assign(makers, { drafts: { model: { progress: 1_000 } } });
+  expect(slots.progress()).toBeGreaterThanOrEqual(first + 2_000);
   await idle();
 });
