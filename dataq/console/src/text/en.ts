@@ -932,7 +932,7 @@ export const en = {
 
   allInvoices: {
     about:
-      "Export what was requested to the tax bureau's batch template, then record the numbers. What no longer fits after a refund or a dispute is listed as to correct.",
+      "Export what was requested to the tax bureau's batch template, then record the numbers. What no longer fits after a refund or a dispute is listed under “To correct”.",
     export: "Export requested (xlsx)",
     none: "No invoices",
     noneAbout: "Invoices that customers request appear here.",

@@ -95,6 +95,7 @@ export function AllInvoices() {
               },
               {
                 name: t.keys.state,
+                isWide: true,
                 cell: (invoice) =>
                   invoice.state === "issued" ? (
                     <>
