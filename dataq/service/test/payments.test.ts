@@ -331,6 +331,16 @@ describe("a forged notification", () => {
   });
 });
 
+/** What the audit log says of money that went back and that came back. */
+async function moved(id: string) {
+  const found = await rig.database.query<{ action: string; kind: string; fen: number }>(
+    `select action, after ->> 'kind' as kind, (after ->> 'amount_fen')::int as fen from audit
+     where target = $1 and action in ('payment.return', 'payment.given_back') order by id`,
+    [id],
+  );
+  return found.rows;
+}
+
 describe("a chargeback", () => {
   test("takes the tokens, freezes the account, and is written back when it is won", async () => {
     const { accountId, id } = await paid("stripe");
@@ -339,12 +349,18 @@ describe("a chargeback", () => {
     await rig.deliver(taken);
     expect(await rig.wallet(accountId)).toMatchObject({ paid: 0, frozen: true });
     await expectAgreement(id);
-    await rig.deliver(rig.providers.winDispute(id));
+    const won = rig.providers.winDispute(id);
+    await rig.deliver(won);
+    await rig.deliver(won);
     await rig.deliver(taken);
     expect(await rig.entries(accountId)).toEqual([
       ["topup", TOKENS],
       ["chargeback", -TOKENS],
       ["chargeback", TOKENS],
+    ]);
+    expect(await moved(id)).toEqual([
+      { action: "payment.return", kind: "chargeback", fen: FEN },
+      { action: "payment.given_back", kind: "chargeback", fen: FEN },
     ]);
     await expectAgreement(id);
   });
@@ -355,6 +371,7 @@ describe("a chargeback", () => {
     await rig.deliver(rig.providers.winDispute(id));
     await rig.deliver(taken);
     expect(await rig.entries(accountId)).toEqual([["topup", TOKENS]]);
+    expect((await moved(id)).map(({ action }) => action)).not.toContain("payment.given_back");
     expect((await rig.wallet(accountId)).frozen).toBe(false);
     await expectAgreement(id);
   });

@@ -1590,6 +1590,7 @@ export const en = {
       "member.withdraw": "Invitation cancelled",
       "payment.confirm": "Bank transfer confirmed",
       "payment.create": "Payment begun",
+      "payment.given_back": "Refund failed, or chargeback won",
       "payment.paid": "Payment received",
       "payment.return": "Payment refunded or charged back",
       "payment.trouble": "Payment does not fit",

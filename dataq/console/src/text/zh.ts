@@ -1512,6 +1512,7 @@ export const zh: Text = {
       "member.withdraw": "取消邀请",
       "payment.confirm": "确认银行转账",
       "payment.create": "发起付款",
+      "payment.given_back": "退款失败或拒付申诉成功",
       "payment.paid": "付款到账",
       "payment.return": "付款退款或拒付",
       "payment.trouble": "付款异常",

@@ -70,6 +70,7 @@ export const auditActions = [
   "member.withdraw",
   "payment.confirm",
   "payment.create",
+  "payment.given_back",
   "payment.paid",
   "payment.return",
   "payment.trouble",

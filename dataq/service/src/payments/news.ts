@@ -292,6 +292,12 @@ export async function endReturn(
   );
   if (bought && known.paid > 0)
     await reopenPackage(transaction, payment.accountId, bought.package.id, known.packageTokens);
+  const { kind, amountFen } = known;
+  if (amountFen > 0)
+    await writeAudit(transaction, author, "payment.given_back", payment.id, null, {
+      kind,
+      amount_fen: amountFen,
+    });
 }
 
 /** What fen are worth in tokens without a package. */
