@@ -688,6 +688,54 @@ describe("kept conversations", () => {
     expect(end(next)!.error).toBeNull();
   });
 
+  it("that cannot be saved end the job that takes their slot, and no other", async () => {
+    const { kept } = noting(() => true);
+    const { submit, textOf, end, idle } = rig({ slots: 1, kept });
+    submit([longPrompt(20, 3)]);
+    await idle();
+    const keep = async () => {
+      throw new Error("no memory is left");
+    };
+    Object.assign(kept, { keep });
+    const failed = submit([count(30, 7)]);
+    await idle();
+    expect(end(failed)!.error!.message).toMatch(/no memory is left/);
+    Object.assign(kept, { isWorthKeeping: () => false });
+    const prompt = longPrompt(20, 3);
+    const next = submit([prompt]);
+    await idle();
+    expect([textOf(next), end(next)!.done!.cachedTokens]).toEqual([alone(prompt, 3), 0]);
+  });
+
+  it("of a slow reader free their slot if it leaves while they make room for another one", async () => {
+    const { asked, kept } = noting(() => true);
+    const { submit, slots, events, end, idle } = rig({ slots: 2, window: 90, sharedCells: 90, kept });
+    const slow = async () => {
+      const before = events.length;
+      const id = submit([longPrompt(60, 20)], { numPredict: 20 });
+      while (events.length === before) await turnOfLoop();
+      slots.pause(id);
+      await idle();
+      return id;
+    };
+    const left = await slow();
+    const keep = async () => {
+      asked.push("keep");
+      await turnOfLoop();
+      slots.cancel(left);
+    };
+    Object.assign(kept, { keep });
+    const other = submit([count(50, 7)], { numPredict: 1 });
+    await idle();
+    expect([asked.includes("keep"), end(other)!.error, end(left)]).toEqual([true, null, undefined]);
+    // Both slots can be had: another slow reader holds one of them.
+    Object.assign(kept, { isWorthKeeping: () => false });
+    await slow();
+    const last = submit([count(9, 40)], { numPredict: 1 });
+    await idle();
+    expect(end(last)?.error).toBeNull();
+  });
+
   it("are not saved while a job runs", async () => {
     const { asked, kept } = noting(() => true);
     const { submit, slots, events } = rig({ slots: 1, kept });
