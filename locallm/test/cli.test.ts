@@ -586,7 +586,7 @@ describe("doctor and prune", () => {
     await writeFile(join(folder, "writer.gguf"), ggufBytes(loadableModel()));
     const file = await modelfile(
       "Writer",
-      "FROM writer.gguf\nTEMPLATE {{ range .Messages }}{{ .Content }} {{ end }}",
+      "FROM writer.gguf\nPARAMETER num_thread 1\nTEMPLATE {{ range .Messages }}{{ .Content }} {{ end }}",
     );
     expect((await locallm("create", "writer", "-f", file)).code).toBe(0);
     const { code, out, err } = await runProcess(env, ["doctor", "--self-test", "writer"]);

@@ -18,7 +18,8 @@ beforeAll(async () => {
   server = await startServerHere();
   const digest = `sha256:${createHash("sha256").update(weights).digest("hex")}`;
   await server.post(`/api/blobs/${digest}`, undefined, { body: new Uint8Array(weights) });
-  const created = { model: "tiny", files: { a: digest }, parameters: { seed: 1 }, license: "MIT" };
+  const parameters = { seed: 1, num_thread: 1 };
+  const created = { model: "tiny", files: { a: digest }, parameters, license: "MIT" };
   await server.ask("/api/create", { ...created, stream: false });
   const thinking = "{{ if .Think }}<think>{{ end }}{{ .Prompt }}{{ .Thinking }}";
   await server.ask("/api/create", { model: "thinker", from: "tiny", template: thinking, stream: false });

@@ -43,16 +43,14 @@ const rankHead = (spec: GgufSpec, architecture: string, heads: GgufSpec["tensors
   tensors: [...spec.tensors, ...heads],
 });
 const strings = (...items: string[]): Entry => ({ kind: "array", of: "string", items });
-const fewThreads = { parameters: { num_thread: 1 } };
 
 const localKinds: readonly Kind[] = [
-  { name: "text", label: "text", file: () => smallSpec("llama", 1), more: async () => fewThreads },
+  { name: "text", label: "text", file: () => smallSpec("llama", 1) },
   {
     name: "insert",
     label: "text, with a template for code between code",
     file: () => smallSpec("llama", 2),
     more: async () => ({
-      ...fewThreads,
       template: "{{ .Prompt }}{{ if .Suffix }}<MID>{{ .Suffix }}{{ end }}",
     }),
   },
@@ -60,26 +58,24 @@ const localKinds: readonly Kind[] = [
     name: "code",
     label: "text, with tokens for infill",
     file: () => codeModel(),
-    more: async () => fewThreads,
   },
   {
     name: "quantised",
     label: "text, quantised",
     file: () => smallSpec("llama", 3),
-    more: async () => ({ ...fewThreads, quantize: "q8_0" }),
+    more: async () => ({ quantize: "q8_0" }),
   },
   {
     name: "adapter",
     label: "text, with an adapter",
     file: () => smallSpec("llama", 4),
-    more: async () => ({ ...fewThreads, adapters: { "lora.gguf": await upload(smallAdapter(5)) } }),
+    more: async () => ({ adapters: { "lora.gguf": await upload(smallAdapter(5)) } }),
   },
   {
     name: "projector",
     label: "text, with a projector for pictures",
     file: () => smallSpec("llama", 6),
     more: async () => ({
-      ...fewThreads,
       files: { "mmproj.gguf": await upload(ggufBytes(projector)) },
     }),
   },
@@ -88,7 +84,6 @@ const localKinds: readonly Kind[] = [
     label: "text, with a projector for sound",
     file: () => smallSpec("llama", 17),
     more: async () => ({
-      ...fewThreads,
       files: {
         "mmproj.gguf": await upload(
           ggufBytes(withEntry(projector, "clip.has_audio_encoder", { kind: "bool", value: true })),
@@ -360,7 +355,8 @@ function codeOf(told: string): string {
 
 async function add(name: string, spec: GgufSpec, more: Partial<CreateRequest> = {}): Promise<void> {
   const files = { "model.gguf": await upload(ggufBytes(spec)), ...more.files };
-  await store.derive(name, { ...more, files });
+  // As `ModelStore.add` does.
+  await store.derive(name, { parameters: { num_thread: 1 }, ...more, files });
 }
 
 async function upload(bytes: Buffer) {

@@ -480,7 +480,8 @@ test("a LoRA adapter changes the output of its model only", async () => {
     ],
     tensors,
   });
-  await create({ model: "base", files: { "base.gguf": await upload(ggufBytes(loadableModel())) } });
+  const files = { "base.gguf": await upload(ggufBytes(loadableModel())) };
+  await create({ model: "base", files, parameters: { num_thread: 1 } });
   await create({ model: "tuned", from: "base", adapters: { "lora.gguf": await upload(adapter) } });
   const say = async (model: string) => {
     const options = { temperature: 0, num_predict: 12, num_ctx: 128 };
@@ -550,6 +551,8 @@ const starter = await starterStore();
 describe.skipIf(starter === null)("with the starter model", () => {
   let own: TestServer;
   let root = "";
+  // One thread, as `ModelStore.add` says.
+  const options = { num_thread: 1, temperature: 0 };
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), "locallm-starter-"));
     await cp(join(starter ?? "", "manifests"), join(root, "manifests"), { recursive: true });
@@ -569,7 +572,7 @@ describe.skipIf(starter === null)("with the starter model", () => {
       model: starterName,
       messages: [{ role: "user", content: "What is the capital of France?" }],
       stream: false,
-      options: { num_predict: 12 },
+      options: { ...options, num_predict: 12 },
     })) as { message: { content: string } };
     expect(message.content).toContain("Paris");
   });
@@ -584,6 +587,7 @@ describe.skipIf(starter === null)("with the starter model", () => {
       model: "pirate",
       messages: [{ role: "user", content: "hi" }],
       stream: false,
+      options,
     });
     expect(answered).toMatchObject({ done: true, eval_count: 3 });
   });
@@ -595,7 +599,7 @@ describe.skipIf(starter === null)("with the starter model", () => {
       await own.post("/api/generate", {
         model: "busy",
         prompt: "Once upon a time",
-        options: { num_predict: 60, num_ctx: 256, temperature: 0 },
+        options: { ...options, num_predict: 60, num_ctx: 256 },
       }),
     );
     await stream.next();

@@ -185,7 +185,7 @@ describe("a split file", () => {
       model: "big",
       prompt: "a",
       stream: false,
-      options: { num_predict: 2, temperature: 0 },
+      options: { num_predict: 2, temperature: 0, num_thread: 1 },
     });
     expect(answer).toMatchObject({ done: true, eval_count: 2 });
     const shown = await server.ask<{ tensors: unknown[]; details: object }>("/api/show", { model: "big" });

@@ -7,7 +7,12 @@ import type { CallToolResult, Client as McpClient, Tool } from "@modelcontextpro
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { compileCache } from "../../../testing/compile-cache.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
-import { Client, StdioClientTransport, StreamableHTTPClientTransport } from "./mcp-client.ts";
+import {
+  Client,
+  jsonSchemaValidator,
+  StdioClientTransport,
+  StreamableHTTPClientTransport,
+} from "./mcp-client.ts";
 
 const list: readonly Operation[] = operations;
 /** The protocol of 2025, which begins with `initialize`, and that of 2026, which has no connection. */
@@ -33,7 +38,7 @@ async function connect(
 ): Promise<McpClient> {
   const client = new Client(
     { name: "test", version: "1" },
-    { versionNegotiation: { mode: era === "2025-11-25" ? "legacy" : "auto" } },
+    { jsonSchemaValidator, versionNegotiation: { mode: era === "2025-11-25" ? "legacy" : "auto" } },
   );
   await client.connect(
     new StreamableHTTPClientTransport(new URL(`${to.url}/mcp`), {
@@ -655,7 +660,10 @@ describe("a real answer", () => {
   /** A client of 2026 first asks another such process for the protocol. */
   async function connectStdio(args: readonly string[], env: Record<string, string>, era: Era = "2025-11-25") {
     const mode = era === "2025-11-25" ? "legacy" : "auto";
-    const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+    const client = new Client(
+      { name: "test", version: "1" },
+      { jsonSchemaValidator, versionNegotiation: { mode } },
+    );
     const transport = new StdioClientTransport({ ...processOf(args, env), stderr: "pipe" });
     let log = "";
     transport.stderr?.on("data", (chunk) => {
