@@ -896,6 +896,27 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     file: "scheduler/queue.ts",
+    code: "if (length === 0) this.#lengths.delete(key);",
+    was: "length === 0",
+    becomes: "false",
+    why: "A key without requests never has the most; this only keeps the map small.",
+  },
+  {
+    file: "scheduler/queue.ts",
+    code: "return last.reduce((newest, each) => (each.ticket > newest.ticket ? each : newest));",
+    was: ">",
+    becomes: ">=",
+    why: "No two requests have the same ticket.",
+  },
+  {
+    file: "scheduler/scheduler.ts",
+    code: "if (refused === waiter) return;",
+    was: "refused === waiter",
+    becomes: "false",
+    why: "A request that is refused is in no line, so that looking again changes nothing; this is only sooner.",
+  },
+  {
+    file: "scheduler/queue.ts",
     code: "if (keys === undefined || requests === undefined || index < 0) return false;",
     was: "||",
     becomes: "&&",

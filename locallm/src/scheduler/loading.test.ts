@@ -6,6 +6,7 @@ import type { Device } from "../wire/inference/load.ts";
 import { systemClock } from "./clock.ts";
 import type { LeaseRequest, Scheduler } from "./lease.ts";
 import type { MeasuredLoad } from "./memory-needs.ts";
+import type { SchedulerSettings } from "./parts.ts";
 import { createScheduler } from "./scheduler.ts";
 
 const gib = 2 ** 30;
@@ -16,7 +17,14 @@ const gib = 2 ** 30;
 function world(
   gpuGib: number,
   refuse: (layers: number) => Error | null,
-  { maxLoadedModels = 1, layerGib = 1, slots = 1, cellGib = 0, availableGib = 64 } = {},
+  {
+    maxLoadedModels = 1,
+    layerGib = 1,
+    slots = 1,
+    sharedCache = "auto" as SchedulerSettings["sharedCache"],
+    cellGib = 0,
+    availableGib = 64,
+  } = {},
 ) {
   /** A window of 2,048 tokens takes as much as the weights. */
   const needs = ({ numCtx, cells = slots * numCtx }: MeasuredLoad): Needs => {
@@ -83,7 +91,7 @@ function world(
       loadTimeoutMs: Number.POSITIVE_INFINITY,
       flashAttention: "auto",
       kvCacheType: "f16",
-      sharedCache: "auto",
+      sharedCache,
       drafts: "auto",
       environment: {},
     },
@@ -127,6 +135,9 @@ describe("a load on a GPU", () => {
     expect(scheduler.view().residents).toMatchObject([
       { devices: [{ name: "G0", layers: 8, bytes: 8 * gib }], whyThere: "all 8 layers fit" },
     ]);
+    expect(scheduler.view().decisions.at(-1)).toMatchObject({
+      ...{ what: "ready", why: "context length 64, on G0 (all 8 layers fit)" },
+    });
     await scheduler.close(0);
   });
 
@@ -211,12 +222,30 @@ describe("a window that is chosen by the vocabulary", () => {
   });
 
   it("stays as it is if it is enough already, or if nothing is known to need more", async () => {
-    for (const wish of [null, { ...request().load, numCtx: 32 }]) {
+    const { load } = request();
+    const asked = { ...request(), load: { ...load, whyCtx: "asked" } };
+    for (const wish of [null, { ...load, numCtx: 32 }, { ...load, whyCtx: "for the prompt" }]) {
       const { scheduler, tried } = world(12, () => null);
-      const { info } = await scheduler.lease({ ...request(), sizing: async () => wish });
+      const { info } = await scheduler.lease({ ...asked, sizing: async () => wish });
       expect([info.contextLength, tried]).toEqual([64, [8]]);
+      expect(scheduler.view().residents[0]).toMatchObject({ numCtx: 64, whyCtx: "asked" });
       await scheduler.close(0);
     }
+  });
+
+  it("grows together with what the slots share, and does not make them share what they did not", async () => {
+    const grown = async (sharedCache: SchedulerSettings["sharedCache"], availableGib: number) => {
+      const { scheduler } = world(0, () => null, { slots: 2, sharedCache, cellGib: 1 / 64, availableGib });
+      const { load } = request();
+      await scheduler.lease({ ...request(), sizing: async () => ({ ...load, numCtx: 128 }) });
+      const { numCtx, sharedCells } = scheduler.view().residents[0]!;
+      await scheduler.close(0);
+      return [numCtx, sharedCells];
+    };
+    expect(await grown("on", 64)).toEqual([128, 128 + 32]);
+    // Two windows of 128 tokens take 4 GiB beside the weights.
+    expect(await grown("auto", 12)).toEqual([128, null]);
+    expect(await grown("auto", 11.9)).toEqual([64, null]);
   });
 
   it("does not grow while another model takes the GPU's memory that it needs", async () => {

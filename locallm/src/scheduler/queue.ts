@@ -121,7 +121,6 @@ export class Queue<Request extends Waiting> {
   #mostDispensable(added: Request): Request {
     let most = added.key;
     for (const [key, length] of this.#lengths) if (length > this.#lengths.get(most)!) most = key;
-    if (most === added.key) return added;
     const last = [...this.#lines.values()].flatMap((keys) => keys.get(most)?.at(-1) ?? []);
     return last.reduce((newest, each) => (each.ticket > newest.ticket ? each : newest));
   }

@@ -372,6 +372,28 @@ describe("competing models", () => {
     expect(loads).toEqual(["a", "b", "c"]);
   });
 
+  it("counts a model's time from when it is loaded, and tells how long others wait and how long the load took", async () => {
+    const { scheduler, clock, hold, loads, logged } = world();
+    await clock.pass(1_000);
+    hold.loads = true;
+    const asked = scheduler.lease(request("a"));
+    const waiting = [scheduler.lease(request("b"))];
+    await clock.pass(500);
+    waiting.push(scheduler.lease(request("b")));
+    await clock.pass(3_000);
+    expect(scheduler.view().waiting).toEqual([
+      { model: "a", count: 1, oldestMs: 3_500 },
+      { model: "b", count: 2, oldestMs: 3_500 },
+    ]);
+    hold.loads = false;
+    hold.release[0]!();
+    (await asked).release();
+    expect(logged.find(({ what }) => what === "ready")!.tookMs).toBe(3_500);
+    (await waiting[0]!).release();
+    (await waiting[1]!).release();
+    expect(loads).toEqual(["a", "b"]);
+  });
+
   it("keeps serving the loaded model if the competing request is cancelled", async () => {
     const { scheduler, loads, clock } = world();
     const holding = await scheduler.lease(request("a"));
@@ -770,6 +792,20 @@ describe("failures", () => {
     expect(loads).toEqual(["a"]);
   });
 
+  it("goes on with a load although a client of another model leaves", async () => {
+    const { scheduler, hold, loads } = world();
+    hold.loads = true;
+    const stays = scheduler.lease(request("a"));
+    await settled();
+    const gone = new AbortController();
+    const left = scheduler.lease(request("b", { signal: gone.signal }));
+    gone.abort(new Error("gone"));
+    await expect(left).rejects.toThrow("gone");
+    hold.release[0]!();
+    (await stays).release();
+    expect(loads).toEqual(["a"]);
+  });
+
   it("looks again if the other model dies while devices are chosen: nobody is left to make room", async () => {
     const { scheduler, sizes, kill } = world({ maxLoadedModels: 2 }, 100);
     sizes.set("a", 60).set("b", 150);
@@ -793,6 +829,20 @@ describe("failures", () => {
     (await scheduler.lease(request("a"))).release();
     await expect(scheduler.lease(request("huge"))).rejects.toThrow("model requires more memory");
     expect([...running]).toEqual(["a"]);
+  });
+
+  it("evicts for a model that needs a quarter more than what is freed, and nothing for a larger one", async () => {
+    // A process frees more than its model's size, so that this is worth a try.
+    for (const [size, left] of [
+      [7.5, []],
+      [7.6, ["a"]],
+    ] as const) {
+      const { scheduler, sizes, running } = world({ maxLoadedModels: 4 }, 6);
+      sizes.set("a", 6).set("b", size);
+      (await scheduler.lease(request("a"))).release();
+      await expect(scheduler.lease(request("b"))).rejects.toMatchObject({ code: "model_too_large" });
+      expect([...running]).toEqual(left);
+    }
   });
 
   it("makes room in memory below the limit of loaded models, after busy models have finished", async () => {

@@ -86,8 +86,8 @@ class PlaceScheduler implements Scheduler {
         settle: { resolve, reject },
       };
       const resident = this.#residentOf(line);
-      const isNext = request.uses !== "slot" || this.#queue.head(line) === undefined;
-      if (isNext && resident?.canServe(request, waiter.minCtx)) {
+      // Nobody is overtaken: where a request of its line waits for a slot, the model has none to give.
+      if (resident?.canServe(request, waiter.minCtx)) {
         this.#grant(resident, waiter);
         return;
       }
@@ -461,7 +461,7 @@ class PlaceScheduler implements Scheduler {
   }
 
   #expired(resident: Resident): void {
-    if (resident.isOpen && resident.isIdle) this.#unload(resident, "unload", "keep-alive expired");
+    this.#unload(resident, "unload", "keep-alive expired");
   }
 
   #unloadDrained(resident: Resident, { why, toMakeRoom }: NonNullable<Resident["draining"]>): void {

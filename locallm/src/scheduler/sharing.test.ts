@@ -66,6 +66,9 @@ describe("what the slots of a model share", () => {
   it("shrinks to one window, but not while another model could leave", async () => {
     const available = weights + window;
     expect(await fit({ available })).toMatchObject({ cells: window, fits: true });
+    // Between both, a quarter of what the further slots would have.
+    const some = window * (1 + 0.75 / 4);
+    expect(await fit({ available: weights + some })).toMatchObject({ cells: some, fits: true });
     expect(await fit({ available, isCramped: false })).toMatchObject({ cells: 1.75 * window, fits: false });
     expect(await fit({ available: available - 1 })).toMatchObject({ cells: window, fits: false });
   });
