@@ -51,6 +51,7 @@ export {
 } from "./price.ts";
 export { type Difference, type Provenance, type SourceKind, sourceKinds } from "./provenance.ts";
 export { withoutRadicals } from "./radicals.ts";
+export { type SsoCause, ssoCauses } from "./sso-cause.ts";
 export { carriersOf, findCarrier, postalCheck } from "./values/express-number.ts";
 export { splitInvoice } from "./values/invoice.ts";
 export { issnCheck, looksLikeIssn, readIssn } from "./values/issn.ts";

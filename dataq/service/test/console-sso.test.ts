@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { chromiumPath } from "../../../testing/chromium.ts";
 import { openBrowser } from "./browser.ts";
+import { faultsOf } from "./faults.ts";
 import { startInProcess } from "./in-process.ts";
 import { CLIENT, startSsoProvider } from "./sso-provider.ts";
 
@@ -48,5 +49,20 @@ test.skipIf(chromiumPath === undefined)(
     await page.getByRole("button", { name: "Sign in with Example Login" }).click();
     await page.getByRole("alert").waitFor();
     expect(await page.getByRole("alert").textContent()).toContain("no role");
+    // The person is told no more, and the operator what to do.
+    expect(await page.locator("body").textContent()).not.toContain("operators.claim");
+    provider.people.set("boss", boss);
+    for (const [language, words] of [
+      ["en", "none of the values in operators.roles"],
+      ["zh", "没有 operators.roles 列出的值"],
+    ] as const) {
+      await browser.wear({ theme: "light", language, width: 1440 });
+      await page.goto("/console/sign-in?next=%2Fadmin%2Fintegrity");
+      await page.getByRole("button", { name: "Example Login" }).click();
+      await page.waitForURL(`${service.url}/console/admin/integrity`);
+      await page.getByText(words).waitFor();
+      expect(await faultsOf(page)).toEqual([]);
+      await browser.signIn("");
+    }
   },
 );

@@ -375,6 +375,12 @@ const ownerStates: readonly Sight[] = [
     );
     await visit(at, "/invoices");
   }),
+  state("admin-integrity-sso", (at) =>
+    visitWith(at, "/admin/integrity", "**/admin/v1/audit?*", (page: { data: object[] }) => ({
+      ...page,
+      data: [ssoFailure, ...page.data],
+    })),
+  ),
   state("admin-board-unanswered", (at) =>
     visitWith(at, "/admin/board", "**/admin/v1/board*", (board: { vendors: object[] }) => ({
       ...board,
@@ -848,6 +854,19 @@ const invoices = [
   { ...ofInvoice, ...issued, id: "inv_0", buyer, amount_fen: 50_000, again_fen: 1_000, corrections },
   { ...ofInvoice, ...issued, id: "inv_", buyer, amount_fen: 50_000, corrections },
 ];
+
+/** The longest of the causes, with what the provider said. */
+const ssoFailure = {
+  ...{
+    id: 1_000_000,
+    at: "2026-03-10T04:00:00.000Z",
+    actor: "nobody",
+    action: "login.failure",
+    target: "sso",
+  },
+  ...{ before: null, after: { reason: "failed", cause: "code_refused", said: "invalid_client" } },
+  ...{ ip: "203.0.113.9", user_agent: null, request_id: "req_01m8m4ak5f676175bdfp340haf" },
+};
 
 const ofApproval = {
   method: "POST",

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type SsoCause, ssoCauses } from "@dataq/contract";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { readSsoSettings } from "../src/people/sso-settings.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
@@ -117,6 +118,96 @@ test.each([
   expect(await traveller.signIn()).toBe(`/console/sign-in#sso=${reason}`);
   expect(await traveller.me()).toBeNull();
   expect((await auditOf())[0]).toMatchObject({ action: "login.failure", target: "sso", after: { reason } });
+});
+
+/** What the newest line of the audit log and of the service's log say of a sign-in, both under the request's ID. */
+async function told(at: InProcessService) {
+  const [line] = (await at.call("/admin/v1/audit?limit=1")).body.data as {
+    after: object;
+    request_id: string;
+  }[];
+  const logged = at
+    .log()
+    .split("\n")
+    .filter((text) => text.includes("single sign-on failed") && text.includes(line!.request_id))
+    .map((text) => JSON.parse(text));
+  expect(logged).toHaveLength(1);
+  const { cause, said, text } = logged[0];
+  expect(line!.after).toMatchObject(JSON.parse(JSON.stringify({ cause, said })));
+  expect(text).toBe(ssoCauses[cause as SsoCause].en);
+  return said === undefined ? cause : `${cause}: ${said}`;
+}
+
+test("what went wrong is told to the operator under the request's ID, and not to the person", async () => {
+  const seen: string[] = [];
+  const fails = async (at: InProcessService, change: (link: URL) => void = () => {}) => {
+    const traveller = new Traveller(at.url);
+    const link = new URL(await traveller.goOut());
+    change(link);
+    const place = (await traveller.ask(link.href)).headers.get("location")!;
+    expect(place).toMatch(/^\/console\/sign-in#sso=(failed|no_role)$/);
+    seen.push(await told(at));
+  };
+  appear({ groups: ["bosses"] });
+  await fails(service, (link) => link.searchParams.set("iss", "https://other.example"));
+  await fails(service, (link) => link.searchParams.set("code", "made-up"));
+  await fails(service, (link) => {
+    link.searchParams.delete("code");
+    link.searchParams.set("error", "invalid_scope");
+  });
+  // What is no code of OAuth is somebody's text, and goes nowhere.
+  const forged = new Traveller(service.url);
+  const link = new URL(await forged.goOut());
+  link.searchParams.delete("code");
+  link.searchParams.set("error", "<b>Call 555");
+  await forged.ask(link.href);
+  expect(service.log()).not.toContain("Call 555");
+  provider.forge = (claims) => ({ ...claims, aud: "other" });
+  await fails(service);
+  provider.forge = (claims) => ({ ...claims, aud: ["dataq", "other"], azp: "other" });
+  await fails(service);
+  provider.forge = undefined;
+  appear({ groups: undefined });
+  await fails(service);
+  appear({ groups: ["others"] });
+  await fails(service);
+  await using other = await start({ issuer: provider.otherAddress });
+  appear({ groups: ["bosses"] });
+  await fails(other);
+  await using stranger = await start({ client_secret: "not the secret of the client" });
+  await fails(stranger);
+  await using mailless = await start({ scopes: ["openid", "groups"] });
+  await fails(mailless);
+  expect(seen).toEqual([
+    "other_issuer",
+    "code_refused: invalid_grant",
+    "provider_refused: invalid_scope",
+    "token_unverified",
+    "for_others",
+    "no_claim",
+    "no_value",
+    "other_issuer",
+    "code_refused: invalid_client",
+    "no_mail",
+  ]);
+  provider.admit(service.url);
+});
+
+test("that the provider does not describe itself is told when somebody wants to go there", async () => {
+  await using lost = await start({ issuer: "http://localhost:9" });
+  const answer = await new Traveller(lost.url).post("/console/api/sso", { next: "/" });
+  expect(answer.status).toBe(503);
+  expect(await answer.text()).not.toContain("localhost:9");
+  const line = lost
+    .log()
+    .split("\n")
+    .find((text) => text.includes("single sign-on failed"))!;
+  expect(JSON.parse(line)).toMatchObject({
+    request_id: answer.headers.get("x-request-id"),
+    cause: "provider_away",
+    text: ssoCauses.provider_away.en,
+  });
+  provider.admit(service.url);
 });
 
 /** Somebody new who is signed in, in so many browsers. */

@@ -195,14 +195,16 @@ export function createAuth(options: AuthOptions) {
       localLink(database, clock),
       ...(sso ? [genericOAuth({ config: [providerOf(sso)] })] : []),
     ],
-    logger: { disabled: true },
+    // It says what a provider answered, which its own answer to us does not.
+    logger: { level: "warn", log: (_level, _message, ...details) => sso?.hear(details) },
   });
 }
 
 export type Auth = ReturnType<typeof createAuth>;
 
 /** The provider for better-auth, which checks state, nonce, PKCE, signature and audience. */
-function providerOf({ settings, providerId, returnUrl }: SingleSignOn) {
+function providerOf(sso: SingleSignOn) {
+  const { settings, providerId, returnUrl } = sso;
   return {
     providerId,
     discoveryUrl: discoveryUrlOf(settings),
@@ -213,8 +215,12 @@ function providerOf({ settings, providerId, returnUrl }: SingleSignOn) {
     scopes: settings.scopes,
     redirectURI: returnUrl,
     // A provider that fails here is one that does not let the person in.
-    getUserInfo: async (tokens: { idToken?: string | undefined; accessToken?: string | undefined }) =>
-      (await claimsOf(tokens, settings).catch(() => undefined)) ?? null,
+    getUserInfo: async (tokens: { idToken?: string | undefined; accessToken?: string | undefined }) => {
+      const claims = await claimsOf(tokens, settings);
+      if (typeof claims !== "string") return claims;
+      sso.noteCause(claims);
+      return null;
+    },
   };
 }
 

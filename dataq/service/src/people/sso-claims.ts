@@ -1,3 +1,4 @@
+import type { SsoCause } from "@dataq/contract";
 import type { Role } from "../accounts/scope.ts";
 import type { SsoSettings } from "./sso-settings.ts";
 
@@ -13,7 +14,7 @@ const LIMIT_MS = 10_000;
 
 /**
  * The claims of a person: those of the ID token, whose signature, audience and nonce better-auth has checked, and what
- * else the provider tells about them. Undefined if the token is not from this issuer or not for this client alone.
+ * else the provider tells about them; or why they do not count.
  */
 export async function claimsOf(
   {
@@ -21,20 +22,21 @@ export async function claimsOf(
     accessToken,
   }: { readonly idToken?: string | undefined; readonly accessToken?: string | undefined },
   settings: SsoSettings,
-): Promise<Claims | undefined> {
+): Promise<Claims | SsoCause> {
   const own = idToken === undefined ? undefined : claimsIn(idToken);
+  if (own === undefined) return "token_unverified";
   // better-auth takes the issuer from the provider's own description, which may name another one.
-  if (own === undefined || own["iss"] !== settings.issuer) return undefined;
+  if (own["iss"] !== settings.issuer) return "other_issuer";
   const { aud, azp, sub } = own;
   const isForOthersToo = Array.isArray(aud) && aud.length > 1;
-  if ((isForOthersToo || azp !== undefined) && azp !== settings.client_id) return undefined;
-  if (typeof sub !== "string" || sub === "") return undefined;
+  if ((isForOthersToo || azp !== undefined) && azp !== settings.client_id) return "for_others";
+  if (typeof sub !== "string" || sub === "") return "person_untold";
   const hasAll =
     own["email"] !== undefined &&
     own["email_verified"] !== undefined &&
     (settings.operators === undefined || valueAt(own, settings.operators.claim) !== undefined);
   const more = hasAll || accessToken === undefined ? {} : await askAbout(sub, accessToken, settings);
-  if (more === undefined) return undefined;
+  if (typeof more === "string") return more;
   const all = { ...more, ...own };
   const { email, name, email_verified } = all as Record<string, unknown>;
   return {
@@ -58,24 +60,34 @@ export function roleIn(
   return order.find((role) => roles[role].some((value) => held.includes(value)));
 }
 
+/** Why a person has no role; undefined if no claim gives one. */
+export function lackIn(
+  claims: Readonly<Record<string, unknown>>,
+  { operators }: SsoSettings,
+): SsoCause | undefined {
+  if (operators === undefined) return undefined;
+  return valueAt(claims, operators.claim) === undefined ? "no_claim" : "no_value";
+}
+
 /** Where the provider describes itself. */
 export function discoveryUrlOf({ issuer }: SsoSettings): string {
   return `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
 }
 
-/** Asks the provider about the person. Undefined if it answers about somebody else, or not as it should. */
+/** Asks the provider about the person; or why its answer does not count. */
 async function askAbout(
   sub: string,
   accessToken: string,
   settings: SsoSettings,
-): Promise<Record<string, unknown> | undefined> {
-  const provider = await readObject(discoveryUrlOf(settings));
-  const place = provider?.["userinfo_endpoint"];
-  if (provider?.["issuer"] !== settings.issuer) return undefined;
+): Promise<Record<string, unknown> | SsoCause> {
+  const provider = await readObject(discoveryUrlOf(settings)).catch(() => undefined);
+  if (provider === undefined) return "provider_away";
+  const place = provider["userinfo_endpoint"];
+  if (provider["issuer"] !== settings.issuer) return "other_issuer";
   // A provider without this endpoint has told everything in the token.
   if (typeof place !== "string") return {};
-  const told = await readObject(place, { authorization: `Bearer ${accessToken}` });
-  return told?.["sub"] === sub ? told : undefined;
+  const told = await readObject(place, { authorization: `Bearer ${accessToken}` }).catch(() => undefined);
+  return told?.["sub"] === sub ? told : "person_untold";
 }
 
 /** Reads an object of the provider. Undefined if it answers with an error or something else. */

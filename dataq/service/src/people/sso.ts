@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
+import type { SsoCause } from "@dataq/contract";
 import type { SsoRefusal } from "@dataq/contract/wire";
 import { type Author, writeAudit } from "../accounts/audit.ts";
 import type { TellEnded } from "../accounts/key.ts";
@@ -9,7 +10,7 @@ import { lockTransaction } from "../database/locks.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { SSO_PATH } from "./auth-names.ts";
 import { dropAbsent, dropProvidersRole, giveProvidersRole, isInvited } from "./members.ts";
-import { roleIn } from "./sso-claims.ts";
+import { lackIn, roleIn } from "./sso-claims.ts";
 import type { SsoLogout } from "./sso-logout.ts";
 import type { SsoSettings } from "./sso-settings.ts";
 
@@ -23,6 +24,10 @@ export interface Arrival {
   role?: Role;
   /** The provider's own session, which it may end. */
   sid?: string;
+  /** What went wrong, as far as it is known. */
+  cause?: SsoCause;
+  /** The code or status with which the provider refused something. */
+  said?: string;
 }
 
 /** A person as better-auth hands them to a check, after the provider's signature and the nonce were checked. */
@@ -75,6 +80,24 @@ export class SingleSignOn {
     return this.#arrivals.getStore()?.sid ?? null;
   }
 
+  /** Why whoever is arriving does not come in. */
+  noteCause(cause: SsoCause): void {
+    const arrival = this.#arrivals.getStore();
+    if (arrival) arrival.cause = cause;
+  }
+
+  /** What better-auth has to say of an arrival. Nothing of it is kept but a code of OAuth or a status of HTTP. */
+  hear(details: readonly unknown[]): void {
+    const arrival = this.#arrivals.getStore();
+    if (!arrival) return;
+    for (const detail of details) {
+      const { error, status } = { ...(detail as { error?: unknown; status?: unknown } | undefined) };
+      const code = codeIn(error);
+      if (code !== undefined) arrival.said = code;
+      else if (typeof status === "number") arrival.said ??= `HTTP ${status}`;
+    }
+  }
+
   /** Ends the sessions that a logout token of the provider means. Throws `invalid_logout_token`, `unavailable`. */
   async logOut(token: string, author: Author): Promise<void> {
     // Loaded with the first token, because most services get none.
@@ -108,7 +131,11 @@ export class SingleSignOn {
     if (!mail_domains.includes(email.slice(email.lastIndexOf("@") + 1).toLowerCase())) return "mail_domain";
     const role = roleIn(claims, this.settings);
     if (role !== undefined) arrival.role = role;
-    else if (!customers) return "no_role";
+    else if (!customers) {
+      const lack = lackIn(claims, this.settings);
+      if (lack) arrival.cause = lack;
+      return "no_role";
+    }
     if (action === "create-user" && role === undefined && (await this.#isClosedTo(email)))
       return "signup_closed";
     if (action === "link-account" && !(link_existing && (await this.#isFree(personId)))) return "mail_taken";
@@ -156,4 +183,9 @@ export class SingleSignOn {
     const since = new Date(now.getTime() - this.settings.absence_days * 86_400_000);
     await dropAbsent(this.#parts.database, since, now, tell);
   }
+}
+
+/** A code of OAuth, which is short and has no secret in it; undefined for anything else. */
+export function codeIn(text: unknown): string | undefined {
+  return typeof text === "string" && /^[a-z][a-z_]{0,59}$/.test(text) ? text : undefined;
 }

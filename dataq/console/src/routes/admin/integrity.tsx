@@ -1,3 +1,5 @@
+import { type SsoCause, ssoCauses } from "@dataq/contract";
+import type { AuditLine } from "@dataq/contract/wire";
 import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
 import ShieldCheck from "~icons/lucide/shield-check";
 import { auditQuery, verifyLedger } from "../../service/admin.ts";
@@ -101,10 +103,11 @@ export function Integrity() {
                 {
                   name: t.integrity.action,
                   className: "min-w-36",
-                  cell: ({ action }) => (
+                  cell: (line) => (
                     <>
-                      {t.integrity.actions[action] ?? action}
-                      <code className="block font-mono text-xs text-faint">{action}</code>
+                      {t.integrity.actions[line.action] ?? line.action}
+                      <code className="block font-mono text-xs text-faint">{line.action}</code>
+                      <Cause line={line} />
                     </>
                   ),
                 },
@@ -129,5 +132,20 @@ export function Integrity() {
         <MoreRows query={audit} />
       </Panel>
     </>
+  );
+}
+
+/** Why somebody did not come in by single sign-on, with the code of the provider. */
+function Cause({ line: { after } }: { readonly line: AuditLine }) {
+  const { language } = useLook();
+  const cause = ssoCauses[after?.["cause"] as SsoCause] as (typeof ssoCauses)[SsoCause] | undefined;
+  if (!cause) return null;
+  return (
+    <span className="mt-1 block max-w-96 text-xs text-warn">
+      {cause[language]}
+      {typeof after?.["said"] === "string" && (
+        <code className="block font-mono break-all">{after["said"]}</code>
+      )}
+    </span>
   );
 }

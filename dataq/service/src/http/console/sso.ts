@@ -1,9 +1,9 @@
-import { Failure } from "@dataq/contract";
+import { Failure, type SsoCause, ssoCauses } from "@dataq/contract";
 import { type Sent, type SsoRefusal, ssoRefusals, ssoStart, type startedSso } from "@dataq/contract/wire";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { writeAudit } from "../../accounts/audit.ts";
 import { AUTH_PATH, SSO_PATH } from "../../people/auth-names.ts";
-import type { SingleSignOn } from "../../people/sso.ts";
+import { type Arrival, codeIn, type SingleSignOn } from "../../people/sso.ts";
 import { check, readJson } from "../body.ts";
 import { authorOf } from "../caller.ts";
 import type { HttpParts } from "../parts.ts";
@@ -24,15 +24,28 @@ const reasons: Readonly<Record<string, SsoRefusal>> = {
   state_not_found: "expired",
 };
 
+/** What better-auth's failures of the exchange mean. */
+const causes: Readonly<Record<string, SsoCause>> = {
+  issuer_mismatch: "other_issuer",
+  invalid_code: "code_refused",
+  oauth_provider_not_found: "provider_away",
+  unable_to_get_user_info: "token_unverified",
+  email_not_found: "no_mail",
+};
+
 /**
  * Single sign-on: the way to the provider and the return from it. The return is a link on another site, so the browser
  * brings only the cookie with the state. It sends the browser on to a page, whose own requests have the session.
  */
 export function addSsoRoutes(
   app: FastifyInstance,
-  parts: Pick<HttpParts, "people" | "database" | "clock">,
+  parts: Pick<HttpParts, "people" | "database" | "clock" | "logger">,
 ): void {
-  const { people } = parts;
+  const { people, logger } = parts;
+  const tellCause = ({ id }: FastifyRequest, why: Why & { readonly reason?: SsoRefusal }) => {
+    const text = why.cause && ssoCauses[why.cause].en;
+    logger.warn({ request_id: id, ...why, ...(text && { text }) }, "single sign-on failed");
+  };
 
   app.post("/console/api/sso", async (request, reply): Promise<Sent<typeof startedSso>> => {
     assertOwnPage(request);
@@ -52,7 +65,10 @@ export function addSsoRoutes(
     const body = Buffer.from(JSON.stringify(wish));
     const answer = await auth.handler(innerRequest(request, `${AUTH_PATH}/sign-in/social`, body));
     await passCookies(request, reply, answer);
-    if (answer.status !== 200) throw new Failure("unavailable", { retry_after: 30 });
+    if (answer.status !== 200) {
+      tellCause(request, { cause: "provider_away" });
+      throw new Failure("unavailable", { retry_after: 30 });
+    }
     return { url: ((await answer.json()) as { url: string }).url };
   });
 
@@ -77,7 +93,9 @@ export function addSsoRoutes(
       // Whoever the provider no longer lets in loses what it gave them.
       if (arrival.personId !== undefined)
         await sso.settle(arrival.personId, {}, author, people.tellOfEndedKeys);
-      await writeAudit(parts.database, author, "login.failure", "sso", null, { reason: refusal });
+      const why = causeOf(arrival, error ?? "", refusal === "failed" ? told.get("error") : null);
+      tellCause(request, { reason: refusal, ...why });
+      await writeAudit(parts.database, author, "login.failure", "sso", null, { reason: refusal, ...why });
       return reply.header("cache-control", "no-store").redirect(`/console/sign-in#sso=${refusal}`);
     }
     const signedIn = await people.find(new Headers({ cookie: session.split(";", 1)[0]! }));
@@ -117,4 +135,19 @@ function ssoOf(sso: SingleSignOn | undefined): SingleSignOn {
 
 function refusalOf(error: string): SsoRefusal {
   return ssoRefusals.find((one) => one === error) ?? reasons[error] ?? "failed";
+}
+
+/** What the operator is told and the person is not. */
+interface Why {
+  readonly cause?: SsoCause;
+  /** With which code or status the provider refused it. */
+  readonly said?: string;
+}
+
+function causeOf({ cause, said }: Arrival, error: string, told: string | null): Why {
+  // The provider's own answer in the address; anybody can write there, so that only a code is taken.
+  const refused = told === null ? undefined : codeIn(told);
+  if (refused !== undefined && refused === error) return { cause: "provider_refused", said: refused };
+  const found = cause ?? causes[error];
+  return { ...(found && { cause: found }), ...(said !== undefined && { said }) };
 }
