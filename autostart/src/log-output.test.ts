@@ -79,7 +79,7 @@ it.skipIf(process.platform !== "linux")("keeps running when nothing can be writt
     const { setTimeout } = await import("node:timers/promises");
     const [full, at, once] = [openSync("/dev/full", "w"), 9999, { waitMs: 0 }];
     for (const output of [logOutput(full), logOutput(at), logOutput(full, once), logOutput(at, once)])
-      for (let line = 0; line < 200_000; line++) output.write("a line of some length\\n");
+      for (let line = 0; line < 20_000; line++) output.write("a line of some length ".repeat(10) + "\\n");
     await setTimeout(150);
     console.log("runs");`;
   const { status, stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", program]);

@@ -650,8 +650,9 @@ describe("what several sources know of one thing is one record", () => {
       // Earlier tests made the vendor fail, and the pace of the preset belongs to the installation.
       const answered = async () => {
         let answer = await ask("enterprise_company_detail", company, { cache: "bypass" });
-        for (let tries = 0; answer.status === 503 && tries < 100; tries++) {
-          await new Promise((resolve) => setTimeout(resolve, 100));
+        for (let tries = 0; answer.status === 503 && tries < 20; tries++) {
+          // Each try is a failure of the vendor that is broken below, and after five it is left alone.
+          await new Promise((resolve) => setTimeout(resolve, 500));
           answer = await ask("enterprise_company_detail", company, { cache: "bypass" });
         }
         return answer;
