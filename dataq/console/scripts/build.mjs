@@ -2,7 +2,8 @@
 //   node dataq/console/scripts/build.mjs [--force]
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
 import { filesBelow } from "../../../builds/stamp.mjs";
 import { isConsoleBuilt, markBuilt, out, root } from "./built.mjs";
 
@@ -18,7 +19,7 @@ async function build() {
   const fresh = join(root, `dist.${process.pid}`);
   await build({ root, logLevel: "warn", build: { outDir: fresh, emptyOutDir: true } });
   await build({ root, mode: "welcome", logLevel: "warn", build: { outDir: fresh } });
-  for (const file of filesBelow(fresh)) compress(file);
+  await Promise.all(filesBelow(fresh).map(compress));
   markBuilt(fresh);
   rmSync(out, { recursive: true, force: true });
   mkdirSync(root, { recursive: true });
@@ -26,13 +27,12 @@ async function build() {
   console.log(`Console built in ${((Date.now() - began) / 1000).toFixed(1)} s.`);
 }
 
-/** Compresses each file once at build time. Fonts are already compressed. */
-function compress(file) {
+/** Compresses each file once at build time, several at once. Fonts are already compressed. */
+async function compress(file) {
   if (!/\.(js|css|svg|html|json)$/.test(file) || file.endsWith("index.html")) return;
   const bytes = readFileSync(file);
-  writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
-  writeFileSync(
-    `${file}.br`,
-    brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
-  );
+  // For a file of more than a megabyte the best quality takes seconds and saves two percent.
+  const params = { [constants.BROTLI_PARAM_QUALITY]: bytes.length > 1e6 ? 10 : 11 };
+  writeFileSync(`${file}.gz`, await promisify(gzip)(bytes, { level: 9 }));
+  writeFileSync(`${file}.br`, await promisify(brotliCompress)(bytes, { params }));
 }
