@@ -657,6 +657,7 @@ describe("decisions", () => {
 describe("failures", () => {
   it("rejects requests for any model while the queue is full", async () => {
     const { scheduler } = world({ maxQueue: 3 });
+    expect(scheduler.accepts()).toBe(true);
     const waiting = [..."abca"].map((name) => scheduler.lease(request(name)));
     const refused = waiting.pop()!;
     expect(scheduler.accepts()).toBe(false);
@@ -899,7 +900,7 @@ describe("failures", () => {
     const lease = await scheduler.lease(request("a"));
     const closed = scheduler.close(10_000);
     await settled();
-    expect([...running]).toEqual(["a"]);
+    expect([[...running], scheduler.accepts()]).toEqual([["a"], false]);
     lease.release();
     await closed;
     expect([...running]).toEqual([]);
