@@ -106,6 +106,10 @@ describe.skipIf(!chromiumPath)("a customer's journey, in Debian's chromium", () 
     await visit(page, "/");
     await page.getByRole("heading", { name: "Hello, Wang Fang" }).waitFor();
     await page.getByText("2,000,000 tokens").first().waitFor();
+    // This owner gets alerts by email.
+    await visit(page, "/settings");
+    await page.getByRole("heading", { name: "Alerts" }).waitFor();
+    expect(await page.getByText("These emails reach nobody").count()).toBe(0);
   });
 
   test("a new key is shown once and works", async () => {

@@ -268,6 +268,37 @@ describe.skipIf(!chromiumPath)("in the console, in Debian's chromium", () => {
     expect(await faultsOf(page)).toEqual([]);
   });
 
+  test("the owner of the first start is told that alerts reach nobody, and what to do", async () => {
+    for (const [language, words] of [
+      ["zh", ["提醒邮件没有人能收到", "用您的邮箱邀请自己为所有者", "请设置 SMTP_URL 并重启"]],
+      ["en", ["These emails reach nobody", "Invite yourself as an owner with yours", "Set SMTP_URL"]],
+    ] as const) {
+      await browser.wear({ theme: "light", language, width: 1280 });
+      await visit(page, "/settings");
+      for (const each of words) await page.getByText(each).waitFor();
+      expect(await faultsOf(page)).toEqual([]);
+    }
+    // With an owner who has an address, only the mail server is missing.
+    const { id: account } = (await service.call("/v1/account")).body;
+    await service.database.query(
+      `insert into people."user" ("id", "name", "email", "emailVerified", "accountId")
+       values ('u_boss', 'Boss', 'boss@example.com', true, $1)`,
+      [account],
+    );
+    const join = `insert into people.member values ('u_boss', $1, $2, now())
+      on conflict (user_id, account_id) do update set role = excluded.role`;
+    const asked = page.getByText("Invite yourself as an owner with yours");
+    for (const [role, count] of [
+      ["developer", 1],
+      ["owner", 0],
+    ] as const) {
+      await service.database.query(join, [account, role]);
+      await visit(page, "/settings");
+      await page.getByText("Set SMTP_URL").waitFor();
+      expect(await asked.count()).toBe(count);
+    }
+  });
+
   test("maintenance begins only after a question", async () => {
     const isOn = async () => (await service.call("/v1/status", { key: null })).body.data.maintenance !== null;
     await visit(page, "/admin/board");

@@ -429,6 +429,18 @@ test("a new price is announced, and changes nothing before it takes effect", asy
 });
 
 describe("the command line", () => {
+  test("doctor says whether alerts can reach anybody by email", async () => {
+    const mailOf = async (more: Record<string, string>) => {
+      const env = { ...environmentOf(service.folder), ...more };
+      const { out } = await captureOutput(env, () => runCommandLine(["doctor"]));
+      return /^mail +(.*)$/m.exec(out)?.[1];
+    };
+    expect(await mailOf({})).toContain("SMTP_URL is not set: alerts reach nobody by email");
+    const set = await mailOf({ SMTP_URL: "smtps://name:a-password@mail.example" });
+    expect(set).toMatch(/^SMTP_URL;/);
+    expect(set).not.toContain("a-password");
+  });
+
   test("creates accounts and keys while a service runs, and revokes them", async () => {
     const made = JSON.parse(
       (await dataq("accounts", "create", "--tokens", "9000", "--keys", "2", "--json")).stdout,

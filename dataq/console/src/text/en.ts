@@ -520,6 +520,11 @@ export const en = {
     title: "Alerts",
     about:
       "Owners get an email, and webhooks that subscribe to the event get a message. 0 turns an alert off.",
+    unheard: "These emails reach nobody",
+    noAddress:
+      "The only owner is that of the first start, who has no email address. Invite yourself as an owner with yours, under “Team” below.",
+    noServer: "The service sends no email. Set SMTP_URL and start it anew.",
+    noMail: "This service sends no email. Subscribe a webhook to what you want to know.",
     low_balance: {
       label: "Low balance (tokens)",
       hint: "When the balance falls below this. Once, until tokens are added.",

@@ -498,6 +498,10 @@ export const zh: Text = {
   alerts: {
     title: "提醒",
     about: "所有者会收到邮件，订阅了相应事件的 Webhook 会收到消息。填 0 表示不提醒。",
+    unheard: "提醒邮件没有人能收到",
+    noAddress: "唯一的所有者是首次启动时创建的，没有邮箱。请在下方“团队”中用您的邮箱邀请自己为所有者。",
+    noServer: "服务目前不发送邮件，请设置 SMTP_URL 并重启。",
+    noMail: "本服务不发送邮件，可用 Webhook 订阅需要的事件。",
     low_balance: { label: "余额不足（点）", hint: "余额低于此值时提醒，充值之前不再重复。" },
     cap_percent: { label: "密钥接近限额（%）", hint: "密钥当月用量达到限额的这一比例时提醒，每月一次。" },
     spend_factor: { label: "消费异常（倍）", hint: "密钥当天消费超过近四周单日最高值的这一倍数时提醒。" },

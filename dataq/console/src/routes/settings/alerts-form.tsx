@@ -1,9 +1,12 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { alertsQuery, setAlerts } from "../../service/alerts.ts";
+import { isMachineOwner, membersQuery } from "../../service/members.ts";
+import { mayOperate, sessionQuery, useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
+import { Notice } from "../../ui/states.tsx";
 import { useToast } from "../../ui/toast.tsx";
 
 const fields = [
@@ -21,6 +24,7 @@ export function AlertsForm() {
   if (!data) return null;
   return (
     <Panel title={t.alerts.title} about={t.alerts.about}>
+      <Unheard />
       <SettingForm
         action={t.save}
         onSend={async (values) => {
@@ -49,5 +53,24 @@ export function AlertsForm() {
         </div>
       </SettingForm>
     </Panel>
+  );
+}
+
+/** Says that nobody gets these emails, and what to do. */
+function Unheard() {
+  const t = useText();
+  const user = useSignedIn();
+  const { data: session } = useQuery(sessionQuery);
+  const { data: team } = useQuery(membersQuery);
+  if (!session || !team) return null;
+  const hasAddress = team.data.some(({ role, email }) => role === "owner" && !isMachineOwner(email));
+  if (session.mail && hasAddress) return null;
+  return (
+    <div className="mb-4">
+      <Notice tone="warn" title={t.alerts.unheard}>
+        {!hasAddress && <p>{t.alerts.noAddress}</p>}
+        {!session.mail && <p>{mayOperate(user, "admin") ? t.alerts.noServer : t.alerts.noMail}</p>}
+      </Notice>
+    </div>
   );
 }
