@@ -1,7 +1,8 @@
-import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
+import { readPrivateKey, readPublicKey } from "./key-file.ts";
 
 const text = z.string().trim().min(1).max(500);
 const yuan = z.number().positive().max(1e8).multipleOf(0.01);
@@ -90,23 +91,22 @@ export async function readPaymentSettings(path: string): Promise<PaymentSettings
   try {
     json = JSON.parse(await readFile(path, "utf8"));
   } catch (error) {
-    if (error instanceof SyntaxError) throw new Error(`${path} is not JSON: ${error.message}`);
+    // The parser's own words can contain a part of the file, which has secrets.
+    if (error instanceof SyntaxError)
+      throw new Error(`${path} is not JSON${placeIn(error)}: check its quotes, commas and braces.`);
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
-  const read = settingsFile.safeParse(json);
+  const read = settingsFile.safeParse(json, { error: remedyOf });
   if (!read.success) {
     const { path: place, message } = read.error.issues[0]!;
     throw new Error(`${path}: ${place.join(".") || "the file"}: ${message}`);
   }
   const { alipay: ofAlipay, wechat: ofWechat, ...rest } = read.data;
-  const file = (name: string) => readFile(resolve(dirname(path), name), "utf8");
-  const key = async (name: string, field: string, make: (pem: string) => KeyObject) => {
+  const key = async (name: string, field: string, readKey: (file: string) => Promise<KeyObject>) => {
     try {
-      return make(await file(name));
+      return await readKey(resolve(dirname(path), name));
     } catch (cause) {
-      throw new Error(`${path}: ${field}: ${name} is not a readable key: ${(cause as Error).message}`, {
-        cause,
-      });
+      throw new Error(`${path}: ${field}: ${(cause as Error).message}`, { cause });
     }
   };
   return {
@@ -114,22 +114,23 @@ export async function readPaymentSettings(path: string): Promise<PaymentSettings
     ...(ofAlipay && {
       alipay: {
         ...ofAlipay,
-        privateKey: await key(ofAlipay.private_key_file, "alipay.private_key_file", privateKeyOf),
+        privateKey: await key(ofAlipay.private_key_file, "alipay.private_key_file", readPrivateKey),
         alipayPublicKey: await key(
           ofAlipay.alipay_public_key_file,
           "alipay.alipay_public_key_file",
-          publicKeyOf,
+          readPublicKey,
         ),
       },
     }),
     ...(ofWechat && {
       wechat: {
         ...ofWechat,
-        privateKey: await key(ofWechat.private_key_file, "wechat.private_key_file", privateKeyOf),
+        privateKey: await key(ofWechat.private_key_file, "wechat.private_key_file", readPrivateKey),
         platformKeys: new Map(
           await Promise.all(
             Object.entries(ofWechat.platform_keys).map(
-              async ([id, name]) => [id, await key(name, `wechat.platform_keys.${id}`, publicKeyOf)] as const,
+              async ([id, name]) =>
+                [id, await key(name, `wechat.platform_keys.${id}`, readPublicKey)] as const,
             ),
           ),
         ),
@@ -141,19 +142,46 @@ export async function readPaymentSettings(path: string): Promise<PaymentSettings
   };
 }
 
-/** Alipay's tools save keys as bare Base64, without the lines around it. */
-function privateKeyOf(content: string): KeyObject {
-  if (content.includes("-----")) return createPrivateKey(content);
-  const der = Buffer.from(content, "base64");
-  try {
-    return createPrivateKey({ key: der, format: "der", type: "pkcs8" });
-  } catch {
-    return createPrivateKey({ key: der, format: "der", type: "pkcs1" });
+const kinds: Readonly<Record<string, string>> = {
+  string: "a text in quotes",
+  number: "a number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+};
+
+/** What to write instead of a value that does not fit, where the schema says nothing of its own. */
+function remedyOf(issue: z.core.$ZodRawIssue): string | undefined {
+  const size = (value: number | bigint) =>
+    issue["origin"] === "string" ? `${value} characters` : `${value}`;
+  switch (issue.code) {
+    case "invalid_type":
+      if (issue.input === undefined) return "must be set";
+      return `must be ${kinds[issue.expected] ?? issue.expected}`;
+    case "unrecognized_keys":
+      return `does not know ${issue.keys.join(", ")}: correct the name, or remove it`;
+    case "invalid_value":
+      return `must be ${issue.values.join(" or ")}`;
+    case "too_small":
+      if (issue.origin === "string" || issue.origin === "array") return "must not be empty";
+      return issue.inclusive === false
+        ? `must be more than ${issue.minimum}`
+        : `must be at least ${issue.minimum}`;
+    case "too_big":
+      return issue.origin === "array"
+        ? `must have at most ${issue.maximum} entries`
+        : `must be at most ${size(issue.maximum)}`;
+    case "not_multiple_of":
+      return `must be a multiple of ${issue.divisor}`;
+    case "invalid_format":
+      return issue.format === "url" ? "must be an address that begins with https://" : undefined;
+    default:
+      return undefined;
   }
 }
 
-/** A public key, or a certificate that contains one. */
-function publicKeyOf(content: string): KeyObject {
-  if (content.includes("-----")) return createPublicKey(content);
-  return createPublicKey({ key: Buffer.from(content, "base64"), format: "der", type: "spki" });
+function placeIn({ message }: SyntaxError): string {
+  const [, line, column] = /line (\d+) column (\d+)/.exec(message) ?? [];
+  return line === undefined ? "" : ` (line ${line}, column ${column})`;
 }
