@@ -299,6 +299,22 @@ describe.skipIf(!chromiumPath)("in the console, in Debian's chromium", () => {
     }
   });
 
+  test("the audit log shows whole IDs, at the width of a telephone, too", async () => {
+    const { id } = await service.account(0);
+    for (const width of [1280, 360]) {
+      await browser.wear({ theme: "light", language: "en", width });
+      await visit(page, "/admin/integrity");
+      await page.getByText(id, { exact: true }).first().waitFor();
+      // What is cut off is wider than its place.
+      const cut = await page.evaluate(
+        `[...document.querySelectorAll("main td code")].filter((code) => code.scrollWidth > code.clientWidth).length`,
+      );
+      expect(cut).toBe(0);
+      expect(await faultsOf(page)).toEqual([]);
+    }
+    await browser.wear({ theme: "light", language: "en", width: 1280 });
+  });
+
   test("maintenance begins only after a question", async () => {
     const isOn = async () => (await service.call("/v1/status", { key: null })).body.data.maintenance !== null;
     await visit(page, "/admin/board");

@@ -102,6 +102,7 @@ export function Integrity() {
                 },
                 {
                   name: t.integrity.action,
+                  isWide: true,
                   className: "min-w-36",
                   cell: (line) => (
                     <>
@@ -114,14 +115,14 @@ export function Integrity() {
                 {
                   name: t.integrity.target,
                   className: "max-w-56",
-                  cell: ({ target }) => <code className="block truncate font-mono text-xs">{target}</code>,
+                  cell: ({ target }) => <code className="block font-mono text-xs break-all">{target}</code>,
                 },
                 {
                   name: t.integrity.actor,
                   className: "max-w-48",
                   cell: ({ actor }) =>
                     t.integrity.actors[actor] ?? (
-                      <code className="block truncate font-mono text-xs">{actor}</code>
+                      <code className="block font-mono text-xs break-all">{actor}</code>
                     ),
                 },
                 { name: t.integrity.address, isExtra: true, cell: ({ ip }) => ip ?? "–" },
@@ -135,8 +136,8 @@ export function Integrity() {
   );
 }
 
-/** Why somebody did not come in by single sign-on, with the code of the provider. */
-function Cause({ line: { after } }: { readonly line: AuditLine }) {
+/** Why somebody did not come in by single sign-on, with the code of the provider and what to look for in the log. */
+function Cause({ line: { after, request_id } }: { readonly line: AuditLine }) {
   const { language } = useLook();
   const cause = ssoCauses[after?.["cause"] as SsoCause] as (typeof ssoCauses)[SsoCause] | undefined;
   if (!cause) return null;
@@ -146,6 +147,7 @@ function Cause({ line: { after } }: { readonly line: AuditLine }) {
       {typeof after?.["said"] === "string" && (
         <code className="block font-mono break-all">{after["said"]}</code>
       )}
+      <code className="block font-mono break-all text-faint">{request_id}</code>
     </span>
   );
 }
