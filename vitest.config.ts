@@ -27,10 +27,10 @@ const live = (files: { name: string; include: string[]; exclude?: string[] }) =>
 
 /** They import whole packs, pack and install what is published, run programs of others, browsers too, or read the built documentation. */
 const whole = [
-  "scripts/{published,release/release,release/update}.test.ts",
+  "scripts/{published,release/install-script,release/release,release/update}.test.ts",
   "testing/event-loop-watch.test.ts",
   "locallm/test/clients/*.test.ts",
-  "locallm/test/{chat-page,completion,cuda-runtime,docker-registry,documentation-page,gpu,guides,oldest-release,package,quantize,schemathesis}.test.ts",
+  "locallm/test/{chat-page,completion,cuda-runtime,docker-registry,documentation-page,gpu,guides,oldest-release,package,quantize,rerank,schemathesis}.test.ts",
   "dataq/client/test/{browser,package,programs}.test.ts",
   "dataq/client-python/test/{package,types}.test.ts",
   "dataq/service/test/console*.test.ts",

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -17,25 +18,37 @@ const prefix = "dataq-run-";
 
 /**
  * Runs before the first test of a run and after the last one. `data-folder.ts` prepares folders once for
- * all of them.
+ * all of them. Temporary files of the tests are in the folder of the run, too, where there is room.
  */
 export default function setUp(): () => Promise<void> {
-  const place = hasRoomInMemory() ? memory : tmpdir();
+  const place = hasRoomInMemory(4e9) ? memory : tmpdir();
   removeDeadRuns(place);
   const folder = mkdtempSync(join(place, `${prefix}${process.pid}-`));
   // If root runs the tests, the embedded server runs as another user, who must be able to enter the folder.
   chmodSync(folder, 0o711);
   process.env["DATAQ_TEST_RUN"] = folder;
+  if (hasRoomInMemory(8e9) && runsPrograms(memory)) {
+    const temporary = join(folder, "tmp");
+    mkdirSync(temporary);
+    chmodSync(temporary, 0o1777);
+    process.env["TMPDIR"] = temporary;
+  }
   return () => removeRun(folder);
 }
 
 const memory = "/dev/shm";
 
-/** In memory no commit waits for a disk, and no test cuts the power. A run needs less than 2 GB. */
-function hasRoomInMemory(): boolean {
+/** In memory nothing that is written waits for a disk, and no test cuts the power. The databases need less than 2 GB. */
+function hasRoomInMemory(bytes: number): boolean {
   if (!existsSync(memory)) return false;
   const { bavail, bsize } = statfsSync(memory);
-  return bavail * bsize > 4e9;
+  return bavail * bsize > bytes;
+}
+
+/** Some systems refuse to run programs from memory. Tests write some. */
+function runsPrograms(place: string): boolean {
+  const mounts = readFileSync("/proc/mounts", "utf8").split("\n");
+  return !mounts.some((line) => line.includes(` ${place} `) && /\bnoexec\b/.test(line));
 }
 
 /** A killed run leaves its folder, and its services leave their PostgreSQL servers: up to 2 GB of memory. */
