@@ -30,7 +30,7 @@ const whole = [
   "scripts/{published,release/install-script,release/release,release/update}.test.ts",
   "testing/event-loop-watch.test.ts",
   "locallm/test/clients/*.test.ts",
-  "locallm/test/{chat-page,completion,cuda-runtime,docker-registry,documentation-page,gpu,guides,oldest-release,package,quantize,rerank,schemathesis}.test.ts",
+  "locallm/test/{chat-page,completion,cuda-runtime,docker-registry,documentation-page,gpu,guides,oldest-release,package,pip,quantize,rerank,schemathesis}.test.ts",
   "dataq/client/test/{browser,package,programs}.test.ts",
   "dataq/client-python/test/{package,types}.test.ts",
   "dataq/service/test/console*.test.ts",
