@@ -920,7 +920,10 @@ class Month implements AsyncDisposable {
   async #all<Item>(path: string): Promise<Item[]> {
     const found: Item[] = [];
     for (let cursor: string | null = ""; cursor !== null; ) {
-      const page = await this.#operate("GET", `${path}?limit=100${cursor === "" ? "" : `&cursor=${cursor}`}`);
+      const page = await this.#operate(
+        "GET",
+        `${path}${path.includes("?") ? "&" : "?"}limit=100${cursor === "" ? "" : `&cursor=${cursor}`}`,
+      );
       found.push(...(page.data as Item[]));
       cursor = page.next_cursor as string | null;
     }

@@ -325,7 +325,7 @@ describe("an issued invoice", () => {
       expect((await listed("to_correct")) !== undefined).toBe(red_fen > 0 || again_fen > 0);
       return [red_fen, again_fen];
     };
-    return { ...one, id, payment, issue, correct, refund, deliver, due };
+    return { ...one, accountId: one.id, id, payment, issue, correct, refund, deliver, due };
   }
 
   test("is corrected by red ones over what went back: what is due is what nobody issued yet", async () => {
@@ -359,6 +359,22 @@ describe("an issued invoice", () => {
       { kind: "red", number: second, amount_fen: 200, issued_at: "2026-06-21T01:00:00.000Z" },
     ]);
     expect((await one.call("/v1/invoices")).body.data[0]).not.toHaveProperty("red_fen");
+    // They are in the account's export, and nobody else's are.
+    const other = await invoiced(500);
+    await other.issue(newNumber());
+    await other.refund(10);
+    await other.correct("red", 10);
+    const scopes = ["read:account", "manage:members", "manage:billing"];
+    const made = await service.call(`/admin/v1/accounts/${one.accountId}/keys`, { body: { scopes } });
+    const file = await service.call("/v1/account/export", { key: made.body.keys[0] });
+    const rows = file.text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(rows.filter(({ table }) => table === "invoice_correction")).toMatchObject([
+      { invoice_id: one.id, number: first, kind: "red", amount_fen: 250 },
+      { invoice_id: one.id, number: second, kind: "red", amount_fen: 200 },
+    ]);
   });
 
   test("that was lowered by a dispute is due again when the dispute is won", async () => {
