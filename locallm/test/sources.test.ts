@@ -21,9 +21,7 @@ beforeAll(async () => {
   models = join(folder, "models");
   host = await fileHost();
   foreign = await fileHost();
-  // npm and pip get the environment of the server's process, which is this one.
-  vi.stubEnv("npm_config_registry", host.url);
-  vi.stubEnv("npm_config_cache", join(folder, "npm"));
+  // The index is read from the environment of the server's process, which is this one.
   vi.stubEnv("PIP_INDEX_URL", `${host.url}/simple`);
   vi.stubEnv("PIP_TRUSTED_HOST", "127.0.0.1");
   const env = { LOCALLM_CREDENTIALS: join(folder, "credentials.json") };
