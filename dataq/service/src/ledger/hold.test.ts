@@ -200,6 +200,16 @@ test("gathered: of a simultaneous capture and void of one hold, only the first m
   expect(await readWallet(database, id, now)).toMatchObject({ balance: 10_000, held: 0 });
 });
 
+test("gathered: calls of one turn are one transaction, also where they have no cap and no project", async () => {
+  const run = gatherStatements(database);
+  const id = await account(50_000);
+  await Promise.all([1, 2, 3].map(() => hold(database, call(id, 5_000), run)));
+  const { rows } = await database.pool.query("select distinct xmin::text from hold where account_id = $1", [
+    id,
+  ]);
+  expect(rows).toHaveLength(1);
+});
+
 test("gathered: a statement that fails does not affect the others", async () => {
   const run = gatherStatements(database);
   const id = await account(50_000);
@@ -243,6 +253,25 @@ test("a statement whose connection is lost, before or after it took effect, take
   }
   expect(await readWallet(database, id, now)).toMatchObject({ balance: 0, held: 0 });
   expect(await entriesOf(id)).toHaveLength(1 + 2 * 6);
+});
+
+test("a call whose end took effect with its outcome, and whose answer was lost, is known to have ended", async () => {
+  const id = await account(10_000);
+  const request = call(id, 5_000);
+  const claim = { accountId: id, key: "lost", bodySha256: Buffer.from("same"), instanceId: 0, now };
+  await claimKey(database, { ...claim, requestId: request.requestId });
+  await hold(database, request);
+  let answers = 0;
+  const query = async (...given: Parameters<Database["pool"]["query"]>) => {
+    const answer = await database.pool.query(...given);
+    if (answers++ === 0) throw Object.assign(new Error("cut off"), { code: "ECONNRESET" });
+    return answer;
+  };
+  const losing = { ...database, pool: { query } } as unknown as Database;
+  const end = { kind: "capture", tokens: 5_000, note: "end", now, accountId: id } as const;
+  const kept = { accountId: id, key: "lost", outcome: Buffer.from("the answer") };
+  expect(await settle(losing, request.requestId, end, kept)).toMatchObject({ balance: 5_000 });
+  expect(await readWallet(database, id, now)).toMatchObject({ balance: 5_000, held: 0 });
 });
 
 test("neither charges nor ends with an outcome a call whose Idempotency-Key now belongs to another call", async () => {

@@ -302,6 +302,13 @@ describe("a verification from the last verified points", () => {
     expect(covers).toMatchObject({ entries: 0, verified_before: 0 });
   });
 
+  test("a whole verification replaces points that were changed", async () => {
+    await owner.query("update verified set paid = paid + 1 where account_id = 'paid'");
+    expect(await breaches()).toHaveLength(1);
+    await verifyLedger(database, "whole", now);
+    expect(await breaches()).toEqual([]);
+  });
+
   test("an account whose verified point was deleted is verified from its first entry", async () => {
     await owner.query("delete from verified where account_id = 'trial'");
     expect((await fresh()).covers).toMatchObject({ entries: 11, verified_before: 10 });
