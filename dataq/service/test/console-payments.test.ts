@@ -383,7 +383,7 @@ describe.skipIf(!chromiumPath)("in the console, in Debian's chromium", () => {
     await dialog.waitFor({ state: "detached" });
     await page.getByText("No invoices").waitFor();
     await visit(page, "/invoices");
-    await page.getByText(/Red invoice of \d{4}-\d{2}-\d{2}: ¥2\.34 less/).waitFor();
+    await page.getByText(/Red invoice of \d{4}-\d{2}-\d{2}: −¥2\.34/).waitFor();
     await page.getByText("26112000000012345679").waitFor();
     expect(await faultsOf(page)).toEqual([]);
   });

@@ -930,7 +930,7 @@ export const en = {
     number: "Invoice number",
     notYet: "not issued yet",
     corrections: {
-      red: (yuan: string, day: string) => `Red invoice of ${day}: ${yuan} less`,
+      red: (yuan: string, day: string) => `Red invoice of ${day}: −${yuan}`,
       again: (yuan: string, day: string) => `Another invoice of ${day}: ${yuan} more`,
     },
   },
