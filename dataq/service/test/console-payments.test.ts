@@ -367,7 +367,9 @@ describe.skipIf(!chromiumPath)("in the console, in Debian's chromium", () => {
     expect(await faultsOf(page)).toEqual([]);
     await visit(page, "/invoices");
     await page.getByText("26112000000012345678").waitFor();
-    // Some of it goes back: the operator finds the invoice among those to correct.
+  });
+
+  test("what goes back of that payment is issued in red, and the customer sees it", async () => {
     const { data } = (await service.call("/admin/v1/invoices?state=issued")).body;
     const refund = { amount_fen: 234, reason: "complaint" };
     await service.call(`/admin/v1/payments/${data[0].payments[0]}/refunds`, { body: refund });
