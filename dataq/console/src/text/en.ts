@@ -931,7 +931,7 @@ export const en = {
     notYet: "not issued yet",
     corrections: {
       red: (yuan: string, day: string) => `Red invoice of ${day}: −${yuan}`,
-      again: (yuan: string, day: string) => `Another invoice of ${day}: ${yuan} more`,
+      again: (yuan: string, day: string) => `Another invoice of ${day}: +${yuan}`,
     },
   },
 
