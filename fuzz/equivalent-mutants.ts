@@ -19,7 +19,7 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     file: "ledger/movement.ts",
-    code: "tokens >= 0",
+    code: "const { name, change } = tokens >= 0 ? adjustUp : adjustDown;",
     was: ">=",
     becomes: ">",
     why: "An adjustment by 0 moves nothing in either direction.",
