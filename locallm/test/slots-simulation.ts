@@ -33,7 +33,6 @@ interface Job {
   text: string;
   end: SlotEvent | undefined;
   isCancelled: boolean;
-  isPaused: boolean;
 }
 
 /** More turns of the event loop than everything that a simulation does; most of them wait a millisecond for a slow disk. */
@@ -64,6 +63,8 @@ class Simulation {
   readonly #wants: { readonly id: number; readonly identity: string }[] = [];
   readonly #hasState: boolean;
   readonly #window: number;
+  /** How many slots there are. */
+  readonly #all: number;
   readonly #slots: Slots;
   readonly #keeper: Keeper | null;
   /** How often the next steps fail or are aborted, in a hundred. */
@@ -78,6 +79,7 @@ class Simulation {
     this.#window = random.pick([96, 200, 300]);
     this.#failing = random.pick([0, 0, 3, 10]);
     const slots = 1 + random.below(4);
+    this.#all = slots;
     // Numbers of its own, so that the seeds of simulations without it repeat what they always did.
     const sharing = new Random(seed + 1e6);
     const isShared = !this.#hasState && slots > 1 && sharing.below(2) === 0;
@@ -150,11 +152,10 @@ class Simulation {
       for (let turns = random.below(6); turns > 0; turns--) await turn();
       if (random.below(4) === 0) await this.#keeper?.written();
     }
-    for (const [id, job] of this.#jobs) {
-      job.isPaused = false;
-      this.#slots.resume(id);
-    }
+    // Nobody reads on for a client that has left.
+    for (const [id, job] of this.#jobs) if (!job.isCancelled) this.#slots.resume(id);
     await this.#settle();
+    await this.#holdAll();
     // Whatever happened, every slot still answers.
     for (let again = 0; again < 5; again++) this.#arrive();
     await this.#settle();
@@ -188,6 +189,18 @@ class Simulation {
         };
       },
     };
+  }
+
+  /** As many jobs as there are slots wait for their pictures at once, so that none of the slots is still taken. */
+  async #holdAll(): Promise<void> {
+    const held = Array.from({ length: this.#all }, (_, at) => this.#arrive(picture(`4${at}`, "line", 12)));
+    const isHeld = (id: number) => this.#jobs.get(id)!.end || this.#wants.some((want) => want.id === id);
+    for (let turns = 0; !held.every(isHeld); turns++) {
+      if (this.#breach) throw this.#breach;
+      if (turns > mostTurns) throw new Error(`${held.filter((id) => !isHeld(id)).length} slots stay taken`);
+      await (turns < quickTurns ? turn() : sleep(1));
+    }
+    await this.#settle();
   }
 
   async #settle(): Promise<void> {
@@ -233,10 +246,10 @@ class Simulation {
     }
   }
 
-  #arrive(): void {
+  #arrive(only?: EncodedPicture): number {
     const random = this.#random;
     const id = this.#jobs.size + 1;
-    const prompt = this.#prompt();
+    const prompt = only ? [only] : this.#prompt();
     const job: GenerateJob = {
       prompt: prompt as GenerateJob["prompt"],
       numCtx: this.#window,
@@ -246,15 +259,17 @@ class Simulation {
       numKeep: 0,
       truncate: false,
       shift: random.below(3) === 0,
-      deterministic: random.below(10) === 0,
+      // Such a job has a shared cache to itself.
+      deterministic: only === undefined && random.below(10) === 0,
       grammar: null,
       wantContext: false,
       renderSpecial: false,
     };
     this.#count("arrived");
     if (picturesOf(prompt).length > 0) this.#count("arrived with pictures");
-    this.#jobs.set(id, { prompt, job, text: "", end: undefined, isCancelled: false, isPaused: false });
+    this.#jobs.set(id, { prompt, job, text: "", end: undefined, isCancelled: false });
     this.#slots.submit(id, job);
+    return id;
   }
 
   /** A new conversation, or the next turn of one that was answered. */
@@ -278,7 +293,8 @@ class Simulation {
   #supply(): void {
     const want = this.#wants.shift();
     if (!want) return;
-    const picture = drawn.find(({ identity }) => identity === want.identity)!;
+    const { prompt } = this.#jobs.get(want.id)!;
+    const picture = picturesOf(prompt).find(({ identity }) => identity === want.identity)!;
     const isLost = this.#random.below(12) === 0;
     this.#count(isLost ? "pictures that did not come" : "pictures that came late");
     this.#slots.supply(want.id, want.identity, isLost ? new Float32Array(0) : rowsOf(picture));
