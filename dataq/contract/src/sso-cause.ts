@@ -7,7 +7,7 @@ import type { Bilingual } from "./bilingual.ts";
 export const ssoCauses = {
   provider_away: row(
     "The provider does not describe itself: this machine cannot read /.well-known/openid-configuration below issuer, or it lacks issuer, jwks_uri or an endpoint. Check issuer in sso.json and the network.",
-    "读不到平台的自我描述：本机无法读取 issuer 之下的 /.well-known/openid-configuration，或其中缺少 issuer、jwks_uri 或端点地址。请检查 sso.json 的 issuer 和网络。",
+    "读不到平台的配置：本机无法读取 issuer 之下的 /.well-known/openid-configuration，或其中缺少 issuer、jwks_uri 或某个接口的地址。请检查 sso.json 的 issuer 和网络。",
   ),
   provider_refused: row(
     "The provider did not begin the sign-in. Check scopes, and what the provider allows this client.",
@@ -31,7 +31,7 @@ export const ssoCauses = {
   ),
   person_untold: row(
     "The provider did not tell who the person is: its userinfo endpoint did not answer, or about somebody else. See the provider's own log.",
-    "平台没有说明此人是谁：userinfo 端点没有应答，或应答的是另一个人。请查看平台自己的日志。",
+    "平台没有说明此人是谁：userinfo 接口没有应答，或返回的是另一个人。请查看平台自己的日志。",
   ),
   no_mail: row(
     "The provider tells no mail address. Add the scope that brings it, usually email, to scopes.",
