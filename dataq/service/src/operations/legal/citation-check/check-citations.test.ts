@@ -363,7 +363,29 @@ test.each([
     "依法成立的合同，自成立时生效，当即履行完毕。",
     "依法成立的合同，自成立时生效[-但是法律另有规定的除外][+当即履行完毕]",
   ],
+  // Where the quotation ends, the article goes on.
+  [
+    "出卖人应当在三十日以内书面通知买受人，并且承担由此产生的全部费用。",
+    "出卖人应当在六十日以内书面通知",
+    "出卖人应当在[-三][+六]十日以内书面通知",
+  ],
+  [
+    "承租人应当支付租金，并赔偿出租人的损失。未经同意转租的，承租人应当支付租金，并赔偿出租人的损失，返还租赁物。",
+    "承租人应当支付租金，返还租赁物。",
+    "承租人应当支付租金[-并赔偿出租人的损失]返还租赁物",
+  ],
+  // An ellipsis stands for the words after a change.
+  [
+    "出租人应当按照约定将租赁物交付承租人，并在租赁期限内保持租赁物符合约定的用途。",
+    "出租人应当按照约定把该租赁物……保持租赁物符合约定的用途。",
+    "出租人应当按照约定[-将][+把该]租赁物……保持租赁物符合约定的用途",
+  ],
   // A number in digits is one piece, as is a character of two units.
+  [
+    "出卖人应当在三十日以内书面通知买受人。",
+    "出卖人应当在60",
+    "出卖人应当在[-三十日以内书面通知买受人][+60]",
+  ],
   [
     "出卖人应当在通知后三日内交付全部标的物。",
     "出卖人应当在通知后150日内交付全部标的物。",
@@ -379,6 +401,8 @@ test.each([
     "出卖人应当在通知后３５日内交付全部标的物。",
     "出卖人应当在通知后[-三十][+３５]日内交付全部标的物",
   ],
+  ["法律援助热线为12348。", "法律援助热线为12345", "法律援助热线为[-12348][+12345]"],
+  ["公司注册资本为12345678元。", "公司注册资本为92345670元。", "公司注册资本为[-12345678][+92345670]元"],
   [
     "出卖人应当书面通知买受人，并且承担全部费用。",
     "出卖人应当书面通知买受人𠮷并且承担全部费用。",
@@ -518,6 +542,15 @@ test("a case number is compared with the judgments held", async () => {
   ]);
 });
 
+test("a law that was taken out of the data since its name was read is not held", async () => {
+  const plain = new PlainText("公司法第二十条");
+  const citations = findCitations(plain, register);
+  const none = new HeldArticles([]);
+  const now = new Date("2026-11-22T04:00:00Z");
+  const records = await checkCitations({ plain, citations, register, held: none, date: "2026-11-22", now });
+  expect(records).toMatchObject([{ verdict: "not_held", in_force: null, problems: [] }]);
+});
+
 test("a text without citations has no records", async () => {
   for (const text of [
     "",
@@ -592,6 +625,18 @@ const histories = new HeldArticles([
       "2010-01-01",
       "2010-03-01",
       "登记机关应当自收到申请之日起五个工作日内办理租赁登记，并颁发租赁登记证书。",
+    ],
+  ]),
+  // Words of two articles, of which one refers to the article between them.
+  article("中华人民共和国寄存法", "第三条", [
+    ["2010-01-01", "2010-03-01", "寄存人应当在领取寄存物时当面清点，并且交还寄存凭证。"],
+  ]),
+  article("中华人民共和国寄存法", "第四条", [["2010-01-01", "2010-03-01", "寄存合同自寄存物交付时成立。"]]),
+  article("中华人民共和国寄存法", "第五条", [
+    [
+      "2010-01-01",
+      "2010-03-01",
+      "依照本法第四条的规定，寄存人应当在领取寄存物时当面清点，并且交还寄存凭证。",
     ],
   ]),
   article("中华人民共和国租约法", "第九条", [
@@ -1506,6 +1551,51 @@ const verdicts: readonly (readonly [text: string, date: string, told: readonly s
     "",
     [
       "租赁法第四条: 租赁法 第四条 exists | in_force true 现行有效 – – 2020-01-01 | quotation_differs | 押金的数额最多为三个月租金，届满后十日内退还 ≠ @2010-01-01",
+    ],
+  ],
+  [
+    "仓储法(2005)第一条规定，仓库应当妥善保管货物。",
+    "2004-01-01",
+    [
+      "仓储法(2005)第一条: 仓储法 第一条 exists | not_yet_effective false 尚未施行 – 2015-03-01 2005-01-01 | not_in_force",
+    ],
+  ],
+  ["《仓储法(2005)》", "", ["《仓储法(2005)》: 仓储法  exists | amended – 历史版本 2005-03-01 – 2005-01-01"]],
+  [
+    "寄存法第四条规定，寄存人应当在领取寄存物时当面清点，并且交还寄存凭证。",
+    "",
+    ["寄存法第四条: 寄存法 第四条 exists | in_force true 现行有效 2010-03-01 – 2010-01-01"],
+  ],
+  // Few words may be a term that two articles have.
+  [
+    "租赁法第二条：可以将租赁物转租给第三人。",
+    "",
+    [
+      "租赁法第二条: 租赁法 第二条 exists | in_force true 现行有效 2010-03-01 – 2010-01-01 | fits_other_article | fits 租赁法 第九条",
+    ],
+  ],
+  // The words are those of another law, but they rule nothing, or stand beside the cited article's own.
+  [
+    "租赁法第二条规定，自收到申请之日起五个工作日内办理租赁登记，并颁发租赁登记证书。",
+    "",
+    ["租赁法第二条: 租赁法 第二条 exists | in_force true 现行有效 2010-03-01 – 2010-01-01"],
+  ],
+  [
+    "租赁法第二条规定，出租人应当按照约定将租赁物交付承租人，登记机关应当自收到申请之日起五个工作日内办理租赁登记，并颁发租赁登记证书。",
+    "",
+    ["租赁法第二条: 租赁法 第二条 exists | in_force true 现行有效 2010-03-01 – 2010-01-01"],
+  ],
+  // The article of the other law has these words since 2020.
+  [
+    "租约法第九条规定，承租人在租赁物需要维修时可以请求出租人在合理期限内维修。",
+    "2015-01-01",
+    ["租约法第九条: 租约法 第九条 exists | in_force true 当时有效 2010-03-01 – 2010-01-01"],
+  ],
+  [
+    "租约法第九条规定，承租人在租赁物需要维修时可以请求出租人在合理期限内维修。",
+    "",
+    [
+      "租约法第九条: 租约法 第九条 exists | in_force true 现行有效 2010-03-01 – 2010-01-01 | fits_other_article | fits 租赁法 第二条之一",
     ],
   ],
 ];

@@ -57,10 +57,8 @@ export async function checkCitations(checking: Checking) {
 
 /** Whether a citation stands in words that are those of an article, so that the article cites it and not the writer. */
 function isWordOfAnother({ start, end }: CitationRecord, records: readonly CitationRecord[]): boolean {
-  return records.some(
-    (other) =>
-      (other.start !== start || other.end !== end) &&
-      other.quotations.some((each) => each.agrees === true && each.start <= start && end <= each.end),
+  return records.some((other) =>
+    other.quotations.some((each) => each.agrees === true && each.start <= start && end <= each.end),
   );
 }
 

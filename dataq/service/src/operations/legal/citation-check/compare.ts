@@ -350,13 +350,8 @@ function withWholeNumbers(step: Step, quotation: Words, article: Words): Step[] 
 
 /** Whether a number in digits goes on here. */
 function isInDigits({ text, places }: Words, at: number): boolean {
-  const [before, here] = [places[at - 1], places[at]];
-  return (
-    before !== undefined &&
-    here !== undefined &&
-    here - before <= 1 &&
-    /^[0-9０-９]{2}$/.test(text.slice(here - 1, here + 1))
-  );
+  const here = places[at];
+  return here !== undefined && /^[0-9０-９]{2}$/.test(text.slice(here - 1, here + 1));
 }
 
 /** Joins the steps of the same kind between two that are the same. */

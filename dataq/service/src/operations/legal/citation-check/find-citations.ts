@@ -153,7 +153,6 @@ class Scanner {
       this.#put(after.law, list.places, from);
       return list.end;
     }
-    if (!isTitle && law.key !== null && !this.#register.isKnown(law.key)) return to;
     this.#current = { law: after.law, at: to };
     const key = law.key ?? "";
     if (isTitle && isCitedAlone(key, this.#register) && !this.#cited.has(key)) {
@@ -386,7 +385,8 @@ class Scanner {
       return list.end;
     }
     const law = this.#lawBefore(at, nearCharacters);
-    if (law === undefined || law.key === null || this.#contractAt > (this.#current?.at ?? 0)) return list.end;
+    if (law === undefined || law.key === null || this.#contractAt >= (this.#current?.at ?? 0))
+      return list.end;
     this.#put(law, list.places);
     return list.end;
   }

@@ -12,7 +12,6 @@ export function otherTerm(
   if (said.units.length < shortestSentence || similarity < leastSimilarity) return undefined;
   const list = pieces.map((piece) => ({ ...piece, units: wordsOf(piece.text).units }));
   for (const [place, piece] of list.entries()) {
-    if (piece.kind === "same") continue;
     const next = list[place + 1];
     if (list[place - 1] !== undefined && list[place - 1]!.kind !== "same") continue;
     const isChange = piece.kind === "missing" && next?.kind === "added";
@@ -61,7 +60,7 @@ function isOtherTerm(theirs: string, mine: string, article: Words): boolean {
   // What is denied is compared where it stands.
   if (denial.test(theirs) !== denial.test(mine)) return false;
   const [a, b] = [plain(theirs), plain(mine)];
-  if (a === b || a.length < 2 || b.length < 2 || a.includes(b) || b.includes(a)) return false;
+  if (a.length < 2 || b.length < 2 || a.includes(b) || b.includes(a)) return false;
   const [who, whom] = [theirs, mine].map((words) => words.replaceAll(beside, "")) as [string, string];
   if (everyday.test(whom) && party.test(who)) return false;
   if (!isSameClass(a, b, theirs, mine)) return false;

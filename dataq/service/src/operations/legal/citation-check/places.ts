@@ -142,17 +142,16 @@ function articlesIn(found: string, at: number): NamedPlace[] {
       paragraph: null,
       item: null,
     });
-  const isOver = found.lastIndexOf("条");
   for (const each of found.matchAll(eachNumber)) {
     const [written, join = "", digits, beforeEnd, alone] = each;
     const from = each.index + join.length;
     const to = each.index + written.length;
     if (alone !== undefined) {
-      // 第133条之一、之二
+      // 第133条之一、之二; 第133条和之一 names both.
       const last = places.at(-1);
       const number = readNumber(alone);
       if (last === undefined || number === undefined) continue;
-      if (last.article.sub === null && each.index <= isOver + 1)
+      if (last.article.sub === null && join === "")
         places[places.length - 1] = {
           ...last,
           article: { number: last.article.number, sub: number },

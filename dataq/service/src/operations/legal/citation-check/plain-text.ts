@@ -103,7 +103,7 @@ export class PlainText {
 
   /** Whether there is white space in the original before this place. */
   isSpaced(at: number): boolean {
-    return at > 0 && (this.#starts[at] ?? 0) > (this.#ends[at - 1] ?? 0);
+    return (this.#starts[at] ?? 0) > (this.#ends[at - 1] ?? 0);
   }
 
   /** Whether the original breaks the line between two places. */

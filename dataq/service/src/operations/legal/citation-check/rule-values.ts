@@ -229,8 +229,7 @@ function otherBearer(said: Words, article: Words): Piece[] | undefined {
   if (likeness(said.units, article.units) < leastLikeness) return undefined;
   for (const mine of bearersIn(said)) {
     const alike = stands.filter(({ verb }) => verb === mine.verb);
-    if (alike.length === 0 || !party.test(mine.who) || nobody.test(mine.who) || everydayParty.test(mine.who))
-      continue;
+    if (!party.test(mine.who) || nobody.test(mine.who) || everydayParty.test(mine.who)) continue;
     if (alike.some(({ who }) => isSameParty(who, mine.who) || (office.test(who) && office.test(mine.who))))
       continue;
     const there = alike.find(({ object, before }) =>

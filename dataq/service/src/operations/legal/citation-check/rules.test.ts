@@ -278,6 +278,12 @@ const rules: readonly {
     name: "otherValue",
     rule: words(otherValue),
     rows: [
+      ["职工的治疗费用由工伤保险基金支付", "职工的治疗费用由用人单位支付。", null],
+      [
+        "经济补偿按照上一年度职工月平均工资计算",
+        "经济补偿按照上一年度职工月平均工资计算；赔偿金按照劳动者本人月平均工资计算。",
+        null,
+      ],
       ["由双方按份承担责任", "由双方承担连带责任", ["missing 连带", "added 按份"]],
       ["由双方承担连带责任", "由双方承担按份责任", ["missing 按份", "added 连带"]],
       ["由双方承担无限连带责任", "由双方承担连带责任", null],
@@ -405,6 +411,7 @@ const rules: readonly {
     name: "otherParty",
     rule: clauses(otherParty),
     rows: [
+      ["出租人是合同的履行义务人", "当事人是合同的履行义务人。", null],
       ["应当由原告证明", "应当由被告证明", ["missing 应当由被告证明", "added 应当由原告证明"]],
       ["被告应当证明损失", "原告应当证明损失", ["missing 原告应当证明损失", "added 被告应当证明损失"]],
       ["公司应当证明损失", "债权人应当证明损失", null],
@@ -574,6 +581,7 @@ const rules: readonly {
     name: "otherCondition",
     rule: clauses(otherCondition),
     rows: [
+      ["只有具备相应资质的勘察设计人员才能签字", "注册执业人员应当在图纸上签字。", null],
       [
         "不论情节轻重均应当处罚",
         "情节严重的应当处罚",
@@ -674,6 +682,7 @@ const rules: readonly {
     name: "otherOutcome",
     rule: words(otherOutcome),
     rows: [
+      ["当事人无须另行提交书面材料", "证人接到人民法院的通知后，不得无故不到。", null],
       [
         "承租人死亡的，租赁合同终止",
         "承租人死亡的，租赁合同顺延",
@@ -788,6 +797,12 @@ const rules: readonly {
     name: "otherAct",
     rule: clauses(otherAct),
     rows: [
+      // What is forbidden goes on in the next clause.
+      [
+        "公司可以限制股东的知情权",
+        "公司不得订立协议，限制股东的知情权。",
+        ["missing 公司不得订立协议", "added 公司可以限制股东的知情权"],
+      ],
       [
         "承租人可以转租租赁房屋给第三人",
         "承租人不得转租租赁房屋给第三人",
@@ -909,6 +924,13 @@ const rules: readonly {
     name: "otherAmount",
     rule: words(otherAmount),
     rows: [
+      // The condition before the amount tells which one is meant.
+      [
+        "前往边境地区旅游的,要提前七日通知",
+        "境内短途旅游的，应当提前七日通知；前往边境地区旅游的，应当提前三十日通知；团体旅游的，应当提前十日通知。",
+        ["added 七日", "missing 三十日"],
+      ],
+      ["可以并处三五万元罚款", "可以并处二万元罚款", null],
       ["承租人应当在三十日内支付租金", "承租人应当在十五日内支付租金", ["added 三十日", "missing 十五日"]],
       ["承租人应当在15天内支付租金", "承租人应当在十五日内支付租金", null],
       ["承租人应当在两个月内支付租金", "承租人应当在六十日内支付租金", null],
@@ -1028,6 +1050,11 @@ const rules: readonly {
     name: "otherWord",
     rule: words(otherWord),
     rows: [
+      [
+        "前款规定的部门提起诉讼的,人民检察院可以支持;前款规定的部门不提起诉讼的,人民检察院可以提起诉讼",
+        "前款规定的部门不提起诉讼的，人民检察院可以提起诉讼。",
+        null,
+      ],
       ["承租人可以解除租赁合同", "出租人可以解除租赁合同", ["missing 出租人", "added 承租人"]],
       ["承租人可以解除租赁合同", "出租人、承租人可以解除租赁合同", null],
       [
@@ -1281,6 +1308,12 @@ const rules: readonly {
     name: "otherFrame",
     rule: words(otherFrame),
     rows: [
+      // Of two beginnings, the one that is like it is told.
+      [
+        "诉讼时效自判决作出之日起计算",
+        "诉讼时效自权利人知道权利受到损害之日起计算，但是自判决生效之日起超过二十年的除外。",
+        ["missing 判决生效", "added 判决作出"],
+      ],
       ["期间自合同成立之日起计算", "期间自权利人知道之日起计算", ["missing 权利人知道", "added 合同成立"]],
       ["期间自权利人得知之日起计算", "期间自权利人知道之日起计算", null],
       [
