@@ -25,16 +25,19 @@ const live = (files: { name: string; include: string[]; exclude?: string[] }) =>
   },
 });
 
-/** They import whole packs, pack and install what is published, run programs of others, browsers too, or read the built documentation. */
+/**
+ * They import whole packs, load models of many kinds and sizes, kill an import again and again, try many orders of
+ * statements, pack and install what is published, run programs of others, browsers too, or read the built documentation.
+ */
 const whole = [
   "scripts/{published,release/install-script,release/release,release/update}.test.ts",
   "testing/event-loop-watch.test.ts",
   "locallm/test/clients/*.test.ts",
-  "locallm/test/{chat-page,completion,cuda-runtime,docker-registry,documentation-page,gpu,guides,oldest-release,package,pip,quantize,rerank,schemathesis}.test.ts",
+  "locallm/test/{chat-page,completion,cuda-runtime,docker-registry,documentation-page,gpu,growing-window,guides,hostile-prompts,memory-needs,oldest-release,package,pip,quantize,rerank,schemathesis}.test.ts",
   "dataq/client/test/{browser,package,programs}.test.ts",
   "dataq/client-python/test/{package,types}.test.ts",
   "dataq/service/test/console*.test.ts",
-  "dataq/service/test/{asked-laws,backup-store,documentation-examples,documentation-links,guides,judged,law-packs,many-machines,national-laws,npm-start,oldest-release,open-data,outgoing,proxies,schemathesis,welcome-page}.test.ts",
+  "dataq/service/test/{asked-laws,backup-store,dataset-kills,documentation-examples,documentation-links,guides,judged,law-packs,many-machines,meaning,money-pairs,national-laws,npm-start,oldest-release,open-data,outgoing,proxies,schemathesis,welcome-page}.test.ts",
 ];
 
 /**
