@@ -1146,4 +1146,11 @@ export const equivalents: readonly Equivalent[] = [
     becomes: "<=",
     why: "A border of a measure: how alike two conditions must be.",
   },
+  {
+    file: "citation-check/source.ts",
+    code: 'return found === undefined || found === "no_words"',
+    was: "||",
+    becomes: "&&",
+    why: "A law that is held has an index, and a sentence of so many characters has words to search for.",
+  },
 ];

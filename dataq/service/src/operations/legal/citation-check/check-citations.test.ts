@@ -202,6 +202,7 @@ test("a repealed or unknown law in the right words of an article is no mistake o
       ({ problems }) => problems,
     );
   expect(await quoted(repeals)).toEqual([[], [], [], ["not_in_force"]]);
+  expect(await quoted(repeals.slice(repeals.indexOf("《")))).toEqual([[], [], [], ["not_in_force"]]);
   expect(await quoted(repeals.replace("同时废止", "继续有效"))).toEqual([
     ["quotation_differs"],
     ["not_in_force"],
@@ -363,7 +364,12 @@ test.each([
     "依法成立的合同，自成立时生效，当即履行完毕。",
     "依法成立的合同，自成立时生效[-但是法律另有规定的除外][+当即履行完毕]",
   ],
-  // Where the quotation ends, the article goes on.
+  // Where the quotation begins or ends, the article goes on.
+  [
+    "出卖人应当在三十日以内书面通知买受人，并且承担全部费用。",
+    "应当在三十日以内口头通知买受人，并且承担全部费用",
+    "应当在三十日以内[-书面][+口头]通知买受人，并且承担全部费用",
+  ],
   [
     "出卖人应当在三十日以内书面通知买受人，并且承担由此产生的全部费用。",
     "出卖人应当在六十日以内书面通知",
@@ -1565,6 +1571,11 @@ const verdicts: readonly (readonly [text: string, date: string, told: readonly s
     "寄存法第四条规定，寄存人应当在领取寄存物时当面清点，并且交还寄存凭证。",
     "",
     ["寄存法第四条: 寄存法 第四条 exists | in_force true 现行有效 2010-03-01 – 2010-01-01"],
+  ],
+  [
+    "租赁法第二条规定，租约应当采用书面形式订立。",
+    "",
+    ["租赁法第二条: 租赁法 第二条 exists | in_force true 现行有效 2010-03-01 – 2010-01-01"],
   ],
   // Few words may be a term that two articles have.
   [

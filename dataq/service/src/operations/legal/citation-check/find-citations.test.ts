@@ -49,6 +49,7 @@ const cases: readonly (readonly [text: string, citations: readonly string[]])[] 
   ["第20条第二款第(三)项", []],
   ["公司法第20条第二款第(三)、(四)项、第三款", ["公司法 20/2(3)", "公司法 20/2(4)", "公司法 20/3"]],
   ["劳动合同法第四十条（一）（二）项", ["劳动合同法 40(1)", "劳动合同法 40(2)"]],
+  ["民法典第563条第（一）、（三）项", ["民法典 563(1)", "民法典 563(3)"]],
   ["民法典第10条至第12条", ["民法典 10", "民法典 11", "民法典 12"]],
   ["民法典第1条至第900条", ["民法典 1", "民法典 900"]],
   ["公司法（2018修正）第二十条", ["公司法 20@2018"]],
@@ -455,4 +456,5 @@ test("the pieces of a comparison make up the quotation", () => {
   }
   expect(agrees("不履行合同义务……违约责任", article)).toBe(true);
   expect(agrees("违约责任……不履行合同义务", article)).toBe(false);
+  expect(agrees("应当承担违约责任……不履行合同义务的", article)).toBe(false);
 });

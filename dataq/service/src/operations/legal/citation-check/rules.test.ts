@@ -41,6 +41,7 @@ const rules: readonly {
     name: "otherKind",
     rule: clauses(otherKind),
     rows: [
+      ["符合条件之一的即可批准", "符合下列条件之一的，应当批准：", null],
       ["股东可以优先购买股权", "股东应当按期缴纳出资", null],
       [
         "股东可以优先承租房屋",
@@ -652,6 +653,11 @@ const rules: readonly {
     rule: words(otherDenial),
     rows: [
       [
+        "并未要求公众聚集场所在营业前取得消防许可",
+        "县级以上人民政府应当加强消防工作。公众聚集场所在营业前应当取得消防许可。",
+        ["missing 公众聚集场所在营业前应当取得消防许可", "added 并未要求公众聚集场所在营业前取得消防许可"],
+      ],
+      [
         "应当承担瑕疵担保责任",
         "不承担瑕疵担保责任",
         ["missing 不承担瑕疵担保责任", "added 应当承担瑕疵担保责任"],
@@ -797,6 +803,12 @@ const rules: readonly {
     name: "otherAct",
     rule: clauses(otherAct),
     rows: [
+      // Of two acts that are alike, the one under the same condition is compared.
+      [
+        "本国居民不得购买本地房屋",
+        "外国人不得购买本地房屋。本国居民可以购买本地房屋。",
+        ["missing 本国居民可以购买本地房屋", "added 本国居民不得购买本地房屋"],
+      ],
       // What is forbidden goes on in the next clause.
       [
         "公司可以限制股东的知情权",
@@ -924,6 +936,7 @@ const rules: readonly {
     name: "otherAmount",
     rule: words(otherAmount),
     rows: [
+      ["经营者应当支付三倍赔偿", "经营者应当支付价款三倍的赔偿。", null],
       // The condition before the amount tells which one is meant.
       [
         "前往边境地区旅游的,要提前七日通知",
@@ -1308,6 +1321,11 @@ const rules: readonly {
     name: "otherFrame",
     rule: words(otherFrame),
     rows: [
+      [
+        "设立民办学校应当经省级人民政府批准",
+        "设立民办学校应当经县级、市级人民政府批准。",
+        ["missing 县级、市级人民政府", "added 省级人民政府"],
+      ],
       // Of two beginnings, the one that is like it is told.
       [
         "诉讼时效自判决作出之日起计算",
@@ -1394,6 +1412,7 @@ const rules: readonly {
     name: "contradiction",
     rule: words((said, article) => contradiction(said, article, { cells: 100_000 })),
     rows: [
+      ["出租人在租赁期限内提高房屋租金", "出租人在租赁期限内不得提高房屋租金。", ["missing 不得"]],
       [
         "承租人不得转租该房屋给第三人使用",
         "承租人可以转租该房屋给第三人使用",
