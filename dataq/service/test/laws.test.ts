@@ -282,6 +282,7 @@ test("citations are checked against the imported versions, and counted for the p
   expect(empty).not.toHaveProperty("notHeld");
   const unheld = { text: "《合同法》第五十二条", date: "2026-11-22" };
   expect(await source?.run(unheld, { page: 1, pageSize: 20 }, context)).toMatchObject({ notHeld: true });
+  expect(await source?.count?.({ text: "试验法第一条".repeat(500) }, false)).toBe(500);
   await expect(source?.count?.({ text: "试验法第一条".repeat(501) }, false)).rejects.toMatchObject({
     code: "invalid_params",
     details: { param: "params.text" },

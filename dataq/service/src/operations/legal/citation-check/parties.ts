@@ -210,10 +210,7 @@ function isSame(one: string, other: string): boolean {
   if (a.startsWith("被") !== b.startsWith("被") && a.replace(/^被/, "") === b.replace(/^被/, ""))
     return false;
   if (a.includes(b) || b.includes(a)) return true;
-  return (
-    same.some((names) => names.test(a) && names.test(b)) ||
-    (a.length > 2 && b.length > 2 && a.slice(-3) === b.slice(-3))
-  );
+  return same.some((names) => names.test(a) && names.test(b)) || a.slice(-3) === b.slice(-3);
 }
 
 const same: readonly RegExp[] = [
