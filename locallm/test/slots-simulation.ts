@@ -106,7 +106,10 @@ class Simulation {
       drafts: this.#hasState || drafting.below(2) === 0 ? null : this.#draftsOf(drafting),
     };
     const isKept = hasSharedMemory() && random.below(3) > 0;
-    this.#keeper = isKept ? new Keeper(random, random.below(3) === 0, (what) => this.#count(what)) : null;
+    const asking = new Random(seed + 4e6);
+    this.#keeper = isKept
+      ? new Keeper(random, asking, random.below(3) === 0, (what) => this.#count(what))
+      : null;
     const kept =
       this.#keeper &&
       new KeptStates({
@@ -360,6 +363,8 @@ const quickDisk = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 class Keeper implements StateKeeper {
   states!: KeptStates;
   readonly #random: Random;
+  /** How long the server takes to answer. */
+  readonly #asking: Random;
   readonly #count: (what: string) => void;
   readonly #folder: string | null;
   #files: Promise<StateFiles> | undefined;
@@ -369,14 +374,16 @@ class Keeper implements StateKeeper {
   #isClosed = false;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(random: Random, isOnDisk: boolean, count: (what: string) => void) {
+  constructor(random: Random, asking: Random, isOnDisk: boolean, count: (what: string) => void) {
     this.#random = random;
+    this.#asking = asking;
     this.#count = count;
     this.#folder = isOnDisk ? mkdtempSync(join(quickDisk, "slots-")) : null;
   }
 
   async reserve(bytes: number): Promise<number | null> {
-    await null;
+    // Meanwhile clients leave.
+    for (let turns = this.#asking.below(4); turns > 0; turns--) await turn();
     if (this.#random.below(8) === 0) return null;
     this.#bytes.set(++this.#last, bytes);
     return this.#last;
