@@ -7,6 +7,7 @@ import { Field, Input } from "../../ui/field.tsx";
 import { TOKENS_PER_FEN, useFormat } from "../../ui/format.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
 import { useToast } from "../../ui/toast.tsx";
+import { InvoiceNumber } from "./invoice-number.tsx";
 
 /** Records a red invoice over what went back of an issued one, or another one over what came back. */
 export function CorrectInvoice({
@@ -39,18 +40,7 @@ export function CorrectInvoice({
           onClose();
         }}
       >
-        <Field label={t.invoices.number} hint={t.allInvoices.numberHint}>
-          {(attributes) => (
-            <Input
-              {...attributes}
-              name="number"
-              className="font-mono"
-              required
-              maxLength={50}
-              autoComplete="off"
-            />
-          )}
-        </Field>
+        <InvoiceNumber />
         <Field
           label={t.accounts.amount}
           hint={t.allInvoices.correctHint[kind](format.yuan(dueFen * TOKENS_PER_FEN))}

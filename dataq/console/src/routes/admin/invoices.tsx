@@ -9,7 +9,6 @@ import { useText } from "../../text/text.tsx";
 import { Amount } from "../../ui/amount.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Field, Input } from "../../ui/field.tsx";
 import { FilteredList } from "../../ui/filtered-list.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { Badge, PageHead } from "../../ui/panel.tsx";
@@ -20,6 +19,7 @@ import { useToast } from "../../ui/toast.tsx";
 import { Corrections } from "../invoices/corrections.tsx";
 import { invoiceTones } from "../invoices/invoices.tsx";
 import { CorrectInvoice } from "./correct-invoice.tsx";
+import { InvoiceNumber } from "./invoice-number.tsx";
 
 /** Invoices that customers asked for: exported for the tax bureau, marked as issued, and corrected. */
 export function AllInvoices() {
@@ -141,18 +141,7 @@ function Issue({ invoice, onClose }: { readonly invoice: AnyInvoice; readonly on
           onClose();
         }}
       >
-        <Field label={t.invoices.number} hint={t.allInvoices.numberHint}>
-          {(attributes) => (
-            <Input
-              {...attributes}
-              name="number"
-              className="font-mono"
-              required
-              maxLength={50}
-              autoComplete="off"
-            />
-          )}
-        </Field>
+        <InvoiceNumber />
       </SettingForm>
     </Dialog>
   );
